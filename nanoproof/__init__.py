@@ -1,0 +1,1 @@
+"""nanoproof: an open automated theorem prover for Lean 4."""

@@ -1,0 +1,1 @@
+"""Ground floor: configuration, run directories, event logs, distributed helpers."""

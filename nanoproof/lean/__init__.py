@@ -1,0 +1,1 @@
+"""Proof states, the Lean client, Lean servers and the embedded prover (no torch)."""

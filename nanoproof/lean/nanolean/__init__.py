@@ -1,0 +1,1 @@
+"""NanoLean: a small embedded prover for a fragment of Lean 4."""

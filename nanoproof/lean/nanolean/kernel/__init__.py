@@ -1,0 +1,1 @@
+"""The trusted kernel of NanoLean; imports nothing from the rest of it."""

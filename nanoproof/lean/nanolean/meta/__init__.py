@@ -1,0 +1,1 @@
+"""Metavariables, local contexts and unification."""

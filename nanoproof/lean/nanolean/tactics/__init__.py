@@ -1,0 +1,1 @@
+"""The tactics of NanoLean; none of them is trusted."""

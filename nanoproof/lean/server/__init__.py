@@ -1,0 +1,1 @@
+"""Our Lean server: LeanTree's HTTP API over processes that speak the Lean REPL protocol."""

@@ -1,0 +1,1 @@
+"""The dashboard: a Flask app over a run's event files."""

@@ -1,0 +1,1 @@
+"""Prompts, sampling and batching: from a proof state to tactics and a value."""

@@ -1,0 +1,1 @@
+"""From one theorem to one checked attempt."""

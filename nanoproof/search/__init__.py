@@ -1,0 +1,1 @@
+"""AND/OR Monte-Carlo tree search (no torch, no HTTP)."""

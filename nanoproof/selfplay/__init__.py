@@ -1,0 +1,1 @@
+"""Actors, matchmaker, replay buffer, collection and evaluation."""

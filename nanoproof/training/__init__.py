@@ -1,0 +1,1 @@
+"""Loop pieces that the training stages share."""

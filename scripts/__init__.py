@@ -1,0 +1,1 @@
+"""Command-line tools; run as modules from the repository root."""
