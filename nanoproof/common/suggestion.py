@@ -1,0 +1,28 @@
+"""What a policy tells the search about a proof state: the one contract between `policy/` and `search/`."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+NUM_VALUE_BINS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Tactics for one proof state, and how far it is from being proved.
+
+    `tactics` are distinct; `logprobs[i]` is the log-probability of the whole text of `tactics[i]` given the state, and
+    `counts[i]` how many of the samples were equal to it. `value` is the expected number of tactics still needed
+    (at least 1); `value_distribution` holds the probabilities of 1, 2, ..., 64 tactics (empty if there is no value head).
+    """
+
+    tactics: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    counts: tuple[int, ...]
+    value: float
+    value_distribution: tuple[float, ...] = ()
+
+
+class Policy(Protocol):
+    """Anything that suggests tactics. Calls block, and may come from many threads at once."""
+
+    def suggest(self, state_text: str) -> Suggestion: ...
