@@ -12,7 +12,7 @@ class Suggestion:
 
     `tactics` are distinct; `logprobs[i]` is the log-probability of the whole text of `tactics[i]` given the state, and
     `counts[i]` how many of the samples were equal to it. `value` is the expected number of tactics still needed
-    (at least 1); `value_distribution` holds the probabilities of 1, 2, ..., 64 tactics (empty if there is no value head).
+    (at least 1); `value_distribution` holds the probabilities of 1, 2, ..., 64 tactics (empty without a value head).
     """
 
     tactics: tuple[str, ...]

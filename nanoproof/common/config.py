@@ -1,0 +1,168 @@
+"""Configuration: frozen dataclasses that are also command-line flags.
+
+Every option is declared once, as a dataclass field made by `opt(default, "One sentence.", ...)`. `add_flags` turns a
+dataclass into argparse flags, `from_args` turns the parsed arguments back into a validated instance, and `check` is
+what `__post_init__` methods use for rules that need more than one field.
+"""
+
+import argparse
+import dataclasses
+import sys
+import types
+import typing
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+
+from nanoproof.common.errors import UserError
+
+T = TypeVar("T")
+
+
+def opt(
+    default: Any = dataclasses.MISSING,
+    help: str = "",
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    above: float | None = None,
+    choices: Sequence[Any] | None = None,
+    metavar: str | None = None,
+) -> Any:
+    """A dataclass field with a sentence of help and the range of values it accepts.
+
+    `min` and `max` are inclusive bounds, `above` an exclusive lower bound. A callable or list default becomes a
+    factory; tuples are the way to declare options that take several values.
+    """
+    metadata = {"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def check(condition: bool, message: str) -> None:
+    """Raise `ValueError(message)` unless the condition holds; for options that a user chose."""
+    if not condition:
+        raise ValueError(message)
+
+
+def validate(config: Any, section: str) -> None:
+    """Check every field of `config` against the range declared with `opt`; call it first in `__post_init__`.
+
+    Raises ValueError such as "search.num_simulations must be >= 1, got 0".
+    """
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if value is None or (isinstance(value, (bool, str)) and field.metadata.get("choices") is None):
+            continue
+        rule, name = field.metadata, f"{section}.{field.name}"
+        if rule.get("choices") is not None:
+            allowed = ", ".join(str(choice) for choice in rule["choices"])
+            for item in value if isinstance(value, tuple) else (value,):
+                check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}")
+        if isinstance(value, (int, float)):
+            check(value == value, f"{name} must be a number, got nan")
+            if rule.get("min") is not None:
+                check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}")
+            if rule.get("max") is not None:
+                check(value <= rule["max"], f"{name} must be <= {rule['max']}, got {value}")
+            if rule.get("above") is not None:
+                check(value > rule["above"], f"{name} must be > {rule['above']}, got {value}")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse without abbreviations and with one-line errors (exit code 2)."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.ArgumentDefaultsHelpFormatter)
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"error: {message} (see {self.prog} --help)", file=sys.stderr)
+        sys.exit(2)
+
+
+def _boolean(text: str) -> bool:
+    lowered = text.lower()
+    if lowered in ("1", "true", "yes", "on"):
+        return True
+    if lowered in ("0", "false", "no", "off"):
+        return False
+    raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
+
+
+def _optional(parse: Any) -> Any:
+    def parse_optional(text: str) -> Any:
+        return None if text.lower() == "none" else parse(text)
+
+    parse_optional.__name__ = f"{getattr(parse, '__name__', 'value')} or none"
+    return parse_optional
+
+
+def _flag_kwargs(annotation: Any) -> dict[str, Any]:
+    """argparse keyword arguments for a field's type."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        inner = _flag_kwargs(members[0])
+        return (
+            {**inner, "type": _optional(inner.get("type", str))}
+            if "action" not in inner
+            else {"type": _optional(_boolean)}
+        )
+    if origin is Literal:
+        choices = get_args(annotation)
+        return {"type": type(choices[0]), "choices": list(choices)}
+    if origin is tuple:
+        return {"nargs": "+", "type": get_args(annotation)[0]}
+    if annotation is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    return {"type": annotation}
+
+
+def add_flags(
+    parser: argparse.ArgumentParser, cls: type, prefix: str = "", skip: Collection[str] = (), title: str = ""
+) -> None:
+    """Add one flag for each field of the dataclass `cls`: `--<prefix>field-name`.
+
+    Booleans become `--x / --no-x`, `X | None` accepts "none", `tuple[X, ...]` takes several values, `Literal` has
+    choices.
+    """
+    group = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
+    hints = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        if field.name in skip:
+            continue
+        kwargs = _flag_kwargs(hints[field.name])
+        if field.default is not dataclasses.MISSING:
+            kwargs["default"] = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            kwargs["default"] = field.default_factory()
+        else:
+            kwargs["required"] = True
+        if field.metadata.get("choices") is not None and "action" not in kwargs:
+            kwargs["choices"] = list(field.metadata["choices"])
+        if field.metadata.get("metavar") is not None:
+            kwargs["metavar"] = field.metadata["metavar"]
+        help_text = field.metadata.get("help", "").replace("%", "%%")
+        group.add_argument("--" + (prefix + field.name).replace("_", "-"), help=help_text or None, **kwargs)
+
+
+def from_args(cls: type[T], args: argparse.Namespace, prefix: str = "", **overrides: Any) -> T:
+    """Build `cls` from parsed arguments; `overrides` win. A ValueError of its validation becomes a `UserError`."""
+    values = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        name = (prefix + field.name).replace("-", "_")
+        if field.name in overrides:
+            values[field.name] = overrides[field.name]
+        elif hasattr(args, name):
+            value = getattr(args, name)
+            values[field.name] = tuple(value) if isinstance(value, list) else value
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A dataclass as plain JSON data (tuples become lists)."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value for key, value in dataclasses.asdict(config).items()
+    }

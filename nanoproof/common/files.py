@@ -1,0 +1,112 @@
+"""Files that survive a killed process: atomic writes, and append-only JSONL that tolerates a torn last line."""
+
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from nanoproof.common.errors import UserError
+
+
+def atomic_write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Call `write` with a temporary file beside `path`, sync it to disk, and rename it to `path`.
+
+    Whoever reads `path` sees the old content or the new one, never a part. OSErrors (a full disk) leave no file behind.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def atomic_write_text(path: Path, text: str) -> None:
+    """Atomically write UTF-8 text."""
+    atomic_write(path, lambda file: file.write(text.encode("utf-8")))
+
+
+def atomic_write_json(path: Path, value: Any) -> None:
+    """Atomically write indented JSON."""
+    atomic_write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; raises UserError if it is missing or damaged."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not valid JSON: {error}") from error
+
+
+class JsonlWriter:
+    """Appends one JSON object per line; thread-safe; every line reaches the operating system at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        _drop_torn_line(self.path)
+        self._file = open(self.path, "a", encoding="utf-8")
+        self._lock = threading.Lock()
+
+    def write(self, record: Any) -> None:
+        """Append one record."""
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+        with self._lock:
+            self._file.write(line)
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; further writes fail."""
+        self._file.close()
+
+
+def _drop_torn_line(path: Path) -> None:
+    """Cut off a last line without line end, which a killed writer left, so that appending starts on a fresh line."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with open(path, "rb+") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) == b"\n":
+            return
+        position = file.tell()
+        while position > 0:
+            step = min(65536, position)
+            file.seek(position - step)
+            newline = file.read(step).rfind(b"\n")
+            if newline >= 0:
+                file.truncate(position - step + newline + 1)
+                return
+            position -= step
+        file.truncate(0)
+
+
+def read_jsonl(path: Path) -> Iterator[Any]:
+    """Yield the records of a JSONL file. A torn last line is ignored; damage elsewhere raises UserError."""
+    try:
+        file = open(path, "rb")
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    with file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return
+            if not line.strip():
+                continue
+            try:
+                yield json.loads(line)
+            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error

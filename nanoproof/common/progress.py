@@ -1,0 +1,47 @@
+"""Progress of long work: a bar on a terminal, a plain line now and then elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+
+from tqdm import tqdm
+
+
+class Progress:
+    """Counts up to `total` units of work. Use it as a context manager and call `update`."""
+
+    def __init__(self, total: int, desc: str, unit: str = "it", every_seconds: float = 10.0) -> None:
+        self.total, self.desc, self.unit = total, desc, unit
+        self.count, self.note = 0, ""
+        self._every = every_seconds
+        self._start = self._last = time.monotonic()
+        self._bar = tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True) if sys.stderr.isatty() else None
+
+    def update(self, count: int = 1, note: str = "") -> None:
+        """Count `count` more units; `note` is shown behind the numbers."""
+        self.count += count
+        self.note = note or self.note
+        if self._bar is not None:
+            self._bar.set_postfix_str(self.note, refresh=False)
+            self._bar.update(count)
+        elif time.monotonic() - self._last >= self._every:
+            self._last = time.monotonic()
+            self._line()
+
+    def _line(self) -> None:
+        seconds = time.monotonic() - self._start
+        note = f", {self.note}" if self.note else ""
+        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {seconds:.0f} s{note}", flush=True)
+
+    def close(self) -> None:
+        """Finish the bar, or print the last line."""
+        if self._bar is not None:
+            self._bar.close()
+        else:
+            self._line()
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()

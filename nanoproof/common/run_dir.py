@@ -1,0 +1,130 @@
+"""Where things are kept: `$NANOPROOF_HOME` and the directory of a run.
+
+A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`, `log.txt` and checkpoints; everything
+else that shows or resumes a run reads it from there.
+"""
+
+import logging
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter, atomic_write_json
+
+REPO_ROOT = Path(__file__).resolve().parents[2]
+
+
+def home() -> Path:
+    """`$NANOPROOF_HOME`, by default `~/.nanoproof`."""
+    return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
+
+
+def resolve_model_path(text: str) -> Path:
+    """A checkpoint file or directory: absolute, relative to here, to `home()/models`, or to `home()`.
+
+    Raises UserError that lists the places where it was looked for.
+    """
+    return _resolve(text, "--model-path", [Path.cwd(), home() / "models", home()])
+
+
+def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
+    """A run directory: absolute, relative to here, or to `home()` (as in `rl/<run>`). Raises UserError."""
+    path = _resolve(text, option, [Path.cwd(), home()])
+    if not path.is_dir():
+        raise UserError(f"{option} {text}: {path} is not a directory")
+    return path
+
+
+def _resolve(text: str, option: str, bases: list[Path]) -> Path:
+    candidates = [Path(text).expanduser()] if Path(text).expanduser().is_absolute() else [base / text for base in bases]
+    for candidate in candidates:
+        if candidate.exists():
+            return candidate
+    raise UserError(f"{option} {text}: nothing there; looked at {', '.join(str(path) for path in candidates)}")
+
+
+def code_revision() -> str:
+    """The git revision of the code, with "+" behind it if the work tree has changes; "unknown" without git."""
+    try:
+        run = ["git", "-C", str(REPO_ROOT)]
+        revision = subprocess.run([*run, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
+        dirty = subprocess.run([*run, "status", "--porcelain"], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return revision.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that decide results."""
+    found = {"python": platform.python_version(), "nanoproof": code_revision()}
+    for package in ("torch", "numpy", "tokenizers"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+class RunDir:
+    """One run's directory with its event and metric logs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.events_writer = JsonlWriter(self.path / "events.jsonl")
+        self.metrics_writer = JsonlWriter(self.path / "metrics.jsonl")
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Append to `events.jsonl`: what happened and when (`time` in seconds since the epoch)."""
+        self.events_writer.write({"time": round(time.time(), 3), "kind": kind, **fields})
+
+    def metrics(self, step: int, **values: Any) -> None:
+        """Append the numbers of one step to `metrics.jsonl`."""
+        self.metrics_writer.write({"step": step, "time": round(time.time(), 3), **values})
+
+    def write_args(self, args: dict[str, Any]) -> None:
+        """Write `args.json`, the options the run was started with."""
+        atomic_write_json(self.path / "args.json", args)
+
+    def write_meta(self, decisions: dict[str, str]) -> None:
+        """Write `meta.json`: command, versions, and decisions taken from the surroundings with their reasons."""
+        meta = {"command": sys.argv, "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "versions": versions()}
+        atomic_write_json(self.path / "meta.json", {**meta, "decisions": decisions})
+
+    def close(self) -> None:
+        """Close the logs."""
+        self.events_writer.close()
+        self.metrics_writer.close()
+
+
+def create_run(stage: str, name: str, run_dir: str | None = None) -> RunDir:
+    """A new run directory `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given."""
+    if run_dir is not None:
+        return RunDir(Path(run_dir).expanduser())
+    if not re.fullmatch(r"[\w.+-]+", name):
+        raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
+    base = home() / stage / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
+    path, number = base, 1
+    while path.exists():
+        number += 1
+        path = base.with_name(f"{base.name}-{number}")
+    return RunDir(path)
+
+
+def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:
+    """Send log records to stderr (rank 0 only, unless warnings) and to `log_file`."""
+    handlers: list[logging.Handler] = [logging.StreamHandler()]
+    handlers[0].setLevel(level.upper() if rank == 0 else "WARNING")
+    if log_file is not None:
+        handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
+    text = f"%(asctime)s r{rank} %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=level.upper(), handlers=handlers, format=text, datefmt="%H:%M:%S", force=True)
+    for noisy in ("urllib3", "waitress.queue"):
+        logging.getLogger(noisy).setLevel("ERROR")
