@@ -1,0 +1,48 @@
+"""What a tactic of ours may not contain, whoever suggests it: gaps, compiled code, and tactics that only search."""
+
+import re
+
+from nanoproof.lean.lexical import CLOSING, OPENING, mask
+
+_GAPS = ("sorry", "admit", "sorryAx", "native_decide", "run_tac", "by_elab", "debug.skipKernelTC")
+_SEARCH = (
+    "apply?", "rw?", "rewrite?", "exact?", "simp?", "simp!?", "simp_all?", "simpa?", "dsimp?", "norm_num?", "aesop?",
+    "show_term", "observe?", "have?", "hint", "plausible", "slim_check",
+)  # fmt: skip
+_BANNED = re.compile(
+    r"(?<![\w.'«])(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
+    r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
+    r"|(?P<native>\+native\b|native\s*:=\s*true))"
+)
+_HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
+_HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
+
+
+def banned_reason(tactic: str) -> str | None:
+    """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not. Comments do not count."""
+    masked = mask(tactic)
+    if found := _BANNED.search(masked):
+        if found["search"]:
+            return f"`{found['search']}` searches instead of proving"
+        return f"`{found.group()}` is not allowed in a proof"
+    for have in _HAVE.finditer(masked):
+        if not _states_type(masked, have.end()):
+            return "`have` without a stated type"
+    return None
+
+
+def _states_type(masked: str, position: int) -> bool:
+    """True if a `:` comes before the value (or the end) of the `have` whose keyword ends at `position`."""
+    depth = 0
+    while position < len(masked):
+        char = masked[position]
+        if char in OPENING:
+            depth += 1
+        elif char in CLOSING:
+            depth -= 1
+            if depth < 0:
+                return False
+        elif depth == 0 and (stop := _HAVE_STOPS.match(masked, position)):
+            return stop.group() == ":"
+        position += 1
+    return False

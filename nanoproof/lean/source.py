@@ -1,0 +1,168 @@
+"""The text of theorems: where its statement ends, what it is called, and how a proof takes the place of its `sorry`."""
+
+import re
+import textwrap
+from dataclasses import dataclass
+
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.lexical import find_top_level, mask
+from nanoproof.lean.theorem import Theorem
+
+ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
+
+_SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
+_NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
+_DECLARATION = re.compile(
+    r"^(?P<before>[ \t]*(?:(?:set_option|open)\s[^\n]*?\sin[ \t]+)*)"
+    r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe)\s+)*)"
+    r"(?P<keyword>theorem|lemma|example)(?![\w.'])"
+    rf"(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?",
+    re.MULTILINE,
+)
+_SCOPE = re.compile(
+    r"^[ \t]*(?P<keyword>namespace|(?:noncomputable[ \t]+)?section|end)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE
+)
+_CONTEXT = re.compile(r"^[ \t]*(?:variable|universe|include)(?![\w.'])", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Offsets into a source: declaration `[start, sorry_end)`, its keyword, the end of its name, its `:=`."""
+
+    start: int
+    keyword: int
+    head_end: int
+    assign: int
+    sorry_start: int
+    sorry_end: int
+    indent: str
+    name: str | None
+
+
+def parts(source: str) -> Parts:
+    """Take a theorem's source apart; `SourceError` says what is wrong with it."""
+    masked = mask(source)
+    if match := _IMPORT.search(masked):
+        raise SourceError(
+            f"a theorem's source holds no imports, got {source[match.start() : match.end()].strip()!r}..."
+        )
+    gaps = list(_SORRY.finditer(masked))
+    if len(gaps) != 1:
+        raise SourceError(f"a theorem's source needs exactly one sorry, got {len(gaps)} in {_shown(source)}")
+    gap = gaps[0]
+    declaration = None
+    for match in _DECLARATION.finditer(masked, 0, gap.start()):
+        declaration = match
+    if declaration is None:
+        raise SourceError(f"no theorem, lemma or example comes before the sorry in {_shown(source)}")
+    is_example = declaration["keyword"] == "example"
+    if not is_example and declaration["name"] is None:
+        raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
+    head_end = declaration.end("keyword") if is_example else declaration.end()
+    assign = find_top_level(masked, ":=", head_end)
+    if assign < 0 or assign > gap.start() or masked[assign + 2 : gap.start()].strip() not in ("", "by"):
+        raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
+    return Parts(
+        start=declaration.end("before"),
+        keyword=declaration.start("keyword"),
+        head_end=head_end,
+        assign=assign,
+        sorry_start=gap.start(),
+        sorry_end=gap.end(),
+        indent=_indentation(source, declaration.start("keyword")),
+        name=None if is_example else declaration["name"],
+    )
+
+
+def statement_of(source: str) -> str:
+    """The text of the declaration before its `:=`, without what comes before it in the source."""
+    found = parts(source)
+    return source[found.start : found.assign].rstrip()
+
+
+def theorem_name(source: str) -> str | None:
+    """The name as written in the declaration; None for an `example`."""
+    return parts(source).name
+
+
+def to_example(source: str) -> str:
+    """The same source with `theorem NAME` (its modifiers too) replaced by `example`."""
+    found = parts(source)
+    return source[: found.start] + "example" + source[found.head_end :]
+
+
+def splice(theorem: Theorem | str, proof: str) -> str:
+    """Put a tactic proof in place of the `sorry`: `:= by`, then the lines of `proof` indented below the declaration."""
+    source = theorem.source if isinstance(theorem, Theorem) else theorem
+    found = parts(source)
+    lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
+    if not lines.strip():
+        raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")
+    body = textwrap.indent(lines, found.indent + "  ")
+    return f"{source[: found.assign].rstrip()} := by\n{body}{source[found.sorry_end :]}"
+
+
+def negate(theorem: Theorem) -> Theorem:
+    """The theorem that the statement is false: `¬ (∀ binders, claim)` under the name with `_negated` appended.
+
+    Raises `SourceError` where `variable` lines take part in the statement: they would stay outside the negation.
+    """
+    source = theorem.source
+    found = parts(source)
+    masked = mask(source)
+    if _CONTEXT.search(masked, 0, found.start):
+        raise SourceError(f"cannot negate a statement that depends on `variable` lines: {_shown(source)}")
+    colon = find_top_level(masked, ":", found.head_end)
+    if colon < 0 or colon > found.assign:
+        raise SourceError(f"cannot negate a declaration without a stated type: {_shown(source)}")
+    binders = source[found.head_end : colon].strip()
+    claim = source[colon + 1 : found.assign].strip()
+    head = "example" if found.name is None else f"theorem {found.name}_negated"
+    negated = f"¬ (∀ {binders}, {claim})" if binders else f"¬ ({claim})"
+    text = f"{source[: found.start]}{head} : {negated} := by\n{found.indent}  sorry{source[found.sorry_end :]}"
+    return Theorem(text, theorem.dataset, f"{theorem.id}#negated")
+
+
+def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
+    """Give each `example` of the text a theorem name, so that its axioms can be printed."""
+    masked = mask(source)
+    pieces: list[str] = []
+    position = 0
+    for number, match in enumerate(_DECLARATION.finditer(masked)):
+        if match["keyword"] == "example":
+            pieces += [source[position : match.start("keyword")], f"theorem {prefix}_{number}"]
+            position = match.end("keyword")
+    return "".join([*pieces, source[position:]])
+
+
+def declared_names(source: str) -> list[str]:
+    """Full names of the theorems and lemmas of the text, in order, enclosing namespaces included."""
+    masked = mask(source)
+    events = sorted([*_DECLARATION.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
+    scopes: list[str] = []
+    names: list[str] = []
+    for event in events:
+        keyword = event["keyword"]
+        if keyword == "namespace":
+            scopes.append(event["name"])
+        elif keyword.endswith("section"):
+            scopes.append("")
+        elif keyword == "end":
+            if scopes:
+                scopes.pop()
+        elif event["name"] and keyword != "example":
+            name = event["name"]
+            rooted = name.startswith("_root_.")
+            names.append(name.removeprefix("_root_.") if rooted else ".".join([*filter(None, scopes), name]))
+    return names
+
+
+def _indentation(source: str, position: int) -> str:
+    line = source[source.rfind("\n", 0, position) + 1 :]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _shown(source: str) -> str:
+    text = " ".join(source.split())
+    return repr(text if len(text) <= 120 else text[:117] + "...")
