@@ -1,0 +1,60 @@
+"""Attention behind one contract: queries, keys and values in, mixed values out, and a mask that says who sees whom.
+
+Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
+
+A packed row holds several transitions, each a prefix (the state) with continuations that see the prefix and themselves
+only. That is all in the mask, so this file knows nothing about prompts. Positions count inside a transition and go on
+from the prefix into each continuation, therefore a sliding window is a limit on the distance of positions.
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def window_mask(mask_BTT: torch.Tensor, positions_BT: torch.Tensor, window: int) -> torch.Tensor:
+    """`mask_BTT` limited to keys whose position is less than `window` away from the query's."""
+    distance_BTT = (positions_BT.unsqueeze(2) - positions_BT.unsqueeze(1)).abs()
+    return mask_BTT & (distance_BTT < window)
+
+
+def causal_mask(num_tokens: int, device: torch.device) -> torch.Tensor:
+    """Shape (1, T, T): every token sees itself and what precedes it."""
+    return torch.ones(1, num_tokens, num_tokens, dtype=torch.bool, device=device).tril()
+
+
+def attend(
+    q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor, mask_BTT: torch.Tensor | None
+) -> torch.Tensor:
+    """Softmax attention, shape (B, T, H, D). `mask_BTT[b, i, j]` is True where i sees j; None means plain causal.
+
+    Every token must see at least one other or itself, or its output is not a number.
+    """
+    q_BHTD, k_BKTD, v_BKTD = (x.transpose(1, 2) for x in (q_BTHD, k_BTKD, v_BTKD))
+    y_BHTD = F.scaled_dot_product_attention(
+        q_BHTD,
+        k_BKTD,
+        v_BKTD,
+        attn_mask=None if mask_BTT is None else mask_BTT.unsqueeze(1),
+        is_causal=mask_BTT is None,
+        enable_gqa=q_BHTD.shape[1] != k_BKTD.shape[1],
+    )
+    return y_BHTD.transpose(1, 2)
+
+
+class MaskedAttention:
+    """Attention for whole rows: the mask of each window size is worked out once and used by all its layers."""
+
+    def __init__(self, windows: list[int], positions_BT: torch.Tensor, mask_BTT: torch.Tensor | None) -> None:
+        """`windows[layer]` is the layer's window; `mask_BTT` None means that each row is one causal text."""
+        num_tokens = positions_BT.shape[1]
+        self._masks: dict[int, torch.Tensor | None] = {}
+        self._windows = windows
+        for window in set(windows):
+            if num_tokens <= window:
+                self._masks[window] = mask_BTT
+                continue
+            full_BTT = causal_mask(num_tokens, positions_BT.device) if mask_BTT is None else mask_BTT
+            self._masks[window] = window_mask(full_BTT, positions_BT, window)
+
+    def __call__(self, layer: int, q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor) -> torch.Tensor:
+        return attend(q_BTHD, k_BTKD, v_BTKD, self._masks[self._windows[layer]])
