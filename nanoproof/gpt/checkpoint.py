@@ -13,7 +13,7 @@ import torch
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, read_json
-from nanoproof.gpt.model import GPT, GPTConfig, allocate_model
+from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import TOKENIZER_FILE, Tokenizer
 
@@ -89,7 +89,7 @@ def load_model(
         raise UserError(
             f"{manifest_path.parent / tokenizer_file} has {tokenizer.vocab_size} tokens, the model {config.vocab_size}"
         )
-    model = allocate_model(config, device, compute_dtype)
+    model = GPT.allocate(config, device, compute_dtype)
     load_weights(model, _load_tensors(weights), str(weights))
     return model, tokenizer, manifest
 

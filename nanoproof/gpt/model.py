@@ -136,7 +136,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """The whole network. Build it with `build_model`; weights are fp32, activations have `compute_dtype`."""
+    """The whole network. Build it with `GPT.create`; weights are fp32, activations have `compute_dtype`."""
 
     rope: torch.Tensor
 
@@ -151,6 +151,26 @@ class GPT(nn.Module):
         self.embedding_scale = nn.Parameter(torch.empty(config.depth))
         angles = torch.empty(config.sequence_len, config.head_dim // 2, dtype=torch.complex64)
         self.register_buffer("rope", angles, persistent=False)
+
+    @classmethod
+    def create(
+        cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+    ) -> "GPT":
+        """A model with fresh weights (drawn from torch's global generator) on `device`."""
+        model = cls.allocate(config, device, compute_dtype)
+        model.init_weights()
+        return model
+
+    @classmethod
+    def allocate(
+        cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+    ) -> "GPT":
+        """A model on `device` whose weights are still to be filled; it is laid out without memory first."""
+        with torch.device("meta"):
+            model = cls(config, compute_dtype)
+        model.to_empty(device=device)
+        model.init_tables()
+        return model
 
     @property
     def device(self) -> torch.device:
@@ -173,7 +193,6 @@ class GPT(nn.Module):
             nn.init.zeros_(block.down.weight)
         self.residual_scale.fill_(1.0)
         self.embedding_scale.fill_(0.1)
-        self.init_tables()
 
     @torch.no_grad()
     def init_tables(self) -> None:
@@ -229,21 +248,3 @@ class GPT(nn.Module):
 
     def num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
-
-
-def build_model(
-    config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
-) -> GPT:
-    """A freshly initialised model. It is laid out without memory first, then allocated on `device` directly."""
-    model = allocate_model(config, device, compute_dtype)
-    model.init_weights()
-    return model
-
-
-def allocate_model(config: GPTConfig, device: torch.device | str, compute_dtype: torch.dtype) -> GPT:
-    """A model on `device` whose weights are still to be filled (by `init_weights`, or by loading them)."""
-    with torch.device("meta"):
-        model = GPT(config, compute_dtype)
-    model.to_empty(device=device)
-    model.init_tables()
-    return model

@@ -25,8 +25,8 @@ POLAR_EXPRESS = (
 ADAM_REFERENCE_WIDTH = 768
 
 
-def average_gradients(model: torch.nn.Module) -> None:
-    """Replace each gradient by its mean over all ranks, in one reduction per device; alone it does nothing.
+def average_gradients(model: torch.nn.Module, world_size: int | None = None, average: bool = True) -> None:
+    """Replace each gradient by its mean over all ranks (or its sum), in one reduction; alone it does nothing.
 
     A parameter without gradient counts as zero, so that ranks whose batches differ still take part alike.
     """
@@ -39,7 +39,8 @@ def average_gradients(model: torch.nn.Module) -> None:
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     flat = torch.cat([gradient.flatten() for gradient in gradients])
     dist.all_reduce(flat)
-    flat /= dist.get_world_size()
+    if average:
+        flat /= world_size or dist.get_world_size()
     for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
         gradient.copy_(part.view_as(gradient))
 
@@ -60,8 +61,13 @@ def orthogonalize(matrices_NRC: torch.Tensor) -> torch.Tensor:
 class MuonAdamW(torch.optim.Optimizer):
     """Muon and AdamW under one roof. Each group has `name`, `lr`, and the `initial_lr` that schedules multiply."""
 
-    def __init__(
-        self,
+    def __init__(self, groups: list[dict[str, Any]]) -> None:
+        """Use `for_model`, which makes the groups."""
+        super().__init__(groups, {})
+
+    @classmethod
+    def for_model(
+        cls,
         model: GPT,
         matrix_lr: float = 0.02,
         embedding_lr: float = 0.3,
@@ -69,7 +75,7 @@ class MuonAdamW(torch.optim.Optimizer):
         scalar_lr: float = 0.5,
         weight_decay: float = 0.0,
         momentum: float = 0.95,
-    ) -> None:
+    ) -> "MuonAdamW":
         """Learning rates are for width 768; those of embedding and head scale with (width / 768)^-0.5.
 
         `weight_decay` acts on matrices only, and only where decay and update agree in sign.
@@ -90,7 +96,12 @@ class MuonAdamW(torch.optim.Optimizer):
             {"name": name, "params": [parameters[key] for key in keys], "keys": keys, "lr": lr, "initial_lr": lr, **how}
             for name, keys, lr, how in members
         ]
-        super().__init__(groups, {})
+        return cls(groups)
+
+    def set_lr_factor(self, factor: float) -> None:
+        """Set every group's learning rate to `factor` times its initial one."""
+        for group in self.param_groups:
+            group["lr"] = group["initial_lr"] * factor
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]

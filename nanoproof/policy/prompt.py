@@ -1,0 +1,17 @@
+"""How a proof state becomes the tokens that the model reads: BOS, the state, a line break, and a marker.
+
+Training and inference share this file, so they cannot differ.
+"""
+
+from nanoproof.gpt.tokenizer import Tokenizer
+
+
+def prefix_tokens(tokenizer: Tokenizer, state_text: str) -> list[int]:
+    """What the tactic and the value of a state both continue: BOS state `\\n`."""
+    return [tokenizer.bos, *tokenizer.encode(state_text + "\n")]
+
+
+def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
+    """The prefix cut to `max_tokens`, counting the marker that follows; the end of the state (its goal) is kept."""
+    prefix = prefix_tokens(tokenizer, state_text)
+    return prefix[-(max_tokens - 1) :]
