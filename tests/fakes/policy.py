@@ -1,0 +1,38 @@
+"""A scripted policy: what it suggests is looked up by state; a state asked again gets its next suggestion."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nanoproof.common.suggestion import Suggestion
+
+
+def suggestion(
+    tactics: Sequence[str], value: float = 1.0, logprobs: Sequence[float] = (), counts: Sequence[int] = ()
+) -> Suggestion:
+    """A suggestion of certain tactics (log-probability 0, drawn once) unless said otherwise."""
+    return Suggestion(
+        tuple(tactics),
+        tuple(logprobs) or (0.0,) * len(tactics),
+        tuple(counts) or (1,) * len(tactics),
+        value,
+    )
+
+
+class ScriptedPolicy:
+    """A `Policy` over `script`: {target of the state: suggestions in turn, the last one for ever}.
+
+    A state without an entry gets `default`. `asked` counts the calls per state.
+    """
+
+    def __init__(self, script: dict[str, Sequence[Suggestion]], default: Suggestion | None = None) -> None:
+        self.script = script
+        self.default = default or suggestion(())
+        self.asked: Counter[str] = Counter()
+
+    def suggest(self, state_text: str) -> Suggestion:
+        targets = [line.removeprefix("⊢ ") for line in state_text.splitlines() if line.startswith("⊢ ")]
+        name = " & ".join(targets)
+        turns = self.script.get(name, (self.default,))
+        turn = min(self.asked[name], len(turns) - 1)
+        self.asked[name] += 1
+        return turns[turn]
