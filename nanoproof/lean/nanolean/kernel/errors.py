@@ -2,7 +2,7 @@
 
 import sys
 
-RECURSION_LIMIT = 60_000
+RECURSION_LIMIT = 200_000
 
 
 class KernelError(Exception):
@@ -14,7 +14,7 @@ class BudgetExceeded(KernelError):
 
 
 def allow_deep_recursion() -> None:
-    """Let Python recurse as deep as the kernel may need; its own functions call each other without using the C stack."""
+    """Let Python recurse as deep as the kernel may need; calls among its functions use no C stack."""
     if sys.getrecursionlimit() < RECURSION_LIMIT:
         sys.setrecursionlimit(RECURSION_LIMIT)
 

@@ -77,7 +77,7 @@ __all__ = [
 
 
 def guarded(work: Callable[..., Any], *args: Any) -> Any:
-    """Run a recursive walk; when Python's stack is too small for it, enlarge it and finally give up with a typed error."""
+    """Run a recursive walk; with a larger stack if Python's is too small, finally with a typed error."""
     try:
         return work(*args)
     except RecursionError:
@@ -103,7 +103,7 @@ def mk_const(name: str, *levels: Level) -> Const:
 def get_app_fn(e: Expr) -> Expr:
     """The head of a spine of applications."""
     while e.__class__ is App:
-        e = e.fn  # type: ignore[attr-defined]
+        e = e.fn
     return e
 
 
@@ -116,8 +116,8 @@ def get_app_fn_args(e: Expr) -> tuple[Expr, list[Expr]]:
     """Head and arguments of a spine of applications."""
     args = []
     while e.__class__ is App:
-        args.append(e.arg)  # type: ignore[attr-defined]
-        e = e.fn  # type: ignore[attr-defined]
+        args.append(e.arg)
+        e = e.fn
     args.reverse()
     return e, args
 
@@ -132,106 +132,100 @@ def is_arrow(e: Expr) -> bool:
     return isinstance(e, Pi) and not has_loose_bvar(e.body, 0)
 
 
-def _rebuild(e: Any, walk: Callable[[Expr, int], Expr], k: int) -> Expr:
-    """The node with `walk(child, number of binders around the child)` in place of each child; not for leaves."""
+Seen = dict[Any, Expr]
+Walk = Callable[[Any, int, Any, Seen], Expr]
+# The walks below are module functions with explicit state (`data`, and `seen` for results): closures that call
+# themselves would be reference cycles and keep every term alive until the garbage collector comes by.
+
+
+def _rebuild(e: Any, walk: Walk, k: int, data: Any, seen: Seen) -> Expr:
+    """The node with each child walked, `k` growing by one under a binder; not for leaves."""
     cls = e.__class__
     if cls is App:
-        fn, arg = walk(e.fn, k), walk(e.arg, k)
+        fn, arg = walk(e.fn, k, data, seen), walk(e.arg, k, data, seen)
         return e if fn is e.fn and arg is e.arg else App(fn, arg)
     if cls is Pi or cls is Lam:
-        type_, body = walk(e.type, k), walk(e.body, k + 1)
+        type_, body = walk(e.type, k, data, seen), walk(e.body, k + 1, data, seen)
         return e if type_ is e.type and body is e.body else cls(e.name, type_, body, e.info)
     if cls is Proj:
-        return Proj(e.struct, e.idx, walk(e.expr, k))
+        return Proj(e.struct, e.idx, walk(e.expr, k, data, seen))
     if cls is Let:
-        return Let(e.name, walk(e.type, k), walk(e.value, k), walk(e.body, k + 1))
+        type_, value = walk(e.type, k, data, seen), walk(e.value, k, data, seen)
+        return Let(e.name, type_, value, walk(e.body, k + 1, data, seen))
     return e
 
 
-def _instantiate(e: Expr, values: Sequence[Expr]) -> Expr:
-    """`values[i]` for the loose `BVar(i)`; larger indices move down."""
-    count = len(values)
-    seen: dict[tuple[Expr, int], Expr] = {}
-
-    def walk(e: Any, k: int) -> Expr:
-        if e.loose <= k:
-            return e
-        cls = e.__class__
-        if cls is BVar:
-            place = e.idx - k
-            if place >= count:
-                return BVar(e.idx - count)
-            value = values[place]
-            return _lift(value, k, 0) if k and value.loose else value
-        key = (e, k)
-        done = seen.get(key)
-        if done is None:
-            if cls is App:
-                fn, arg = e.fn, e.arg
-                done = App(walk(fn, k) if fn.loose > k else fn, walk(arg, k) if arg.loose > k else arg)
-            else:
-                done = _rebuild(e, walk, k)
-            seen[key] = done
-        return done
-
-    return walk(e, 0)
+def _instantiate(e: Any, k: int, values: Sequence[Expr], seen: Seen) -> Expr:
+    """`values[i]` for the loose `BVar(k + i)`; larger indices move down."""
+    if e.loose <= k:
+        return e
+    cls = e.__class__
+    if cls is BVar:
+        place = e.idx - k
+        if place >= len(values):
+            return BVar(e.idx - len(values))
+        value = values[place]
+        return _lift(value, 0, k, {}) if k and value.loose else value
+    key = (e, k)
+    done = seen.get(key)
+    if done is None:
+        if cls is App:
+            fn, arg = e.fn, e.arg
+            done = App(
+                _instantiate(fn, k, values, seen) if fn.loose > k else fn,
+                _instantiate(arg, k, values, seen) if arg.loose > k else arg,
+            )
+        else:
+            done = _rebuild(e, _instantiate, k, values, seen)
+        seen[key] = done
+    return done
 
 
 def instantiate(body: Expr, *args: Expr) -> Expr:
     """The body of a binder with `args[i]` for `BVar(i)`."""
     if body.loose == 0:
         return body
-    return guarded(_instantiate, body, args)
+    return guarded(_instantiate, body, 0, args, {})
 
 
 def instantiate_rev(body: Expr, args: Sequence[Expr]) -> Expr:
     """The body of nested binders with the arguments given from the outside in (the last one is `BVar(0)`)."""
     if body.loose == 0:
         return body
-    return guarded(_instantiate, body, tuple(reversed(args)))
+    return guarded(_instantiate, body, 0, args[::-1], {})
 
 
-def _lift(e: Expr, count: int, start: int) -> Expr:
-    seen: dict[tuple[Expr, int], Expr] = {}
-
-    def walk(e: Any, k: int) -> Expr:
-        if e.loose <= k:
-            return e
-        if e.__class__ is BVar:
-            return BVar(e.idx + count)
-        key = (e, k)
-        done = seen.get(key)
-        if done is None:
-            done = seen[key] = _rebuild(e, walk, k)
-        return done
-
-    return walk(e, start)
+def _lift(e: Any, k: int, count: int, seen: Seen) -> Expr:
+    if e.loose <= k:
+        return e
+    if e.__class__ is BVar:
+        return BVar(e.idx + count)
+    key = (e, k)
+    done = seen.get(key)
+    if done is None:
+        done = seen[key] = _rebuild(e, _lift, k, count, seen)
+    return done
 
 
 def lift(e: Expr, count: int, start: int = 0) -> Expr:
     """The term with its loose indices from `start` on raised by `count`, as under `count` more binders."""
     if e.loose <= start or count == 0:
         return e
-    return guarded(_lift, e, count, start)
+    return guarded(_lift, e, start, count, {})
 
 
-def _abstract(e: Expr, places: dict[Expr, int], mvars_too: bool) -> Expr:
-    seen: dict[tuple[Expr, int], Expr] = {}
-
-    def walk(e: Any, k: int) -> Expr:
-        if not (e.has_fvar or (mvars_too and e.has_mvar)):
-            return e
-        cls = e.__class__
-        if cls is FVar or cls is MVar:
-            place = places.get(e)
-            return e if place is None else BVar(place + k)
-        key = (e, k)
-        done = seen.get(key)
-        if done is None:
-            done = seen[key] = _rebuild(e, walk, k)
-        return done
-
-    return walk(e, 0)
+def _abstract(e: Any, k: int, places: dict[Expr, int], seen: Seen) -> Expr:
+    if not (e.has_fvar or e.has_mvar):
+        return e
+    cls = e.__class__
+    if cls is FVar or cls is MVar:
+        place = places.get(e)
+        return e if place is None else BVar(place + k)
+    key = (e, k)
+    done = seen.get(key)
+    if done is None:
+        done = seen[key] = _rebuild(e, _abstract, k, places, seen)
+    return done
 
 
 def abstract(e: Expr, variables: Sequence[Expr]) -> Expr:
@@ -240,7 +234,17 @@ def abstract(e: Expr, variables: Sequence[Expr]) -> Expr:
         return e
     count = len(variables)
     places = {variable: count - 1 - i for i, variable in enumerate(variables)}
-    return guarded(_abstract, e, places, any(variable.__class__ is MVar for variable in variables))
+    return guarded(_abstract, e, 0, places, {})
+
+
+def _replace(e: Any, k: int, fn: Callable[[Expr], Expr | None], seen: Seen) -> Expr:
+    done = seen.get(e)
+    if done is None:
+        done = fn(e)
+        if done is None:
+            done = _rebuild(e, _replace, k, fn, seen)
+        seen[e] = done
+    return done
 
 
 def replace(e: Expr, fn: Callable[[Expr], Expr | None]) -> Expr:
@@ -248,18 +252,7 @@ def replace(e: Expr, fn: Callable[[Expr], Expr | None]) -> Expr:
 
     `fn` is asked once for each distinct subterm and must answer terms without loose indices, or handle them itself.
     """
-    seen: dict[Expr, Expr] = {}
-
-    def walk(e: Expr, _k: int = 0) -> Expr:
-        done = seen.get(e)
-        if done is None:
-            done = fn(e)
-            if done is None:
-                done = _rebuild(e, walk, 0)
-            seen[e] = done
-        return done
-
-    return guarded(walk, e)
+    return guarded(_replace, e, 0, fn, {})
 
 
 def replace_levels(e: Expr, fn: Callable[[Level], Level]) -> Expr:
@@ -281,7 +274,7 @@ def instantiate_level_params(e: Expr, names: Sequence[str], levels: Sequence[Lev
     """The term with each universe parameter of `names` replaced by the level at the same place."""
     if not e.has_lparam or not names:
         return e
-    values = {LParam(name): value for name, value in zip(names, levels)}
+    values: dict[Level, Level] = {LParam(name): value for name, value in zip(names, levels)}
     return replace_levels(e, lambda level: substitute(level, values))
 
 
@@ -313,12 +306,12 @@ def subterms(e: Expr, into: Callable[[Expr], bool] = lambda _: True) -> Iterable
 
 def collect_fvars(e: Expr) -> dict[str, None]:
     """The ids of the free variables of a term, in the order of their first occurrence."""
-    return {node.id: None for node in subterms(e, lambda node: node.has_fvar) if node.__class__ is FVar}  # type: ignore[attr-defined]
+    return {node.id: None for node in subterms(e, lambda node: node.has_fvar) if node.__class__ is FVar}
 
 
 def collect_mvars(e: Expr) -> dict[str, None]:
     """The ids of the metavariables of a term, in the order of their first occurrence."""
-    return {node.id: None for node in subterms(e, lambda node: node.has_mvar) if node.__class__ is MVar}  # type: ignore[attr-defined]
+    return {node.id: None for node in subterms(e, lambda node: node.has_mvar) if node.__class__ is MVar}
 
 
 def collect_consts(e: Expr) -> set[str]:
@@ -326,9 +319,9 @@ def collect_consts(e: Expr) -> set[str]:
     names = set()
     for node in subterms(e):
         if node.__class__ is Const:
-            names.add(node.name)  # type: ignore[attr-defined]
+            names.add(node.name)
         elif node.__class__ is Proj:
-            names.add(node.struct)  # type: ignore[attr-defined]
+            names.add(node.struct)
     return names
 
 
@@ -337,9 +330,9 @@ def collect_level_params_of(e: Expr) -> set[str]:
     names: set[str] = set()
     for node in subterms(e, lambda node: node.has_lparam):
         if node.__class__ is Sort:
-            collect_level_params(node.level, names)  # type: ignore[attr-defined]
+            collect_level_params(node.level, names)
         elif node.__class__ is Const:
-            for level in node.levels:  # type: ignore[attr-defined]
+            for level in node.levels:
                 collect_level_params(level, names)
     return names
 

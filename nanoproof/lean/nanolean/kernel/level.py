@@ -118,7 +118,7 @@ def to_nat(level: Level) -> int | None:
     """The number that a closed level of successors denotes, None for any other level."""
     value = 0
     while level.__class__ is Succ:
-        level = level.of  # type: ignore[attr-defined]
+        level = level.of
         value += 1
     return value if level is ZERO else None
 
@@ -230,7 +230,7 @@ def _find_imax_atom(level: Level) -> Level | None:
 def _offsets(level: Level, offset: int, into: dict[Level, int]) -> dict[Level, int]:
     """The arguments of a maximum as atom -> largest offset (atoms: ZERO, parameters, metavariables, `imax` nodes)."""
     while level.__class__ is Succ:
-        level, offset = level.of, offset + 1  # type: ignore[attr-defined]
+        level, offset = level.of, offset + 1
     match level:
         case Max(left, right):
             _offsets(left, offset, into)
@@ -287,7 +287,7 @@ def show_level(level: Level) -> str:
         case Succ(_):
             offset = 0
             while level.__class__ is Succ:
-                level, offset = level.of, offset + 1  # type: ignore[attr-defined]
+                level, offset = level.of, offset + 1
             return f"{_show_atom(level)}+{offset}"
         case Max(left, right):
             return f"max {_show_atom(left)} {_show_atom(right)}"

@@ -185,7 +185,7 @@ class Lam(Expr):
 
     def __new__(cls, name: str, type: Expr, body: Expr, info: str = "default") -> "Lam":
         key = (cls, name, type, body, info)
-        return _get(key) or _binder(cls, key, name, type, body, info)
+        return _get(key) or _binder(cls, key, name, type, body, info)  # type: ignore[return-value]
 
 
 class Pi(Expr):
@@ -200,7 +200,7 @@ class Pi(Expr):
 
     def __new__(cls, name: str, type: Expr, body: Expr, info: str = "default") -> "Pi":
         key = (cls, name, type, body, info)
-        return _get(key) or _binder(cls, key, name, type, body, info)
+        return _get(key) or _binder(cls, key, name, type, body, info)  # type: ignore[return-value]
 
 
 class Let(Expr):
@@ -283,7 +283,7 @@ def node_count() -> int:
 
 
 def sweep() -> int:
-    """Drop the nodes that nothing outside the table holds and say how many; call it while no other thread makes terms."""
+    """Drop the nodes that nothing outside the table holds and say how many; not while another thread makes terms."""
     total = 0
     while True:
         dropped = _sweep_once()
