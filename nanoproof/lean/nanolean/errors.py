@@ -1,0 +1,25 @@
+"""What goes wrong while a text is elaborated or a tactic runs: a refusal with a message in Lean's words and a place."""
+
+
+class ProofError(Exception):
+    """A term, tactic or command is refused; `pos` and `end` are offsets into the source text where they are known."""
+
+    def __init__(self, message: str, pos: int | None = None, end: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.pos = pos
+        self.end = end
+
+    def at(self, pos: int | None, end: int | None = None) -> "ProofError":
+        """The same error, placed at `pos` unless it already knows a place."""
+        if self.pos is None:
+            self.pos, self.end = pos, end
+        return self
+
+
+class ElabError(ProofError):
+    """A term cannot be elaborated."""
+
+
+class TacticError(ProofError):
+    """A tactic does not apply."""

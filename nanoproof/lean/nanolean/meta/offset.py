@@ -1,0 +1,39 @@
+"""Natural numbers as `base + k`: the one reading of literals, `Nat.succ`, `Nat.zero` and `Nat.add _ literal`."""
+
+from __future__ import annotations
+
+from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, MVar
+from nanoproof.lean.nanolean.meta.store import MetaStore
+
+NAT = "Nat"
+NAT_TYPE = Const(NAT)
+NAT_ADD = Const("Nat.add")
+
+
+def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
+    """The term as `base + k` with the largest `k`; the base None stands for zero (then `k` is the number)."""
+    plus = 0
+    while True:
+        if isinstance(e, Lit):
+            return None, plus + e.value
+        if isinstance(e, Const):
+            return (None, plus) if e.name == "Nat.zero" else (e, plus)
+        if isinstance(e, MVar) and e.id in store.assignment:
+            e = store.instantiate(e)
+            continue
+        if not isinstance(e, App):
+            return e, plus
+        fn = e.fn
+        if isinstance(fn, Const) and fn.name == "Nat.succ":
+            plus, e = plus + 1, e.arg
+        elif isinstance(e.arg, Lit) and isinstance(fn, App) and fn.fn is NAT_ADD:
+            plus, e = plus + e.arg.value, fn.arg
+        else:
+            return e, plus
+
+
+def mk_offset(base: Expr | None, plus: int) -> Expr:
+    """`base + plus` in the form that goals show: a literal, the base itself, or `Nat.add base literal`."""
+    if base is None:
+        return Lit(plus)
+    return base if plus == 0 else App(App(NAT_ADD, base), Lit(plus))
