@@ -148,8 +148,7 @@ def _add_mass(leaf: Node, candidate: Candidate) -> None:
     """A tactic that is known here was suggested again."""
     child = leaf.known[candidate.tactic]
     if child is not None:
-        leaf.add_prior(child, candidate.mass)
-        child.finisher = child.finisher and candidate.finisher
+        _merge(leaf, child, candidate)
 
 
 def _add_result(
@@ -174,15 +173,15 @@ def _add_result(
 
 
 def _merge(leaf: Node, child: Node, candidate: Candidate) -> None:
-    """Another tactic leads to the state of `child`: masses add, the shorter text is kept."""
-    assert child.tactic is not None
-    shorter, longer = candidate.tactic, child.tactic
-    if len(longer) <= len(shorter):
-        shorter, longer = longer, shorter
-    child.tactic = shorter
-    child.spellings = (*child.spellings, longer)
-    child.finisher = child.finisher and candidate.finisher
+    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
     leaf.add_prior(child, candidate.mass)
+    assert child.tactic is not None
+    texts = (child.tactic, *child.spellings)
+    if child.finisher and not candidate.finisher:
+        child.tactic, child.spellings, child.finisher = candidate.tactic, (), False
+    elif child.finisher == candidate.finisher and candidate.tactic not in texts:
+        child.tactic, *others = sorted((*texts, candidate.tactic), key=len)
+        child.spellings = tuple(others)
 
 
 def _solver_pattern(solvers: Sequence[str]) -> re.Pattern[str]:

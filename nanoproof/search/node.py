@@ -27,7 +27,7 @@ class Node:
     takes this node to be worth (set by `backup.py`, without meaning while `visits` is 0).
 
     The edge: `tactic` is the shortest text known to lead here from an OR parent (None below an AND node and at the
-    root), `spellings` are the others in the order they came, and `finisher` says that no policy suggested any of them.
+    root), `spellings` are the others, shorter ones first, and `finisher` says that no policy suggested any of them.
 
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """

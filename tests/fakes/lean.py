@@ -12,6 +12,8 @@ from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
 # What a tactic does: the branches it leaves, or one of "reject", "timeout", "banned", or an error to raise.
 Outcome = Sequence[str] | str | LeanError
 
+CLEAN = CheckReport(errors=(), sorries=0, axioms=())
+
 
 def branch(text: str) -> Branch:
     """The branch called `text`: its goals separated by " & ", each a target, with "tag:" in front if it has a tag."""
@@ -37,7 +39,7 @@ class ScriptedLean:
         self,
         script: dict[str, dict[str, Outcome]],
         root: str | None = "A",
-        report: CheckReport | Callable[[str], CheckReport] = CheckReport((), 0, ()),
+        report: CheckReport | Callable[[str], CheckReport] = CLEAN,
         crashes: dict[int, LeanError] | None = None,
     ) -> None:
         self.script = script

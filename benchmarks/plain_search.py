@@ -1,0 +1,138 @@
+"""The search written down as plainly as possible: what `nanoproof/search/` has to agree with, and be faster than.
+
+Nodes are dictionaries, nothing is cached, every sum and every score is worked out when it is needed. It knows neither
+finishers nor limits.
+
+    Tree        OR node: one branch, edges carry a tactic and reward -1. AND node: several branches, reward 0.
+                N visits, W sum of values, E expansions, P prior; V = W/N; q(x) = gamma^(-1-x) clipped to [0, 1].
+    Select      while the node has children and not (OR and E <= C * N^alpha), go to the highest
+                value + c(N) * P/sum(P) * sqrt(N)/(1 + N(child)), c(N) = c_init + log((N + c_base + 1)/c_base);
+                OR: value = q(r + V(child)), or q(V(node) - penalty) if unvisited;
+                AND: exploration times c_and, value = 1 - q(...) of the same two cases, solved children left out.
+    Expand      a tactic's mass is count * exp(logprob / tau); a known tactic adds its mass; a refused one, one that ran
+                out of time and one that leads to a state on the path leave nothing; one that leads to a sibling's state
+                is merged (masses add, shorter text stays).
+    Back up     value of a node without children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND). To an OR
+                parent goes x - 1, to an AND parent the smallest V of its visited unsolved children (else of its visited).
+"""
+
+from math import exp, log, sqrt
+from typing import Any
+
+from nanoproof.common.suggestion import Policy
+from nanoproof.lean.wire import Branch, TacticApplied
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import TacticRunner
+
+PlainNode = dict[str, Any]
+
+
+def plain_search(
+    branch: Branch, policy: Policy, lean: TacticRunner, config: SearchConfig, num_simulations: int
+) -> PlainNode:
+    """The tree after `num_simulations` simulations, or as soon as its root is solved."""
+    root = _or_node(branch, None, 1.0)
+    for _ in range(num_simulations):
+        if root["solved"]:
+            break
+        path = [root]
+        while path[-1]["children"] and not _expand_again(path[-1], config):
+            path.append(_best_child(path[-1], config))
+        value = _expand(path, policy, lean, config)
+        _back_up(path, value, config)
+    return root
+
+
+def _node(kind: str, state: str, key: tuple[str, ...], tactic: str | None, prior: float) -> PlainNode:
+    return {
+        "kind": kind, "state": state, "key": key, "tactic": tactic, "P": prior,
+        "N": 0, "W": 0.0, "E": 0, "solved": kind == "closed", "children": [], "texts": set(),
+    }  # fmt: skip
+
+
+def _or_node(branch: Branch, tactic: str | None, prior: float) -> PlainNode:
+    return {**_node("or", branch.state.text, (branch.state.merge_key,), tactic, prior), "branch": branch}
+
+
+def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
+    limit = config.progressive_c * node["N"] ** config.progressive_alpha
+    return node["kind"] == "or" and node["E"] <= limit
+
+
+def _value(node: PlainNode) -> float:
+    return node["W"] / node["N"] if node["N"] else 0.0
+
+
+def _q(x: float, config: SearchConfig) -> float:
+    return max(0.0, min(1.0, config.gamma ** (-1 - x)))
+
+
+def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
+    def upper_bound(child: PlainNode) -> float:
+        is_and = node["kind"] == "and"
+        reward = 0 if is_and else -1
+        x = reward + _value(child) if child["N"] else _value(node) - config.unvisited_penalty
+        value = 1 - _q(x, config) if is_and else _q(x, config)
+        c = config.c_init + log((node["N"] + config.c_base + 1) / config.c_base)
+        prior = child["P"] / sum(sibling["P"] for sibling in node["children"])
+        exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
+        return value + exploration * (config.c_and if is_and else 1)
+
+    return max((child for child in node["children"] if not child["solved"]), key=upper_bound)
+
+
+def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: SearchConfig) -> float:
+    leaf = path[-1]
+    suggestion = policy.suggest(leaf["state"])
+    leaf["E"] += 1
+    ancestors = [node["state"] for node in path if node["kind"] == "or"]
+    for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
+        mass = count * exp(logprob / config.prior_temperature)
+        known = [child for child in leaf["children"] if tactic in child["texts"]]
+        if known:
+            known[0]["P"] += mass
+            continue
+        result = lean.apply(leaf["branch"], [tactic])[0]
+        if not isinstance(result, TacticApplied):
+            continue
+        if any(branch.state.text in ancestors for branch in result.branches):
+            continue
+        key = tuple(branch.state.merge_key for branch in result.branches)
+        same = [child for child in leaf["children"] if child["key"] == key]
+        child = same[0] if same else _child(result, tactic, key)
+        child["texts"].add(tactic)
+        child["P"] += mass
+        if same:
+            child["tactic"] = min(child["tactic"], tactic, key=len)
+        else:
+            leaf["children"].append(child)
+    return -suggestion.value
+
+
+def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNode:
+    if not result.branches:
+        return _node("closed", "", (), tactic, 0.0)
+    if len(result.branches) == 1:
+        return _or_node(result.branches[0], tactic, 0.0)
+    node = _node("and", "", key, tactic, 0.0)
+    node["E"] = 1
+    node["children"] = [_or_node(branch, None, 1.0) for branch in result.branches]
+    return node
+
+
+def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
+    if not path[-1]["children"]:
+        value = config.no_legal_value
+    for i in range(len(path) - 1, -1, -1):
+        node = path[i]
+        node["W"] += value
+        node["N"] += 1
+        solved = [child["solved"] for child in node["children"]]
+        node["solved"] = all(solved) if node["kind"] == "and" else any(solved)
+        parent = path[i - 1]
+        if parent["kind"] == "or":
+            value = value - 1
+        else:
+            visited = [child for child in parent["children"] if child["N"]]
+            unsolved = [child for child in visited if not child["solved"]]
+            value = min(_value(child) for child in unsolved or visited)

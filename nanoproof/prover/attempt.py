@@ -1,0 +1,74 @@
+"""What became of one try to prove one theorem: the record that everything downstream stores and reads."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from nanoproof.lean.theorem import Theorem
+
+Outcome = Literal["proven", "disproven", "unproven", "error"]
+
+
+class Transition(NamedTuple):
+    """One step of a proof to learn from; `depth` is the number of tactics still needed, this one counted (>= 1)."""
+
+    state: str
+    tactic: str
+    depth: int
+
+
+class FailedTactic(NamedTuple):
+    """A tactic of the policy that Lean refused in a state (never one that ran out of time)."""
+
+    state: str
+    tactic: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt; JSON in both directions.
+
+    `proven` and `disproven` are only ever set after the final check of `source`, the whole Lean text; `proof` is the
+    tactic block in it and `num_tactics` its number of steps. `message` says why there is no proof, or what failed;
+    `stop_reason` why the search ended (the name of the exception if it was one).
+    `counts` are those of the search, `seconds` the time of each phase, and in it that spent in Lean and in the policy.
+    """
+
+    theorem: Theorem
+    outcome: Outcome
+    message: str = ""
+    disproving: bool = False
+    proof: str = ""
+    source: str = ""
+    num_tactics: int = 0
+    transitions: tuple[Transition, ...] = ()
+    failed_tactics: tuple[FailedTactic, ...] = ()
+    budget: int = 0
+    stop_reason: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    check: dict[str, Any] | None = None
+    tree: dict[str, Any] | None = None
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that the search ran, at most `budget`."""
+        return self.counts.get("simulations", 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data; empty fields are left out."""
+        theorem = {"source": self.theorem.source, "dataset": self.theorem.dataset, "id": self.theorem.id}
+        data = {name: value for name, value in vars(self).items() if value or name == "outcome"}
+        seconds = {phase: round(value, 4) for phase, value in self.seconds.items()}
+        return {**data, "theorem": theorem, "seconds": seconds}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Attempt":
+        """The attempt that `to_json` wrote."""
+        return cls(
+            **{
+                **data,
+                "theorem": Theorem(**data["theorem"]),
+                "transitions": tuple(Transition(*entry) for entry in data.get("transitions", ())),
+                "failed_tactics": tuple(FailedTactic(*entry) for entry in data.get("failed_tactics", ())),
+            }
+        )

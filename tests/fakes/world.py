@@ -1,0 +1,76 @@
+"""A random world: Lean and policy whose answers are pseudo-random functions of a seed, for properties and for speed."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+from nanoproof.common.suggestion import Suggestion
+from nanoproof.lean.state import Goal, ProofState
+from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+
+TACTICS = tuple("t" * length + str(number) for number in range(4) for length in (1, 3, 2))
+
+
+@cache
+def state(number: int) -> Branch:
+    return Branch(ProofState((Goal(f"S{number}"),)))
+
+
+class RandomLean:
+    """Applies tactics among `num_states` states (few: many cycles and merges) or more; no cost beyond a look-up.
+
+    A tactic closes its branch with probability `close`; else it is refused, times out, or leaves 1 to 3 branches.
+    """
+
+    def __init__(self, seed: int, num_states: int, close: float) -> None:
+        self.seed, self.num_states, self.close = seed, num_states, close
+        self.results: dict[tuple[str, str], TacticApplied | TacticFailed] = {}
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        return [self._result(branch.state.text, tactic) for tactic in tactics]
+
+    def _result(self, text: str, tactic: str) -> TacticApplied | TacticFailed:
+        result = self.results.get((text, tactic))
+        if result is None:
+            result = self.results[text, tactic] = self._draw(random.Random(f"{self.seed}/{text}/{tactic}"))
+        return result
+
+    def _draw(self, rng: random.Random) -> TacticApplied | TacticFailed:
+        if rng.random() < self.close:
+            return TacticApplied(())
+        fate = rng.random()
+        if fate < 0.3:
+            return TacticFailed("rejected", "no")
+        if fate < 0.35:
+            return TacticFailed("timeout", "slow")
+        branches = 1 if fate < 0.8 else 2 if fate < 0.95 else 3
+        return TacticApplied(tuple(state(rng.randrange(self.num_states)) for _ in range(branches)))
+
+
+class RandomPolicy:
+    """Draws 6 tactics with random log-probabilities and a value; the n-th call for a state has its own answer."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.asked: Counter[str] = Counter()
+        self.answers: dict[tuple[str, int], Suggestion] = {}
+
+    def suggest(self, state_text: str) -> Suggestion:
+        turn = (state_text, self.asked[state_text])
+        self.asked[state_text] += 1
+        answer = self.answers.get(turn)
+        if answer is None:
+            answer = self.answers[turn] = self._draw(random.Random(f"{self.seed}/{turn}"))
+        return answer
+
+    def _draw(self, rng: random.Random) -> Suggestion:
+        drawn = Counter(rng.choices(TACTICS, k=6))
+        logprobs = tuple(rng.uniform(-30, 0) for _ in drawn)
+        return Suggestion(tuple(drawn), logprobs, tuple(drawn.values()), rng.uniform(1, 20))
+
+    def again(self) -> "RandomPolicy":
+        """The same policy, asked for the first time (answers that were drawn already are kept)."""
+        fresh = RandomPolicy(self.seed)
+        fresh.answers = self.answers
+        return fresh
