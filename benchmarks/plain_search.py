@@ -13,7 +13,7 @@ finishers nor limits.
                 out of time and one that leads to a state on the path leave nothing; one that leads to a sibling's state
                 is merged (masses add, shorter text stays).
     Back up     value of a node without children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND). To an OR
-                parent goes x - 1, to an AND parent the smallest V of its visited unsolved children (else of its visited).
+                parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all visited).
 """
 
 from math import exp, log, sqrt

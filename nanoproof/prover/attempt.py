@@ -58,8 +58,7 @@ class Attempt:
         """Plain JSON data; empty fields are left out."""
         theorem = {"source": self.theorem.source, "dataset": self.theorem.dataset, "id": self.theorem.id}
         data = {name: value for name, value in vars(self).items() if value or name == "outcome"}
-        seconds = {phase: round(value, 4) for phase, value in self.seconds.items()}
-        return {**data, "theorem": theorem, "seconds": seconds}
+        return {**data, "theorem": theorem}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":

@@ -4,7 +4,6 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.suggestion import Policy
@@ -152,8 +151,8 @@ class _Run:
             yield
 
     def seconds(self) -> dict[str, float]:
-        phases: dict[str, Any] = {**self.watches, "lean": self.lean.watch, "policy": self.policy.watch}
-        return {name: watch.seconds for name, watch in phases.items()}
+        watches = {**self.watches, "lean": self.lean.watch, "policy": self.policy.watch}
+        return {name: round(watch.seconds, 4) for name, watch in watches.items()}
 
 
 def transitions_of(steps: Proof) -> tuple[Transition, ...]:

@@ -1,0 +1,234 @@
+"""Which theorem to try next, and how hard: theorems that are neither settled nor hopeless are drawn most.
+
+The matchmaker is a pure function of the outcomes it was told, in the order (step, rank, sequence), so every rank that
+was told the same outcomes is in the same state; each rank draws with its own random generator.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.prover.attempt import Outcome
+
+WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
+_LETTERS: dict[Outcome, str] = {"proven": "p", "disproven": "d", "unproven": "u", "error": "e"}
+
+
+@dataclass(frozen=True)
+class MatchmakerConfig:
+    """Matchmaker"""
+
+    trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1)
+    trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1)
+    low: float = opt(0.001, "Weight of a theorem that is settled or trivial.", min=0, max=1)
+    undecided: float = opt(0.1, "Weight of a theorem that was never proved in `trust` attempts.", min=0, max=1)
+    base_simulations: int = opt(64, "Simulations of a first attempt.", min=1)
+    simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1)
+    max_simulations: int = opt(1024, "Most simulations of one attempt.", min=1)
+    recent_failures: Literal["trust", "trailing"] = opt(
+        "trust",
+        "Failures that raise the simulations: those among the last `trust` attempts, or all since the last proof.",
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "matchmaker")
+        for name, value in (("low", self.low), ("undecided", self.undecided)):
+            exact = abs(value * WEIGHT_UNIT - round(value * WEIGHT_UNIT)) < 1e-6
+            check(exact, f"matchmaker.{name} must be a multiple of {1 / WEIGHT_UNIT:.6f}, got {value}")
+
+    @classmethod
+    def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "MatchmakerConfig":
+        """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
+        check(name in PRESETS, f"matchmaker preset must be one of {', '.join(PRESETS)}; got {name}")
+        return cls(**{**PRESETS[name], **overrides})  # type: ignore[arg-type]
+
+
+PRESETS: dict[str, dict[str, object]] = {
+    "default": {},
+    "alphaproof": {
+        "trust": 8,
+        "trust_proved": 12,
+        "base_simulations": 250,
+        "simulations_mult": 1.17,
+        "max_simulations": 16_000,
+        "recent_failures": "trailing",
+    },
+}
+
+
+class NothingToProve(UserError):
+    """Every theorem has weight 0: disproved, or failing with errors."""
+
+
+class Match(NamedTuple):
+    """A theorem to try, and the number of simulations to spend on it."""
+
+    theorem_id: str
+    num_simulations: int
+
+
+class Record(NamedTuple):
+    """An outcome with its place in the order in which the outcomes of all ranks are told."""
+
+    step: int
+    rank: int
+    seq: int
+    theorem_id: str
+    outcome: Outcome
+    num_tactics: int
+
+
+@dataclass(slots=True)
+class History:
+    """The outcomes of one theorem: one letter each, oldest first, and whether some proof had a single tactic."""
+
+    outcomes: str = ""
+    one_tactic: bool = False
+
+    @property
+    def decided(self) -> str:
+        """The outcomes without errors."""
+        return self.outcomes.replace("e", "")
+
+
+def weight(history: History, config: MatchmakerConfig) -> float:
+    """How often a theorem with this history is drawn, relative to the others; the first rule that applies decides."""
+    decided = history.decided
+    if "d" in decided or history.outcomes.endswith("ee"):
+        return 0.0
+    if history.one_tactic:
+        return config.low
+    if len(decided) < config.trust:
+        return 1.0
+    if "p" not in decided:
+        return config.undecided
+    if decided.endswith("p" * config.trust_proved):
+        return config.low
+    return 1.0
+
+
+def budget(history: History, config: MatchmakerConfig) -> int:
+    """Simulations for the next attempt: `base * mult^failures`, capped."""
+    decided = history.decided
+    if config.recent_failures == "trailing":
+        failures = len(decided) - len(decided.rstrip("u"))
+    else:
+        failures = decided[-config.trust :].count("u")
+    try:
+        return min(config.max_simulations, round(config.base_simulations * config.simulations_mult**failures))
+    except OverflowError:
+        return config.max_simulations
+
+
+class Matchmaker:
+    """Draws theorems by weight, exactly and in O(log n), and keeps the history of each."""
+
+    def __init__(self, theorem_ids: Sequence[str], config: MatchmakerConfig) -> None:
+        self.config = config
+        self.theorem_ids = tuple(theorem_ids)
+        self._index = {theorem_id: i for i, theorem_id in enumerate(self.theorem_ids)}
+        if len(self._index) != len(self.theorem_ids):
+            raise ValueError("matchmaker: theorem ids must be distinct")
+        self._histories = [History() for _ in self.theorem_ids]
+        self._weights = FenwickTree([self._units(history) for history in self._histories])
+
+    def draw(self, rng: random.Random) -> Match:
+        """A theorem with probability proportional to its weight; `NothingToProve` if all weights are 0."""
+        if self._weights.total == 0:
+            raise NothingToProve(
+                f"nothing left to prove: all {len(self.theorem_ids)} theorems are disproved or failing"
+            )
+        index = self._weights.find(rng.randrange(self._weights.total))
+        return Match(self.theorem_ids[index], budget(self._histories[index], self.config))
+
+    def update(self, theorem_id: str, outcome: Outcome, num_tactics: int = 0) -> None:
+        """Tell one outcome; to be called in the order (step, rank, sequence). Theorems of other data are ignored."""
+        index = self._index.get(theorem_id)
+        if index is None:
+            return
+        history = self._histories[index]
+        history.outcomes += _LETTERS[outcome]
+        history.one_tactic |= outcome == "proven" and num_tactics == 1
+        self._weights.set(index, self._units(history))
+
+    def update_all(self, records: Iterable[Record]) -> None:
+        """Tell the outcomes of all ranks, whatever order they arrive in."""
+        for record in sorted(records):
+            self.update(record.theorem_id, record.outcome, record.num_tactics)
+
+    def history(self, theorem_id: str) -> History:
+        """What was told about a theorem; KeyError if it is not one of ours."""
+        return self._histories[self._index[theorem_id]]
+
+    def weight(self, theorem_id: str) -> float:
+        """The weight of a theorem now; KeyError if it is not one of ours."""
+        return weight(self.history(theorem_id), self.config)
+
+    def to_state(self) -> dict[str, Any]:
+        """What was told so far as plain JSON data: theorem id -> [outcomes, 1 if a proof had one tactic]."""
+        histories = zip(self.theorem_ids, self._histories, strict=True)
+        return {key: [history.outcomes, int(history.one_tactic)] for key, history in histories if history.outcomes}
+
+    @classmethod
+    def from_state(cls, theorem_ids: Sequence[str], config: MatchmakerConfig, state: dict[str, Any]) -> "Matchmaker":
+        """The matchmaker that wrote `state`; theorems that it does not know start afresh."""
+        matchmaker = cls(theorem_ids, config)
+        for theorem_id, (outcomes, one_tactic) in state.items():
+            index = matchmaker._index.get(theorem_id)
+            if index is not None:
+                history = History(outcomes, bool(one_tactic))
+                matchmaker._histories[index] = history
+                matchmaker._weights.set(index, matchmaker._units(history))
+        return matchmaker
+
+    @classmethod
+    def from_history(
+        cls, theorem_ids: Sequence[str], config: MatchmakerConfig, records: Iterable[Record]
+    ) -> "Matchmaker":
+        """The matchmaker that was told all of `records`, for instance those of a log of attempts."""
+        matchmaker = cls(theorem_ids, config)
+        matchmaker.update_all(records)
+        return matchmaker
+
+    def _units(self, history: History) -> int:
+        return round(weight(history, self.config) * WEIGHT_UNIT)
+
+
+class FenwickTree:
+    """Whole-number weights with their sum, O(log n) changes, and O(log n) search by running sum."""
+
+    def __init__(self, weights: Sequence[int]) -> None:
+        self._weights = list(weights)
+        self._tree = [0, *weights]
+        self._top = 1
+        while self._top * 2 <= len(self._weights):
+            self._top *= 2
+        for i in range(1, len(self._tree)):
+            parent = i + (i & -i)
+            if parent < len(self._tree):
+                self._tree[parent] += self._tree[i]
+        self.total = sum(weights)
+
+    def set(self, index: int, weight: int) -> None:
+        """Give `index` another weight (>= 0)."""
+        change = weight - self._weights[index]
+        self._weights[index] = weight
+        self.total += change
+        node = index + 1
+        while node < len(self._tree):
+            self._tree[node] += change
+            node += node & -node
+
+    def find(self, target: int) -> int:
+        """The index i with `sum(weights[:i]) <= target < sum(weights[:i + 1])`, for 0 <= target < total."""
+        assert 0 <= target < self.total
+        position, step = 0, self._top
+        while step:
+            if position + step < len(self._tree) and self._tree[position + step] <= target:
+                position += step
+                target -= self._tree[position]
+            step //= 2
+        return position
