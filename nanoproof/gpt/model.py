@@ -23,6 +23,7 @@ LOGIT_SOFTCAP = 15.0
 VOCAB_MULTIPLE = 64
 
 # attend(layer, q_BTHD, k_BTKD, v_BTKD) -> y_BTHD: how a layer looks at other tokens (whole rows, or an engine's cache).
+# In the last layer it may answer for the last tokens of each row only; then these alone go on.
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -121,7 +122,7 @@ class Block(nn.Module):
 
     def mix(self, x_BTC: torch.Tensor, y_BTHD: torch.Tensor) -> torch.Tensor:
         """Add what attention found, then the feed-forward part."""
-        x_BTC = x_BTC + self.attention_out(y_BTHD.flatten(2))
+        x_BTC = x_BTC[:, -y_BTHD.shape[1] :] + self.attention_out(y_BTHD.flatten(2))
         return x_BTC + self.down(F.relu(self.up(norm(x_BTC))).square())
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
@@ -233,10 +234,10 @@ class GPT(nn.Module):
             x_BTC = block(torch.addcmul(residual * x_BTC, embedding, start_BTC), rope_BTD, attend)
         return norm(x_BTC)
 
-    def logits(self, x: torch.Tensor) -> torch.Tensor:
-        """fp32 logits (..., V) from normalised activations (..., C), bounded softly to +-15."""
-        logits = self.head(x)[..., : self.config.vocab_size].float()
-        return LOGIT_SOFTCAP * torch.tanh(logits / LOGIT_SOFTCAP)
+    def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
+        """fp32 logits (..., V) from normalised activations (..., C), bounded softly; only of `vocabulary` if given."""
+        weight = self.head.weight[vocabulary or slice(self.config.vocab_size)].to(x.dtype)
+        return LOGIT_SOFTCAP * torch.tanh(F.linear(x, weight).float() / LOGIT_SOFTCAP)
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
         """For each weight that is one or more stacked matrices (Muon's share): the row counts, by parameter name."""

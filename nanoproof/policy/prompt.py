@@ -12,6 +12,7 @@ def prefix_tokens(tokenizer: Tokenizer, state_text: str) -> list[int]:
 
 
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
-    """The prefix cut to `max_tokens`, counting the marker that follows; the end of the state (its goal) is kept."""
+    """The prefix cut to `max_tokens`, counting the marker that follows: BOS and the end of the state (its goal) stay."""
     prefix = prefix_tokens(tokenizer, state_text)
-    return prefix[-(max_tokens - 1) :]
+    surplus = len(prefix) + 1 - max_tokens
+    return prefix if surplus <= 0 else [prefix[0], *prefix[1 + surplus :]]
