@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Set-up, then lint, types and tests. `--setup-only` stops after the set-up. Other arguments go to pytest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash runs/setup.sh
+if [ "${1:-}" = "--setup-only" ]; then
+    exit 0
+fi
+source .venv/bin/activate
+NANOPROOF_TEST_HOME="$(mktemp -d)"
+trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT
+export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+ruff check .
+ruff format --check .
+mypy
+python -m pytest "$@"
