@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 BinderInfo = Literal["default", "implicit", "inst", "strict"]
+SortKind = Literal["Prop", "Type", "Sort"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +204,7 @@ class ProjStx(Term):
 class SortStx(Term):
     """`Prop`, `Type u` (level None: `Type`), `Sort u` (level None: `Sort`, the same as `Prop`)."""
 
-    kind: Literal["Prop", "Type", "Sort"]
+    kind: SortKind
     level: LevelStx | None = None
 
 

@@ -1,0 +1,143 @@
+"""Text to tokens: one compiled regular expression, whitespace and comments skipped on the way.
+
+Tokens are kept as parallel lists, because the parser looks at single texts most of the time. A character that Lean does
+not know becomes a token of kind `BAD`, so that it is reported only when the parser gets there: commands before it still
+count.
+"""
+
+import re
+from bisect import bisect_right
+
+
+class ParseError(Exception):
+    """The text is not in the language. `line` is 1-based, `column` 0-based, both in code points, as Lean counts."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{line}:{column}: {message}")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+# Token kinds; the first seven are also the group numbers of `_TOKEN`.
+IDENT, NUM, HOLE, FIELD, SYMBOL, COMMENT, BAD, DOC, EOF = range(1, 10)
+# IDENT  x  Nat.succ  h.left       NUM     12           HOLE  ?x  ?_
+# FIELD  .1  .left  .left.right    SYMBOL  operators, brackets and reserved words
+# DOC    the text of a `/-- -/`    BAD     an unknown character or an unfinished comment
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_START = (
+    "a-zA-Z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"  # Latin, without × and ÷
+    "\u0391-\u039f\u03a1\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03fb"  # Greek, without Π Σ λ
+    "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
+)
+_REST = _START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
+_ATOM = f"[{_START}][{_REST}]*"
+_NAME = rf"{_ATOM}(?:\.{_ATOM})*"
+
+_SYMBOLS = _words(
+    "<;> <-> |>. @[ .{ <| |> -> <- => := /\\ \\/ <= >= != == && || :: ++ .. "
+    "→ ← ↔ ∧ ∨ ¬ ≠ ≤ ≥ ∣ ∀ ∃ ⟨ ⟩ ⦃ ⦄ ▸ ↦ ⊢ ∘ × λ ‹ › ↑ ↓ ∈ ∉ · "
+    "( ) [ ] { } , ; : | = < > + - * / % ^ ! @ $"
+)
+
+_TOKEN = re.compile(
+    r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
+    r"(?:(" + _NAME + r")"
+    r"|([0-9]+)"
+    r"|(\?" + _ATOM + r")"
+    r"|(\.(?:[0-9]+|" + _NAME + r"))"
+    r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
+    r"|(/-)"
+    r"|(.)"
+    r"|\Z)",
+    re.DOTALL,
+)
+_COMMENT_EDGE = re.compile(r"/-|-/")
+
+COMMAND_WORDS = _words(
+    "theorem lemma example def abbrev axiom inductive structure class instance opaque namespace section end open "
+    "variable universe set_option attribute private protected noncomputable partial unsafe nonrec local scoped mutual macro "
+    "macro_rules syntax elab elab_rules notation infix infixl infixr prefix postfix import export initialize "
+    "builtin_initialize declare_syntax_cat deriving public meta module include omit "
+    "#print #check #eval #reduce #synth #exit #help #guard #guard_msgs #check_failure #where #version"
+)
+RESERVED = COMMAND_WORDS | _words(
+    "_ fun let have show suffices from by match with if then else do at forall exists sorry Type Prop Sort where in "
+    "using generalizing nomatch nofun calc haveI letI return for unless mut extends termination_by decreasing_by "
+    "assert! dbg_trace panic! unreachable! let_fun"
+)
+
+
+class Tokens:
+    """The tokens of one text; all lists have the same length and end with an `EOF` token of empty text."""
+
+    __slots__ = ("cols", "ends", "kinds", "lines", "source", "starts", "texts")
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.kinds: list[int] = []
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        _scan(source, self)
+        self.lines = [0] + [match.end() for match in re.finditer("\n", source)] if "\n" in source else [0]
+        # Columns decide where a block ends; on a single line they are the offsets.
+        if len(self.lines) == 1:
+            self.cols = self.starts
+        else:
+            self.cols = [start - self.lines[bisect_right(self.lines, start) - 1] for start in self.starts]
+
+    def error(self, message: str, offset: int) -> ParseError:
+        """A `ParseError` at a character offset."""
+        line = bisect_right(self.lines, offset)
+        return ParseError(message, line, offset - self.lines[line - 1])
+
+
+def _scan(source: str, tokens: Tokens) -> None:
+    match_at, reserved = _TOKEN.match, RESERVED
+    kinds, texts, starts, ends = tokens.kinds, tokens.texts, tokens.starts, tokens.ends
+    offset = 0
+    while True:
+        match = match_at(source, offset)
+        assert match is not None  # the last two alternatives leave nothing over
+        kind = match.lastindex
+        if kind is None:
+            break
+        start, offset = match.span(kind)
+        text = match.group(kind)
+        if kind == IDENT:
+            if text in reserved:
+                kind = SYMBOL
+        elif kind == COMMENT:
+            offset = _end_of_comment(source, start)
+            if offset < 0:
+                kind, text, offset = BAD, "unterminated comment", len(source)
+            elif source.startswith("/--", start) and not source.startswith("/--/", start):
+                kind, text = DOC, source[start + 3 : offset - 2].strip()
+            else:
+                continue
+        kinds.append(kind)
+        texts.append(text)
+        starts.append(start)
+        ends.append(offset)
+    kinds.append(EOF)
+    texts.append("")
+    starts.append(len(source))
+    ends.append(len(source))
+
+
+def _end_of_comment(source: str, start: int) -> int:
+    """Where the nested comment that opens at `start` ends, or -1."""
+    depth, offset = 1, start + 2
+    while depth:
+        match = _COMMENT_EDGE.search(source, offset)
+        if match is None:
+            return -1
+        depth += 1 if match.group() == "/-" else -1
+        offset = match.end()
+    return offset
