@@ -5,12 +5,11 @@ was told the same outcomes is in the same state; each rank draws with its own ra
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from nanoproof.common.config import check, opt, validate
-from nanoproof.common.errors import UserError
 from nanoproof.prover.attempt import Outcome
 
 WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
@@ -59,26 +58,12 @@ PRESETS: dict[str, dict[str, object]] = {
 }
 
 
-class NothingToProve(UserError):
-    """Every theorem has weight 0: disproved, or failing with errors."""
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The number of a theorem to try, and the simulations to spend on it."""
 
-
-class Match(NamedTuple):
-    """A theorem to try, and the number of simulations to spend on it."""
-
-    theorem_id: str
+    index: int
     num_simulations: int
-
-
-class Record(NamedTuple):
-    """An outcome with its place in the order in which the outcomes of all ranks are told."""
-
-    step: int
-    rank: int
-    seq: int
-    theorem_id: str
-    outcome: Outcome
-    num_tactics: int
 
 
 @dataclass(slots=True)
@@ -124,73 +109,42 @@ def budget(history: History, config: MatchmakerConfig) -> int:
 
 
 class Matchmaker:
-    """Draws theorems by weight, exactly and in O(log n), and keeps the history of each."""
+    """Draws theorems, which it knows by number, by weight: exactly and in O(log n). Keeps the history of each."""
 
-    def __init__(self, theorem_ids: Sequence[str], config: MatchmakerConfig) -> None:
+    def __init__(self, num_theorems: int, config: MatchmakerConfig) -> None:
         self.config = config
-        self.theorem_ids = tuple(theorem_ids)
-        self._index = {theorem_id: i for i, theorem_id in enumerate(self.theorem_ids)}
-        if len(self._index) != len(self.theorem_ids):
-            raise ValueError("matchmaker: theorem ids must be distinct")
-        self._histories = [History() for _ in self.theorem_ids]
+        self._histories = [History() for _ in range(num_theorems)]
         self._weights = FenwickTree([self._units(history) for history in self._histories])
 
-    def draw(self, rng: random.Random) -> Match:
-        """A theorem with probability proportional to its weight; `NothingToProve` if all weights are 0."""
+    def assign(self, rng: random.Random) -> Assignment | None:
+        """A theorem with probability proportional to its weight; None if all weights are 0."""
         if self._weights.total == 0:
-            raise NothingToProve(
-                f"nothing left to prove: all {len(self.theorem_ids)} theorems are disproved or failing"
-            )
+            return None
         index = self._weights.find(rng.randrange(self._weights.total))
-        return Match(self.theorem_ids[index], budget(self._histories[index], self.config))
+        return Assignment(index, budget(self._histories[index], self.config))
 
-    def update(self, theorem_id: str, outcome: Outcome, num_tactics: int = 0) -> None:
-        """Tell one outcome; to be called in the order (step, rank, sequence). Theorems of other data are ignored."""
-        index = self._index.get(theorem_id)
-        if index is None:
-            return
+    def update(self, index: int, outcome: Outcome, num_tactics: int = 0) -> None:
+        """Tell the outcome of an attempt; to be called in the order (step, rank, sequence) of the attempts."""
         history = self._histories[index]
         history.outcomes += _LETTERS[outcome]
         history.one_tactic |= outcome == "proven" and num_tactics == 1
         self._weights.set(index, self._units(history))
 
-    def update_all(self, records: Iterable[Record]) -> None:
-        """Tell the outcomes of all ranks, whatever order they arrive in."""
-        for record in sorted(records):
-            self.update(record.theorem_id, record.outcome, record.num_tactics)
+    def weight(self, index: int) -> float:
+        """How often a theorem is drawn now, relative to the others."""
+        return weight(self._histories[index], self.config)
 
-    def history(self, theorem_id: str) -> History:
-        """What was told about a theorem; KeyError if it is not one of ours."""
-        return self._histories[self._index[theorem_id]]
-
-    def weight(self, theorem_id: str) -> float:
-        """The weight of a theorem now; KeyError if it is not one of ours."""
-        return weight(self.history(theorem_id), self.config)
-
-    def to_state(self) -> dict[str, Any]:
-        """What was told so far as plain JSON data: theorem id -> [outcomes, 1 if a proof had one tactic]."""
-        histories = zip(self.theorem_ids, self._histories, strict=True)
-        return {key: [history.outcomes, int(history.one_tactic)] for key, history in histories if history.outcomes}
+    def to_state(self) -> list[list[Any]]:
+        """What was told so far as plain JSON data: [number, outcomes, whether a proof had one tactic] per theorem."""
+        return [[i, h.outcomes, h.one_tactic] for i, h in enumerate(self._histories) if h.outcomes]
 
     @classmethod
-    def from_state(cls, theorem_ids: Sequence[str], config: MatchmakerConfig, state: dict[str, Any]) -> "Matchmaker":
-        """The matchmaker that wrote `state`; theorems that it does not know start afresh."""
-        matchmaker = cls(theorem_ids, config)
-        for theorem_id, (outcomes, one_tactic) in state.items():
-            index = matchmaker._index.get(theorem_id)
-            if index is not None:
-                history = History(outcomes, bool(one_tactic))
-                matchmaker._histories[index] = history
-                matchmaker._weights.set(index, matchmaker._units(history))
-        return matchmaker
-
-    @classmethod
-    def from_history(
-        cls, theorem_ids: Sequence[str], config: MatchmakerConfig, records: Iterable[Record]
-    ) -> "Matchmaker":
-        """The matchmaker that was told all of `records`, for instance those of a log of attempts."""
-        matchmaker = cls(theorem_ids, config)
-        matchmaker.update_all(records)
+    def from_state(cls, num_theorems: int, config: MatchmakerConfig, state: list[list[Any]]) -> "Matchmaker":
+        """The matchmaker that wrote `state`."""
+        matchmaker = cls(num_theorems, config)
+        for index, outcomes, one_tactic in state:
+            matchmaker._histories[index] = History(outcomes, one_tactic)
+            matchmaker._weights.set(index, matchmaker._units(matchmaker._histories[index]))
         return matchmaker
 
     def _units(self, history: History) -> int:
