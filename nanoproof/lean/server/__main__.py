@@ -1,0 +1,67 @@
+"""`python -m nanoproof.lean.server`: serve Lean processes over HTTP."""
+
+import logging
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.lean.server.app import bind, create_app, make_http_server
+from nanoproof.lean.server.backend import make_backend
+from nanoproof.lean.server.pool import CannotStart, Pool
+from nanoproof.lean.server.settings import ServerSettings
+
+TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
+_PARENT_CHECK_SECONDS = 1.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, bind, start the processes, serve until a signal comes."""
+    parser = Parser(prog="python -m nanoproof.lean.server", description="Serve Lean processes over HTTP.")
+    add_flags(parser, ServerSettings)
+    settings = from_args(ServerSettings, parser.parse_args(argv))
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    listener = bind(settings)
+    pool = Pool(settings, make_backend(settings))
+    signal.signal(signal.SIGTERM, _interrupt)
+    if settings.exit_with_parent:
+        threading.Thread(target=_watch_parent, args=(pool, os.getppid()), name="parent-watch", daemon=True).start()
+    try:
+        pool.start()
+        app = create_app(settings, pool, token=os.environ.get(TOKEN_VARIABLE))
+        server = make_http_server(app, settings, listener)
+        host = f"[{settings.address}]" if ":" in settings.address else settings.address
+        print(f"listening on http://{host}:{listener.getsockname()[1]}", flush=True)
+        server.run()
+    except CannotStart as error:
+        raise UserError(f"no Lean process can be started: {error}") from error
+    finally:
+        pool.close()
+    return 0
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _watch_parent(pool: Pool, parent: int) -> None:
+    """End this process, and the Lean processes, once standard input closes or the parent is another one."""
+    with suppress(OSError, ValueError):
+        while os.getppid() == parent:
+            readable, _, _ = select.select([sys.stdin], [], [], _PARENT_CHECK_SECONDS)
+            if readable and not os.read(sys.stdin.fileno(), 1 << 12):
+                break
+    pool.close()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,103 @@
+"""How the server starts a process of either kind, and what it does before and between leases."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.server.repl_process import ReplGarbage, ReplProcess
+from nanoproof.lean.server.settings import ServerSettings
+
+_LAKE_SECONDS = 300.0
+_PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A kind of REPL process: its command line and the requests that prepare, extend and clean it."""
+
+    command: tuple[str, ...]
+    cwd: str | None = None
+    env: Mapping[str, str] | None = None
+    imports: tuple[str, ...] = ()
+    start_seconds: float = 600.0
+    tactic_options: Mapping[str, Any] | None = None
+    can_prune: bool = False
+
+    def spawn(self) -> ReplProcess:
+        """Start a process; it is not ready before `prepare` has returned. Raises OSError if it cannot be started."""
+        return ReplProcess(self.command, self.cwd, self.env)
+
+    def prepare(self, process: ReplProcess) -> int | None:
+        """Wait until the process answers and has its imports; returns the base environment (None: the built-in one).
+
+        Raises `ReplError` if it does not come up.
+        """
+        deadline = time.monotonic() + self.start_seconds
+        text = "\n".join(f"import {module}" for module in self.imports)
+        answer = process.request({"cmd": text}, deadline - time.monotonic())
+        errors = [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]
+        if errors or not isinstance(answer.get("env"), int):
+            process.close()
+            raise ReplGarbage(" ".join(errors) or str(answer.get("message", answer))[:500])
+        return None if self.can_prune else int(answer["env"])
+
+    def reset(self, process: ReplProcess) -> None:
+        """Forget the proof states of the lease that ended; raises `ReplError` if the process is gone."""
+        if self.can_prune:
+            process.request({"prune_all": True}, 10.0)
+
+
+def make_backend(settings: ServerSettings) -> Backend:
+    """The backend that the settings ask for; `UserError` if something it needs is not there."""
+    if settings.backend == "nanolean":
+        return Backend(
+            command=(sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"),
+            start_seconds=settings.start_seconds,
+            can_prune=True,
+        )
+    project = Path(settings.project_path).expanduser()
+    if not project.is_dir():
+        raise UserError(f"--project-path: no directory {project}")
+    executable = (project / Path(settings.repl_exe).expanduser()).absolute()
+    if not os.access(executable, os.X_OK) or executable.is_dir():
+        raise UserError(f"--repl-exe: no executable {executable} (build the REPL with `lake build repl`)")
+    # Forks of the REPL verify steps only when they are asked to; the official one ignores what it does not know.
+    options = {
+        "includeProofTerm": False,
+        "includePartialProofTerm": False,
+        "includeStepVerification": True,
+        "includeProofActionSummary": False,
+    }
+    return Backend(
+        command=(str(executable),),
+        cwd=str(project),
+        env=lake_environment(project),
+        imports=settings.imports,
+        start_seconds=settings.start_seconds,
+        tactic_options=options,
+    )
+
+
+def lake_environment(project: Path) -> dict[str, str]:
+    """The environment that `lake env` gives to programs of the project; asked once, so that every REPL is our child."""
+    lake = shutil.which("lake")
+    if lake is None:
+        raise UserError("the backend repl needs `lake` on the PATH (install Lean with elan)")
+    command = [lake, "env", sys.executable, "-c", _PRINT_ENVIRONMENT]
+    try:
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=_LAKE_SECONDS, check=False)
+        lines = done.stdout.strip().splitlines()
+        if done.returncode == 0 and lines:
+            return dict(json.loads(lines[-1]))
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        raise UserError(f"`lake env` in {project} failed: {error}") from error
+    reason = " ".join((done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").split())
+    raise UserError(f"`lake env` in {project} failed: {reason[-500:]}")

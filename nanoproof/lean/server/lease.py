@@ -1,0 +1,170 @@
+"""One lease: a process and the branches that its client knows."""
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.branches import Refused, ReplBranch, judge, own_goals, split
+from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
+
+
+class LeaseError(Exception):
+    """Why a request on a lease has no result; the text is what the API answers, in words that LeanTree clients know."""
+
+
+class TacticRefused(LeaseError):
+    """Lean refused the statement or the tactic."""
+
+
+class TacticTimedOut(LeaseError):
+    """The process did not answer in time, and was killed."""
+
+
+class ProcessGone(LeaseError):
+    """The process ended, or had to be killed, and with it every proof state of the lease."""
+
+
+class Lease:
+    """What one client works with. Requests of one lease are serialized by `lock`.
+
+    After the process was lost the lease lives on: the next statement or command gets a fresh process from `replace`,
+    but the branches of the lost one are gone.
+    """
+
+    def __init__(
+        self,
+        lease_id: int,
+        process: ReplProcess,
+        base_env: int | None,
+        backend: Backend,
+        replace: Callable[[], tuple[ReplProcess, int | None]],
+    ) -> None:
+        self.id = lease_id
+        self.lock = threading.RLock()
+        self.last_used = time.monotonic()
+        self.process: ReplProcess | None = process
+        self.base_env = base_env
+        self._backend = backend
+        self._replace = replace
+        self._ids = itertools.count()
+        self._branches: dict[int, ReplBranch] = {}
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Note when a request has ended: idle time counts from then."""
+        try:
+            yield
+        finally:
+            self.last_used = time.monotonic()
+
+    def command(self, text: str, seconds: float) -> dict[str, Any]:
+        """Run a command in the base environment and return the REPL's answer."""
+        if self.process is None:
+            self.process, self.base_env = self._replace()
+        message: dict[str, Any] = {"cmd": text}
+        if self.base_env is not None:
+            message["env"] = self.base_env
+        try:
+            return self._request(message, seconds)
+        except ReplTimeout as error:
+            raise TacticTimedOut(f"Command timed out after {seconds:g} s") from error
+
+    def start(self, source: str, seconds: float) -> tuple[int, ReplBranch]:
+        """Start at the single `sorry` of a theorem."""
+        answer = self.command(source, seconds)
+        errors = [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]
+        if errors or "env" not in answer:
+            raise TacticRefused(
+                "REPL returned error: " + ("\n".join(errors) or str(answer.get("message", answer))[:500])
+            )
+        sorries = answer.get("sorries", [])
+        if len(sorries) != 1:
+            raise TacticRefused(f"REPL returned error: expected exactly one sorry, Lean found {len(sorries)}")
+        return self._remember(ReplBranch(sorries[0]["proofState"], (sorries[0]["goal"],)))
+
+    def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
+        """Run a tactic on a branch; returns the branches it leaves, with their ids."""
+        branch = self._find(branch_id)
+        proof_state, own = self._step(branch, tactic, seconds)
+        return [self._remember(part) for part in split(proof_state, own, branch.siblings)]
+
+    def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, ReplBranch]:
+        """Like `apply`, but all goals that are left form one branch."""
+        branch = self._find(branch_id)
+        proof_state, own = self._step(branch, tactic, seconds)
+        return self._remember(ReplBranch(proof_state, own, branch.siblings))
+
+    def release(self) -> ReplProcess | None:
+        """Forget everything and hand over the process, cleaned; None if there is none that can be used again."""
+        self._branches.clear()
+        process, self.process = self.process, None
+        if process is None:
+            return None
+        try:
+            self._backend.reset(process)
+        except ReplError:
+            return None
+        return process if process.alive else None
+
+    def _find(self, branch_id: int) -> ReplBranch:
+        if self.process is None:
+            raise ProcessGone("Subprocess has terminated: the proof states of this lease are gone")
+        if branch_id not in self._branches:
+            raise LeaseError(f"Proof state {branch_id} not found")
+        return self._branches[branch_id]
+
+    def _step(self, branch: ReplBranch, tactic: str, seconds: float) -> tuple[int, tuple[str, ...]]:
+        """Run one tactic: the new REPL state and the goals of the branch's own that it leaves."""
+        if not branch.goals:
+            raise TacticRefused("Could not apply tactic: no goals")
+        deadline = time.monotonic() + seconds
+        if branch.rotation:
+            self._rotate(branch, deadline)
+        proof_state, goals = self._run(branch.proof_state, branch.request_for(tactic), deadline)
+        own = own_goals(branch, goals)
+        if own is None:
+            raise TacticRefused("Could not apply tactic: it changes goals of another branch")
+        return proof_state, own
+
+    def _rotate(self, branch: ReplBranch, deadline: float) -> None:
+        proof_state, goals = self._run(branch.proof_state, f"rotate_left {branch.rotation}", deadline)
+        if goals != branch.goals + branch.siblings:
+            raise LeaseError("the REPL did not rotate the goals as it should")
+        branch.proof_state, branch.rotation = proof_state, 0
+
+    def _run(self, proof_state: int, tactic: str, deadline: float) -> tuple[int, tuple[str, ...]]:
+        message = {"tactic": tactic, "proofState": proof_state, **(self._backend.tactic_options or {})}
+        seconds = deadline - time.monotonic()
+        try:
+            outcome = judge(self._request(message, seconds))
+        except ReplTimeout as error:
+            raise TacticTimedOut("Tactic application timed out") from error
+        except ValueError as error:
+            raise LeaseError(f"unexpected answer of the REPL: {error}") from error
+        if isinstance(outcome, Refused):
+            raise TacticRefused(f"Could not apply tactic: {outcome.message}")
+        return outcome
+
+    def _request(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        assert self.process is not None
+        try:
+            return self.process.request(message, seconds)
+        except ReplTimeout:
+            self._lose()
+            raise
+        except ReplError as error:
+            self._lose()
+            raise ProcessGone(f"Lean REPL process ended unexpectedly: {error}") from error
+
+    def _lose(self) -> None:
+        self.process = None
+        self._branches.clear()
+
+    def _remember(self, branch: ReplBranch) -> tuple[int, ReplBranch]:
+        branch_id = next(self._ids)
+        self._branches[branch_id] = branch
+        return branch_id, branch

@@ -1,0 +1,50 @@
+"""The options of the Lean server."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nanoproof.common.config import check, opt, validate
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Lean server"""
+
+    backend: Literal["nanolean", "repl"] = opt(
+        "nanolean", "Which processes to run: the embedded prover, or the official Lean REPL."
+    )
+    project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl).")
+    repl_exe: str = opt("", "REPL executable; relative paths are taken from the project (backend repl).")
+    imports: tuple[str, ...] = opt((), "Modules that every process imports first (backend repl).")
+    address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
+    port: int = opt(8000, "Port to listen on; 0 picks a free one.", min=0, max=65535)
+    max_processes: int = opt(2, "How many Lean processes may be leased at the same time.", min=1)
+    spares: int = opt(0, "How many more processes are kept ready to replace those that get killed.", min=0)
+    warmup: bool = opt(False, "Start all processes before listening instead of on demand.")
+    lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
+    start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0)
+    command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
+    max_uses: int = opt(1000, "A process is replaced after this many leases.", min=1)
+    memory_limit_gb: float | None = opt(None, "A process with more resident memory than this is killed.", above=0)
+    exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.")
+    log_level: str = opt(
+        "warning", "Which messages go to standard error.", choices=("debug", "info", "warning", "error")
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "server")
+        if self.backend == "repl":
+            check(bool(self.project_path), "server.project_path is needed with the backend repl")
+            check(bool(self.repl_exe), "server.repl_exe is needed with the backend repl")
+        else:
+            check(not self.imports, "server.imports is for the backend repl; nanolean has its library built in")
+
+    @property
+    def max_waiting(self) -> int:
+        """How many callers may wait for a free process before others are sent away with 429."""
+        return max(8, self.max_processes)
+
+    @property
+    def threads(self) -> int:
+        """Worker threads: one per lease, one per waiting caller, and some for status and returns."""
+        return self.max_processes + self.max_waiting + 8

@@ -1,0 +1,153 @@
+"""A program that speaks the Lean REPL's protocol and answers from a script, misbehaving on cue.
+
+    python scripted_repl.py SCRIPT.json [LOG]
+
+The script holds
+- "theorems": {part of a command: goal text, or an effect}: commands with `sorry` that contain the part start there;
+- "commands": {part of a command: effect}: looked at first;
+- "tactics": {goal text: {tactic: [goal texts] or effect}}: what a tactic does to the first goal.
+An effect is {"error": text}, {"answer": whole answer}, {"do": "crash" | "hang" | "garbage" | "chatter"} or, with
+{"flag": path, ...}, any of these until the file `path` exists (it is created), and {"then": ...} afterwards.
+`rotate_left k`, `focus (tactic)` and `skip` work as in Lean; everything else is an unknown tactic.
+Each request is appended to LOG as a line.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+class Refused(Exception):
+    """The scripted Lean refuses."""
+
+
+class Raw(Exception):
+    """Answer exactly this."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+
+def perform(effect: Any) -> list[str]:
+    """The goals of an effect, if it has any."""
+    if isinstance(effect, list):
+        return effect
+    if "flag" in effect:
+        flag = Path(effect["flag"])
+        if flag.exists():
+            return perform(effect["then"])
+        flag.touch()
+    if "error" in effect:
+        raise Refused(effect["error"])
+    if "answer" in effect:
+        raise Raw(effect["answer"])
+    match effect["do"]:
+        case "crash":
+            print("the scripted process crashes", file=sys.stderr, flush=True)
+            os._exit(7)
+        case "hang":
+            time.sleep(600)
+        case "garbage":
+            print("this is no JSON\n", flush=True)
+        case "chatter":
+            print('{"env": 0}\n\n{"env": 1}\n', flush=True)
+    sys.exit(0)
+
+
+class ScriptedRepl:
+    """The state of one process: its proof states."""
+
+    def __init__(self, script: dict[str, Any]) -> None:
+        self.script = script
+        self.states: list[list[str]] = []
+        self.envs = 0
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        """The answer to one request."""
+        try:
+            if "cmd" in request:
+                return self.command(request["cmd"])
+            if "tactic" in request:
+                return self.tactic(request["proofState"], request["tactic"])
+            if request.get("prune_all"):
+                self.states.clear()
+                return {"pruned": True}
+            return {"message": "unknown request"}
+        except Raw as raw:
+            return raw.answer
+        except Refused as refused:
+            return {"message": f"Lean error:\n{refused}"}
+
+    def command(self, text: str) -> dict[str, Any]:
+        """Run a command: scripted, or a theorem with a `sorry`, or accepted without a word."""
+        self.envs += 1
+        answer: dict[str, Any] = {"env": self.envs - 1}
+        for part, effect in self.script.get("commands", {}).items():
+            if part in text:
+                perform(effect)
+        for part, goal in self.script.get("theorems", {}).items():
+            if part in text and "sorry" in text:
+                goals = [goal] if isinstance(goal, str) else perform(goal)
+                position = {"line": 1, "column": 0}
+                answer["sorries"] = [
+                    {"pos": position, "endPos": position, "goal": goals[0], "proofState": self.add(goals)}
+                ]
+                break
+        return answer
+
+    def tactic(self, state: int, text: str) -> dict[str, Any]:
+        """Run a tactic on a proof state."""
+        if state >= len(self.states):
+            return {"message": "Unknown proof state."}
+        goals = self.run(self.states[state], text)
+        status = "Incomplete: open goals remain" if goals else "Completed"
+        return {"proofState": self.add(goals), "goals": goals, "proofStatus": status}
+
+    def run(self, goals: list[str], text: str) -> list[str]:
+        """The goals that a tactic leaves."""
+        if text.startswith("rotate_left "):
+            count = int(text.split()[1])
+            return goals[count:] + goals[:count]
+        if text.startswith("focus (") and text.endswith(")"):
+            inner = text[len("focus (") : -1].rstrip("\n").replace("\n       ", "\n")
+            return self.run(goals[:1], inner) + goals[1:]
+        if text == "skip":
+            return goals
+        scripted = self.script.get("tactics", {}).get(goals[0], {})
+        if text not in scripted:
+            raise Refused("<input>:1:1: unknown tactic")
+        effect = scripted[text]
+        if isinstance(effect, dict) and "all" in effect:
+            return effect["all"]
+        return perform(effect) + goals[1:]
+
+    def add(self, goals: list[str]) -> int:
+        """Number a new proof state."""
+        self.states.append(goals)
+        return len(self.states) - 1
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    script = json.loads(Path(sys.argv[1]).read_text())
+    log = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    repl = ScriptedRepl(script)
+    pending = ""
+    for line in sys.stdin:
+        if line.strip():
+            pending += line
+            continue
+        if not pending:
+            continue
+        request, pending = json.loads(pending), ""
+        if log:
+            with log.open("a") as file:
+                file.write(json.dumps(request) + "\n")
+        print(json.dumps(repl.answer(request), indent=1, ensure_ascii=False) + "\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
