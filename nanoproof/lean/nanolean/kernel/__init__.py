@@ -1,1 +1,22 @@
-"""The trusted kernel of NanoLean; imports nothing from the rest of it."""
+"""The trusted kernel of NanoLean; imports nothing from the rest of it.
+
+Reading order: `errors`, `level`, `node`, `expr`, `declaration`, `reduce`, `whnf`, `infer`, `typecheck`, `inductive`,
+`nat_ops`, `quot`, `env`, `packing`.
+
+Levels (`level`): `ZERO ONE Succ Max IMax LParam LMVar`, `leq equiv normalize instantiate_level mk_max mk_imax
+show_level`. Terms (`expr`): `BVar FVar MVar Sort Const App Lam Pi Let Lit Proj`, interned, so compare with `is`;
+`alpha_eq` ignores binder names. `PROP TYPE mk_app mk_const get_app_fn get_app_args get_app_fn_args arrow is_arrow
+instantiate instantiate_rev abstract lift replace replace_levels instantiate_level_params mk_pi mk_lambda (over Local)
+collect_fvars collect_mvars collect_consts subterms has_loose_bvar erase sweep`.
+
+Environment (`env`): `env = Environment(); env = env.add(DefDecl(name, level_params, type, value))` checks or raises
+`KernelError` (`BudgetExceeded` when too much work); `env.get(name)` is None or an info (`AxiomInfo DefInfo TheoremInfo
+OpaqueInfo InductiveInfo CtorInfo RecInfo QuotInfo`, each with `kind name level_params type type_at(levels) mentions`);
+`axioms_of(env, name)`.
+
+Checking (`typecheck`): `TypeChecker(env, lctx, budget)` with `check infer whnf whnf_core is_def_eq ensure_sort
+ensure_pi is_prop sort_of`. Single steps for other evaluators (`reduce`): `beta unfold unfold_app reduce_rec reduce_head
+reduce_proj fold_nat literal_to_ctor to_literal`, given the caller's own `whnf`, `infer` and `is_def_eq`.
+
+Storing (`packing`): `pack(infos)` and `unpack(data)` turn constants into plain tuples, fast and without recursion.
+"""

@@ -56,6 +56,8 @@ class BVar(Expr):
         key = (cls, idx)
         found = _get(key)
         if found is None:
+            if idx.__class__ is not int or idx < 0:
+                raise ValueError(f"an index is a natural number, got {idx!r}")
             found = _new(cls)
             found.idx = idx
             found = _keep(found, key, idx + 1, False, False, False)

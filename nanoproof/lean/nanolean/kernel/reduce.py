@@ -1,0 +1,241 @@
+"""Single steps of computation, as functions of an environment and of the caller's own `whnf`.
+
+The type checker uses them, and so may anything that computes with other rules about what to unfold: `ops` is the
+caller, which says how to reduce, infer and compare. Each step answers None where it does not apply.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from nanoproof.lean.nanolean.kernel.declaration import (
+    Constants,
+    CtorInfo,
+    DefInfo,
+    InductiveInfo,
+    QuotInfo,
+    RecInfo,
+)
+from nanoproof.lean.nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    Lam,
+    Lit,
+    Proj,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate_rev,
+    mk_app,
+)
+
+NAT = Const("Nat")
+NAT_ZERO = Const("Nat.zero")
+NAT_SUCC = Const("Nat.succ")
+BOOL_FALSE = Const("Bool.false")
+BOOL_TRUE = Const("Bool.true")
+
+MAX_LITERAL_BITS = 1 << 20
+"""Powers and products that would be larger are left alone."""
+
+
+class Ops(Protocol):
+    """What the steps need from the caller."""
+
+    def whnf(self, e: Expr) -> Expr:
+        """Weak head normal form."""
+
+    def infer(self, e: Expr) -> Expr:
+        """The type of a term that is known to have one."""
+
+    def is_def_eq(self, a: Expr, b: Expr) -> bool:
+        """Definitional equality."""
+
+
+def beta(fn: Expr, args: Sequence[Expr]) -> Expr:
+    """`fn` applied to the arguments with the head redexes contracted."""
+    start = 0
+    while fn.__class__ is Lam and start < len(args):
+        end = start
+        while fn.__class__ is Lam and end < len(args):
+            fn = fn.body
+            end += 1
+        fn = instantiate_rev(fn, args[start:end])
+        start = end
+        if fn.__class__ is App and start < len(args) and get_app_fn(fn).__class__ is Lam:
+            fn, inner = get_app_fn_args(fn)
+            args, start = [*inner, *args[start:]], 0
+    return mk_app(fn, *args[start:])
+
+
+def unfold(env: Constants, const: Expr) -> Expr | None:
+    """The value of a constant that is a definition (theorems and opaque constants are never unfolded)."""
+    if const.__class__ is Const:
+        info = env.get(const.name)
+        levels = const.levels
+        if info.__class__ is DefInfo and len(levels) == len(info.level_params):
+            return info.value_at(levels)
+    return None
+
+
+def unfold_app(env: Constants, e: Expr) -> Expr | None:
+    """The term with its head constant unfolded and the head redexes contracted."""
+    if e.__class__ is not App:
+        return unfold(env, e)
+    value = unfold(env, get_app_fn(e))
+    return None if value is None else beta(value, get_app_fn_args(e)[1])
+
+
+def literal_to_ctor(e: Expr) -> Expr:
+    """`Nat.zero` or `Nat.succ n` for a literal; other terms as they are."""
+    if e.__class__ is Lit:
+        value = e.value
+        return NAT_ZERO if value == 0 else App(NAT_SUCC, Lit(value - 1))
+    return e
+
+
+def ctor_of(env: Constants, e: Expr) -> CtorInfo | None:
+    """The constructor at the head of a term."""
+    head = get_app_fn(e)
+    info = env.get(head.name) if isinstance(head, Const) else None
+    return info if isinstance(info, CtorInfo) else None
+
+
+def reduce_rec(env: Constants, info: RecInfo, fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """One step of a recursor applied to its arguments, where the major premise is (or can be made) a constructor."""
+    major_idx = info.major_idx
+    if len(args) <= major_idx or len(fn.levels) != len(info.level_params):
+        return None
+    major = args[major_idx]
+    if info.k:
+        major = _major_by_k(env, info, major, ops) or major
+    major = literal_to_ctor(ops.whnf(major))
+    ctor = ctor_of(env, major)
+    if ctor is None or ctor.induct != info.induct:
+        expanded = _major_by_eta(env, info, major, ops)
+        if expanded is None:
+            return None
+        major, ctor = expanded
+    fields = get_app_fn_args(major)[1][ctor.num_params :]
+    if len(fields) != ctor.num_fields:
+        return None
+    shared = args[: info.num_params + info.num_motives + info.num_minors]
+    result = instantiate_rev(info.rhs_at(ctor.idx, fn.levels), [*shared, *fields])
+    return beta(result, args[major_idx + 1 :]) if len(args) > major_idx + 1 else result
+
+
+def _major_by_k(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> Expr | None:
+    """The only constructor, when the type of the major premise fits it."""
+    if ctor_of(env, major) is not None:
+        return None
+    type_ = ops.whnf(ops.infer(major))
+    head, args = get_app_fn_args(type_)
+    if not (isinstance(head, Const) and head.name == info.induct) or type_.has_mvar:
+        return None
+    candidate = mk_app(Const(info.rules[0].ctor, head.levels), *args[: info.num_params])
+    return candidate if ops.is_def_eq(type_, ops.infer(candidate)) else None
+
+
+def _major_by_eta(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> tuple[Expr, CtorInfo] | None:
+    """A structure that is not a constructor application, written as its constructor applied to its projections."""
+    induct = env.get(info.induct)
+    if not isinstance(induct, InductiveInfo) or not induct.is_structure or induct.is_prop:
+        return None
+    ctor = env.get(induct.ctors[0])
+    assert isinstance(ctor, CtorInfo)
+    head, args = get_app_fn_args(ops.whnf(ops.infer(major)))
+    if not (isinstance(head, Const) and head.name == info.induct):
+        return None
+    fields = [Proj(info.induct, i, major) for i in range(ctor.num_fields)]
+    return mk_app(Const(ctor.name, head.levels), *args[: ctor.num_params], *fields), ctor
+
+
+def reduce_quot(fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """`Quot.lift f h (Quot.mk r a)` is `f a`; `Quot.ind h (Quot.mk r a)` is `h a`."""
+    places = {"Quot.lift": (3, 5), "Quot.ind": (3, 4)}.get(fn.name)
+    if places is None or len(args) <= places[1]:
+        return None
+    fn_idx, major_idx = places
+    head, parts = get_app_fn_args(ops.whnf(args[major_idx]))
+    if not (isinstance(head, Const) and head.name == "Quot.mk" and len(parts) == 3):
+        return None
+    return beta(args[fn_idx], [parts[2], *args[major_idx + 1 :]])
+
+
+def reduce_head(env: Constants, fn: Expr, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """One step of a recursor or of a quotient at the head of an application."""
+    if fn.__class__ is not Const:
+        return None
+    info: Any = env.get(fn.name)
+    if info.__class__ is RecInfo:
+        return reduce_rec(env, info, fn, args, ops)
+    if info.__class__ is QuotInfo:
+        return reduce_quot(fn, args, ops)
+    return None
+
+
+def reduce_proj(env: Constants, e: Proj, whnf: Callable[[Expr], Expr]) -> Expr | None:
+    """The field, where the structure reduces to its constructor."""
+    value = whnf(e.expr)
+    ctor = ctor_of(env, value)
+    if ctor is None or ctor.induct != e.struct:
+        return None
+    args = get_app_fn_args(value)[1]
+    place = ctor.num_params + e.idx
+    return args[place] if place < len(args) else None
+
+
+def _pow(a: int, b: int) -> int | None:
+    return None if a > 1 and b * a.bit_length() > MAX_LITERAL_BITS else a**b
+
+
+def _mul(a: int, b: int) -> int | None:
+    return None if a.bit_length() + b.bit_length() > MAX_LITERAL_BITS else a * b
+
+
+NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool | None]] = {
+    "Nat.add": lambda a, b: a + b,
+    "Nat.mul": _mul,
+    "Nat.sub": lambda a, b: a - b if a > b else 0,
+    "Nat.pow": _pow,
+    "Nat.div": lambda a, b: a // b if b else 0,
+    "Nat.mod": lambda a, b: a % b if b else a,
+    "Nat.beq": lambda a, b: a == b,
+    "Nat.ble": lambda a, b: a <= b,
+}
+"""The operations that are computed with Python numbers, once the environment has checked what they mean."""
+
+
+def to_literal(e: Expr) -> int | None:
+    """The number that a literal, `Nat.zero` or successors of these denote (syntactically)."""
+    offset = 0
+    while e.__class__ is App and e.fn is NAT_SUCC:
+        e = e.arg
+        offset += 1
+    if e.__class__ is Lit:
+        return e.value + offset
+    return offset if e is NAT_ZERO else None
+
+
+def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | None:
+    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`."""
+    if e.__class__ is not App or e.has_fvar:
+        return None
+    fn, second = e.fn, e.arg
+    if fn is NAT_SUCC:
+        value = to_literal(whnf(second))
+        return None if value is None else Lit(value + 1)
+    if fn.__class__ is not App or fn.fn.__class__ is not Const or fn.fn.name not in NAT_FUNCTIONS:
+        return None
+    info = env.get(fn.fn.name)
+    if info.__class__ is not DefInfo or not info.computes_literals:
+        return None
+    left = to_literal(whnf(fn.arg))
+    right = None if left is None else to_literal(whnf(second))
+    if left is None or right is None:
+        return None
+    result = NAT_FUNCTIONS[fn.fn.name](left, right)
+    if result is None:
+        return None
+    if result.__class__ is bool:
+        return BOOL_TRUE if result else BOOL_FALSE
+    return Lit(result)
