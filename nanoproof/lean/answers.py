@@ -1,0 +1,86 @@
+"""Reading what a LeanTree server answers: refusals, timeouts, lost processes, proof states and check reports."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.state import ProofState
+from nanoproof.lean.wire import CheckReport
+
+ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
+
+_REFUSALS = ("REPL returned error", "Step verification error", "Could not apply tactic")
+_TIMEOUTS = ("Tactic application timed out", "Command timed out")
+_GONE = re.compile(
+    r"Lean REPL process ended unexpectedly|Subprocess has terminated|Failed to send data to REPL|Process \d+ not found"
+)
+_BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
+_DEPENDS = re.compile(r"depends on axioms: \[(?P<axioms>[^\]]*)\]")
+_GAP_WARNING = re.compile(r"declaration uses [`']sorry[`']")
+
+
+def classify(error: str) -> ErrorKind:
+    """What kind of failure an error text of a server is."""
+    if _GONE.search(error):
+        return "gone"
+    if any(text in error for text in _TIMEOUTS):
+        return "timeout"
+    if any(text in error for text in _REFUSALS):
+        return "rejected"
+    return "protocol"
+
+
+def error_text(body: Any) -> str | None:
+    """The error of an answer, None if it has none. Other fields (pickled exceptions, say) are not looked at."""
+    if isinstance(body, Mapping) and body.get("error") is not None:
+        return str(body["error"])
+    return None
+
+
+def read_branch(value: Any) -> tuple[int, ProofState]:
+    """The id and the goals of a `{"proof_state_id", "goals"}` object; raises `ProtocolError`."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("proof_state_id"), int):
+        raise ProtocolError(f"not a proof state: {str(value)[:200]!r}")
+    return value["proof_state_id"], ProofState.from_wire(value.get("goals") or ())
+
+
+def read_branches(value: Any) -> list[tuple[int, ProofState]]:
+    """Open branches of the `value` of an applied tactic; entries without goals are closed and left out."""
+    if not isinstance(value, list):
+        raise ProtocolError(f"not a list of proof states: {str(value)[:200]!r}")
+    return [(number, state) for number, state in map(read_branch, value) if state.goals]
+
+
+def bare_metavariable(state: ProofState) -> bool:
+    """True if some goal is a metavariable and nothing else, so that nobody can know what is to be proved."""
+    return any(_BARE_METAVARIABLE.fullmatch(goal.type.strip()) for goal in state.goals)
+
+
+def read_check(answer: Any, names: Sequence[str], last_line: int) -> CheckReport:
+    """The report for a text of `last_line` lines that was followed by one `#print axioms` line per name.
+
+    Only messages from behind the text count as reports on axioms, so that a text cannot make up its own. Raises
+    `ProtocolError` if a report is missing although there is no error.
+    """
+    if not isinstance(answer, Mapping) or "env" not in answer:
+        raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
+    errors: list[str] = []
+    axioms: set[str] = set()
+    gaps = reports = 0
+    for message in answer.get("messages") or ():
+        line, text = message.get("pos", {}).get("line", 0), str(message.get("data", ""))
+        severity = message.get("severity")
+        if severity == "error":
+            errors.append(text)
+        elif severity == "warning" and _GAP_WARNING.search(text):
+            gaps += 1
+        elif line > last_line and "does not depend on any axioms" in text:
+            reports += 1
+        elif line > last_line and (match := _DEPENDS.search(text)):
+            reports += 1
+            axioms.update(name.strip() for name in match["axioms"].split(",") if name.strip())
+    gaps = max(gaps, len(answer.get("sorries") or ()), int("sorryAx" in axioms))
+    if not errors and reports != len(names):
+        raise ProtocolError(f"the server reported the axioms of {reports} theorems of {len(names)}: {', '.join(names)}")
+    return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)))

@@ -1,0 +1,117 @@
+"""Lean servers with the embedded prover, started as subprocesses on loopback; they end with the program."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import IO, Self
+
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.errors import LeanError, ServerUnavailable
+
+_READY_SECONDS = 120.0
+_STOP_SECONDS = 10.0
+_TAIL_BYTES = 2000
+_LISTENING = "listening on "
+
+
+class EmbeddedServers:
+    """Running servers. `addresses` are what `LeanServerClient` takes."""
+
+    def __init__(self) -> None:
+        self.addresses: list[str] = []
+        self._processes: list[subprocess.Popen[str]] = []
+        self._logs: list[IO[bytes]] = []
+
+    def launch(self, num_processes: int) -> subprocess.Popen[str]:
+        """Start one more server, without waiting for it. It ends when its standard input closes."""
+        command = [sys.executable, "-m", "nanoproof.lean.server", "--backend", "nanolean", "--port", "0"]
+        command += ["--max-processes", str(num_processes), "--warmup", "--exit-with-parent"]
+        log = tempfile.TemporaryFile()
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+        )
+        self._processes.append(process)
+        self._logs.append(log)
+        return process
+
+    def wait_ready(self, seconds: float) -> None:
+        """Wait until every server listens; raises `ServerUnavailable` with what a failed one wrote last."""
+        deadline = time.monotonic() + seconds
+        for process, log in zip(self._processes, self._logs):
+            line = _read_line(process, deadline)
+            if not line.startswith(_LISTENING):
+                ended = process.poll() is not None
+                reason = f"ended with status {process.returncode}" if ended else f"did not start in {seconds:g} s"
+                raise ServerUnavailable(f"the embedded Lean server {reason}; its last words: {_tail(log)}")
+            address = line.removeprefix(_LISTENING).strip()
+            LeanServerClient(address).status()
+            self.addresses.append(address.removeprefix("http://"))
+
+    def close(self) -> None:
+        """Stop the servers and their processes; calling it again does nothing."""
+        processes, self._processes = self._processes, []
+        for process in processes:
+            assert process.stdin is not None
+            with suppress(OSError):
+                process.stdin.close()
+            process.terminate()
+        for process in processes:
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+        for log in self._logs:
+            log.close()
+        self._logs.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def start_embedded(num_processes: int, num_servers: int = 1, timeout: float = _READY_SECONDS) -> EmbeddedServers:
+    """Start servers that share `num_processes` embedded provers, and wait until they are ready.
+
+    Raises `ServerUnavailable` if one does not come up within `timeout` seconds; the others are stopped then.
+    """
+    if not 1 <= num_servers <= num_processes:
+        raise LeanError(f"cannot deal {num_processes} Lean processes to {num_servers} servers")
+    servers = EmbeddedServers()
+    try:
+        for index in range(num_servers):
+            servers.launch((num_processes + num_servers - 1 - index) // num_servers)
+        servers.wait_ready(timeout)
+    except BaseException:
+        servers.close()
+        raise
+    return servers
+
+
+def _read_line(process: subprocess.Popen[str], deadline: float) -> str:
+    """The first line that the process writes; empty if it ends or the deadline passes first."""
+    lines: list[str] = []
+    assert process.stdout is not None
+    reader = threading.Thread(target=lambda: lines.append(process.stdout.readline()), daemon=True)  # type: ignore[union-attr]
+    reader.start()
+    reader.join(max(0.0, deadline - time.monotonic()))
+    if lines and not lines[0]:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+    return lines[0] if lines else ""
+
+
+def _tail(log: IO[bytes]) -> str:
+    size = log.seek(0, 2)
+    log.seek(max(0, size - _TAIL_BYTES))
+    return " ".join(log.read().decode(errors="replace").split()) or "(nothing)"

@@ -1,0 +1,295 @@
+"""A leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from nanoproof.lean.answers import bare_metavariable, classify, error_text, read_branch, read_branches, read_check
+from nanoproof.lean.banned import banned_reason
+from nanoproof.lean.errors import (
+    LeanError,
+    ProcessLost,
+    ProtocolError,
+    ServerTimeout,
+    ServerUnavailable,
+    TheoremRejected,
+)
+from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.state import ProofState
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.transport import ClientConfig, Transport
+from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_LEASE_CALL_SECONDS = 20.0
+_RECOVERIES = 3
+_METAVARIABLE_NUMBER = re.compile(r"\?m\.\d+")
+
+
+class _ProcessGone(Exception):
+    """The process of the lease is gone; the session replaces it."""
+
+
+@dataclass(slots=True, eq=False)
+class Origin:
+    """How a branch came to be, and where it is now: proof state `number` of the session's process `epoch`."""
+
+    theorem: Theorem
+    parent: "Origin | None"
+    tactic: str
+    position: int
+    state: ProofState
+    epoch: int
+    number: int
+
+
+class _Refusal(Exception):
+    """Lean refused a whole request."""
+
+
+@dataclass(slots=True)
+class ServerFeatures:
+    """What is known about a server; shared by all its sessions."""
+
+    has_batch_call: bool = True
+
+
+class HttpLeanSession:
+    """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt."""
+
+    def __init__(self, transport: Transport, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
+        self._transport = transport
+        self._config = config
+        self._features = features
+        self._timeout = timeout
+        self._epoch = 0
+        self._process: int | None = None
+        try:
+            self._acquire()
+        except BaseException:
+            self._transport.close()
+            raise
+
+    def start(self, theorem: Theorem) -> Branch:
+        """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
+        number, state = self._surviving(lambda: self._start(theorem))
+        return Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        """Try each tactic on the branch on its own, in one round trip where the server can."""
+        origin = branch.handle
+        assert isinstance(origin, Origin), "the branch is not of this session"
+        results: dict[int, TacticApplied | TacticFailed] = {}
+        for position, tactic in enumerate(tactics):
+            if reason := banned_reason(tactic):
+                results[position] = TacticFailed("banned", reason)
+        losses: dict[int, int] = {}
+        while pending := [position for position in range(len(tactics)) if position not in results]:
+            number = self._surviving(lambda: self._locate(origin))
+            try:
+                answers = self._try(number, [tactics[position] for position in pending])
+            except _ProcessGone as error:
+                answers = [{"error": str(error)}]
+            for position, answer in zip(pending, answers):
+                result = self._read(origin, tactics[position], answer)
+                if isinstance(result, _ProcessGone):
+                    self._note_loss(position, str(result), losses, results)
+                    break
+                results[position] = result
+        return [results[position] for position in range(len(tactics))]
+
+    def check(self, source: str) -> CheckReport:
+        """Check a whole text in the server's base environment, and the axioms of each of its theorems."""
+        text = name_examples(source)
+        names = declared_names(text)
+        command = "\n".join([text, "", *(f"#print axioms {name}" for name in names)])
+        seconds = self._config.command_seconds
+        body = {"command": command, "timeout": round(seconds * 1000)}
+        answer = self._surviving(lambda: self._call("command", body, seconds))
+        return read_check(answer, names, last_line=text.count("\n") + 1)
+
+    def close(self) -> None:
+        """Give the process back. A server that cannot be reached takes it back by itself."""
+        self._release()
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _acquire(self) -> None:
+        """Lease a process; raises `ServerUnavailable` if none comes free in time."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            wait = max(0.0, min(_LEASE_CALL_SECONDS, deadline - time.monotonic()))
+            body = {"blocking": wait > 0, "timeout": wait}
+            code, answer = self._transport.post(
+                "/process/get", body, wait + self._config.slack_seconds, repeatable=False
+            )
+            text = error_text(answer)
+            if code not in (200, 429) or not isinstance(answer, dict):
+                raise ServerUnavailable(f"Lean server {self._transport.address} gives no process: {text or code}")
+            if isinstance(answer.get("process_id"), int):
+                self._process = answer["process_id"]
+                self._epoch += 1
+                return
+            if time.monotonic() >= deadline:
+                raise ServerUnavailable(
+                    f"Lean server {self._transport.address} had no free process for {self._timeout:g} s"
+                )
+
+    def _release(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        try:
+            self._transport.post(f"/process/{process}/return", {}, self._config.slack_seconds)
+        except LeanError as error:
+            log.info("lease %d was not returned and has to expire: %s", process, error)
+
+    def _surviving(self, work: Callable[[], T]) -> T:
+        """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
+        for _ in range(_RECOVERIES):
+            try:
+                if self._process is None:
+                    self._acquire()
+                return work()
+            except _ProcessGone as error:
+                reason = str(error)
+                self._release()
+        raise ProcessLost(f"Lean server {self._transport.address} lost {_RECOVERIES} processes in a row: {reason}")
+
+    def _start(self, theorem: Theorem) -> tuple[int, ProofState]:
+        """Start a theorem: the number of its proof state and its goals."""
+        try:
+            answer = self._call(
+                "proof_from_sorry", {"theorem_with_sorry": theorem.source}, self._config.command_seconds
+            )
+        except _Refusal as error:
+            raise TheoremRejected(str(error)) from error
+        return read_branch(answer.get("value"))
+
+    def _locate(self, origin: Origin) -> int:
+        """The number of a branch in the present process; replays what led to it if it belongs to a lost one."""
+        path = [origin]
+        while path[-1].epoch != self._epoch and path[-1].parent is not None:
+            path.append(path[-1].parent)
+        while path:
+            step = path.pop()
+            if step.epoch == self._epoch:
+                continue
+            if step.parent is None:
+                step.number, state = self._start(step.theorem)
+                found = [(step.number, state)]
+            else:
+                answer = self._try(step.parent.number, [step.tactic])[0]
+                if (text := error_text(answer)) is not None:
+                    raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
+                found = read_branches(answer.get("value"))
+            if step.position >= len(found) or _shape(found[step.position][1]) != _shape(step.state):
+                raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
+            step.number = found[step.position][0]
+            step.epoch = self._epoch
+        return origin.number
+
+    def _try(self, number: int, tactics: Sequence[str]) -> list[Any]:
+        """Try tactics on a proof state: one answer (`{"value"}` or `{"error"}`) for each, or for the first ones."""
+        seconds = self._config.tactic_seconds
+        milliseconds = round(seconds * 1000)
+        if self._features.has_batch_call and len(tactics) > 1:
+            path = f"proof/{number}/try_apply_tactics"
+            body = {"tactics": list(tactics), "timeout": milliseconds}
+            answer = self._call(path, body, seconds * len(tactics), optional=True)
+            if answer is not None:
+                results = answer.get("results")
+                if not isinstance(results, list) or len(results) != len(tactics):
+                    raise ProtocolError(f"not one result for each of {len(tactics)} tactics: {str(answer)[:200]!r}")
+                return results
+            self._features.has_batch_call = False
+        answers = []
+        for tactic in tactics:
+            path = f"proof/{number}/try_apply_tactic"
+            code, answer = self._post(path, {"tactic": tactic, "timeout": milliseconds}, seconds)
+            if not isinstance(answer, dict) or not ("value" in answer or "error" in answer):
+                raise ProtocolError(f"Lean server {self._transport.address} answered {code} to {path}")
+            answers.append(answer)
+            if classify(error_text(answer) or "") == "gone":
+                break
+        return answers
+
+    def _read(self, origin: Origin, tactic: str, answer: Any) -> TacticApplied | TacticFailed | _ProcessGone:
+        """What the answer to one tactic means; raises `ProtocolError` if it is neither a result nor a refusal."""
+        text = error_text(answer)
+        if text is not None:
+            match classify(text):
+                case "gone":
+                    return _ProcessGone(text)
+                case "timeout":
+                    return TacticFailed("timeout", text)
+                case "rejected":
+                    return TacticFailed("rejected", text)
+            raise ProtocolError(f"Lean server {self._transport.address} failed on a tactic: {text[:500]}")
+        found = read_branches(answer.get("value") if isinstance(answer, dict) else None)
+        if any(bare_metavariable(state) for _, state in found):
+            return TacticFailed("rejected", "a goal is left that is a bare metavariable")
+        return TacticApplied(
+            tuple(
+                Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number))
+                for position, (number, state) in enumerate(found)
+            )
+        )
+
+    def _note_loss(
+        self,
+        position: int,
+        reason: str,
+        losses: dict[int, int],
+        results: dict[int, TacticApplied | TacticFailed],
+    ) -> None:
+        """The process was gone at this tactic: try again with a new one, but give up on a tactic that ends it twice."""
+        losses[position] = losses.get(position, 0) + 1
+        if losses[position] >= 2:
+            results[position] = TacticFailed("timeout", f"the Lean process ended twice at this tactic: {reason}")
+        self._release()
+
+    def _call(self, path: str, body: Any, seconds: float, optional: bool = False) -> Any:
+        """POST to the leased process; None if the route is `optional` and the server does not have it.
+
+        Raises `_ProcessGone`, `_Refusal`, `ProtocolError`, `ServerUnavailable` or `ServerTimeout`.
+        """
+        code, answer = self._post(path, body, seconds)
+        text = error_text(answer)
+        if text is not None:
+            kind = classify(text)
+            if kind == "gone":
+                raise _ProcessGone(text)
+            if kind == "rejected":
+                raise _Refusal(text)
+            if kind == "timeout":
+                raise ServerTimeout(f"Lean server {self._transport.address}: {text}")
+        if optional and code in (404, 405, 501):
+            return None
+        if text is not None or code != 200 or not isinstance(answer, dict):
+            raise ProtocolError(
+                f"Lean server {self._transport.address} answered {code} to {path}: {(text or '')[:500]}"
+            )
+        return answer
+
+    def _post(self, path: str, body: Any, seconds: float) -> tuple[int, Any]:
+        return self._transport.post(f"/process/{self._process}/{path}", body, seconds + self._config.slack_seconds)
+
+
+def _shape(state: ProofState) -> str:
+    """The text of a state without the numbers of its metavariables, which differ from run to run."""
+    return _METAVARIABLE_NUMBER.sub("?m", state.text)
