@@ -1,5 +1,6 @@
 """Distributed helpers that work alone, under torchrun on CPU (gloo) and on GPUs (nccl)."""
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,22 +90,24 @@ def barrier() -> None:
         dist.barrier()
 
 
-def broadcast_object(value: Any) -> Any:
-    """Rank 0's value, on every rank. It travels between ranks of one run only, never from outside."""
-    if not dist.is_initialized():
-        return value
-    box = [value]
-    dist.broadcast_object_list(box, src=0)
-    return box[0]
+def broadcast_json(value: Any) -> Any:
+    """Rank 0's JSON value, on every rank."""
+    return gather_json(value)[0]
 
 
-def gather_objects(value: Any) -> list[Any]:
-    """The values of all ranks in rank order, on every rank."""
+def gather_json(value: Any) -> list[Any]:
+    """The JSON values of all ranks in rank order, on every rank. They travel as text: nothing is unpickled."""
     if not dist.is_initialized():
         return [value]
-    boxes: list[Any] = [None] * dist.get_world_size()
-    dist.all_gather_object(boxes, value)
-    return boxes
+    device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
+    data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8).to(device)
+    size = torch.tensor([data.numel()], device=device)
+    sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size())]
+    dist.all_gather(sizes, size)
+    longest = int(max(int(other) for other in sizes))
+    parts = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
+    dist.all_gather(parts, torch.nn.functional.pad(data, (0, longest - data.numel())))
+    return [json.loads(bytes(part[: int(count)].cpu().numpy())) for part, count in zip(parts, sizes)]
 
 
 def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:

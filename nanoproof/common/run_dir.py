@@ -73,13 +73,14 @@ def versions() -> dict[str, str]:
 
 
 class RunDir:
-    """One run's directory with its event and metric logs."""
+    """One run's directory with its event and metric logs. Rank 0 writes `events.jsonl`, the others `events_r<rank>.jsonl`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, rank: int = 0) -> None:
         self.path = Path(path)
         self.path.mkdir(parents=True, exist_ok=True)
-        self.events_writer = JsonlWriter(self.path / "events.jsonl")
-        self.metrics_writer = JsonlWriter(self.path / "metrics.jsonl")
+        suffix = f"_r{rank}" if rank else ""
+        self.events_writer = JsonlWriter(self.path / f"events{suffix}.jsonl")
+        self.metrics_writer = JsonlWriter(self.path / f"metrics{suffix}.jsonl")
 
     def event(self, kind: str, **fields: Any) -> None:
         """Append to `events.jsonl`: what happened and when (`time` in seconds since the epoch)."""
@@ -104,10 +105,10 @@ class RunDir:
         self.metrics_writer.close()
 
 
-def create_run(stage: str, name: str, run_dir: str | None = None) -> RunDir:
-    """A new run directory `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given."""
+def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
+    """Where a new run goes: `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given (not made yet)."""
     if run_dir is not None:
-        return RunDir(Path(run_dir).expanduser())
+        return Path(run_dir).expanduser().absolute()
     if not re.fullmatch(r"[\w.+-]+", name):
         raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
     base = home() / stage / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
@@ -115,7 +116,7 @@ def create_run(stage: str, name: str, run_dir: str | None = None) -> RunDir:
     while path.exists():
         number += 1
         path = base.with_name(f"{base.name}-{number}")
-    return RunDir(path)
+    return path
 
 
 def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:

@@ -1,0 +1,36 @@
+"""Show a run that is over, or that another process writes: `python -m nanoproof.monitor --run-dir rl/<run>`."""
+
+from dataclasses import dataclass
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import run_main
+from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.monitor.server import start_monitor
+
+
+@dataclass(frozen=True)
+class MonitorOptions:
+    """Dashboard."""
+
+    run_dir: str = opt(help="Run directory: absolute, or relative to $NANOPROOF_HOME.")
+    port: int = opt(5050, "Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)
+
+    def __post_init__(self) -> None:
+        validate(self, "monitor")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m nanoproof.monitor", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, MonitorOptions)
+    options = from_args(MonitorOptions, parser.parse_args(argv))
+    run_path = resolve_run_dir(options.run_dir)
+    monitor = start_monitor(options.port)
+    monitor.show(run_path)
+    print(f"dashboard of {run_path.name}: {monitor.address} (Ctrl-C ends it)", flush=True)
+    monitor.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,105 @@
+"""Reinforcement learning: collect proofs with the current network, train on them, repeat.
+
+python -m nanoproof.rl --model-path sft/<run>
+torchrun --standalone --nproc_per_node=2 -m nanoproof.rl --model-path sft/<run> --lean-servers host:8000
+python -m nanoproof.rl --resume-from rl/<run>
+"""
+
+import argparse
+import faulthandler
+import logging
+import signal
+from contextlib import ExitStack
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.dist import DistInfo, cleanup
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import read_json
+from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.monitor.server import start_monitor
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.fleet import open_fleet
+from nanoproof.selfplay.loop import ReinforcementLearning
+from nanoproof.selfplay.matchmaker import MatchmakerConfig
+from nanoproof.selfplay.options import FleetOptions, RLOptions
+from nanoproof.training.options import BatchOptions, OptimizerOptions, RunOptions
+from nanoproof.training.setup import start_ranks, start_stage
+
+log = logging.getLogger(__name__)
+
+GROUPS = {
+    "": (RunOptions, RLOptions, FleetOptions, SamplingConfig, BatchOptions, OptimizerOptions),
+    "search-": (SearchConfig,),
+    "mm-": (MatchmakerConfig,),
+}
+OWN_DEFAULTS = {"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0}
+
+
+def parse_args(argv: list[str] | None) -> argparse.Namespace:
+    """The command line. With `--resume-from`, options that are not given are those of the resumed run."""
+    parser = Parser(prog="python -m nanoproof.rl", description=(__doc__ or "").splitlines()[0])
+    for prefix, groups in GROUPS.items():
+        for group in groups:
+            add_flags(parser, group, prefix)
+    parser.set_defaults(**OWN_DEFAULTS)
+    args = parser.parse_args(argv)
+    if args.resume_from is not None and args.model_path is None:
+        run_path = resolve_run_dir(args.resume_from, "--resume-from")
+        saved = read_json(run_path / "args.json")
+        parser.set_defaults(**{name: value for name, value in saved.items() if name in vars(args)})
+        parser.set_defaults(model_path=None, load_buffer=None)
+        args = parser.parse_args(argv)
+        args.run_dir = str(run_path)
+    return args
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    args = parse_args(argv)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+    run_options = from_args(RunOptions, args)
+    dist = start_ranks(run_options)
+    try:
+        run(args, run_options, dist)
+    finally:
+        cleanup()
+    return 0
+
+
+def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> None:
+    """Wire the parts together, then loop until the last step, the time limit, or a signal."""
+    loop = ReinforcementLearning(
+        run_options,
+        from_args(RLOptions, args),
+        from_args(SearchConfig, args, "search_"),
+        from_args(SamplingConfig, args),
+        from_args(MatchmakerConfig, args, "mm_"),
+        from_args(BatchOptions, args),
+        from_args(OptimizerOptions, args),
+        dist,
+    )
+    with ExitStack() as stack:
+        fleet = stack.enter_context(open_fleet(from_args(FleetOptions, args), dist))
+        port = loop.options.monitor_port if dist.is_main else None
+        monitor = start_monitor(port) if port is not None else None
+        if monitor is not None:
+            stack.callback(monitor.close)
+        stage = start_stage("rl", run_options, vars(args), dist, {**loop.decisions(), "lean": fleet.description})
+        if monitor is not None:
+            monitor.show(stage.run.path)
+            log.info("dashboard: %s", monitor.address)
+        stack.callback(stage.run.close)
+        stack.callback(stage.tracker.close)
+        stack.enter_context(loop.working(stage, fleet))
+        signal.signal(signal.SIGTERM, _interrupt)
+        loop.run()
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    run_main(main)

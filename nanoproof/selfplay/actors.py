@@ -1,0 +1,283 @@
+"""Actor threads: each holds one Lean process and turns tasks into attempts.
+
+A pool has one thread for each of its process slots. What the threads work on is decided by a task source that can be
+exchanged at any time; an attempt that was begun is finished first, so nothing half-done is thrown away.
+"""
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Protocol
+
+from nanoproof.common.suggestion import Policy, Suggestion
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import Prover
+
+log = logging.getLogger(__name__)
+
+IDLE_POLL_SECONDS = 0.1
+LEASE_TIMEOUT_SECONDS = 30.0
+MAX_BACKOFF_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices."""
+
+    theorem: Theorem
+    num_simulations: int
+    index: int
+    seed: int
+
+
+class TaskSource(Protocol):
+    """Hands out tasks and takes the attempts back. Its methods are called under the pool's lock."""
+
+    purpose: Literal["collect", "evaluate"]
+
+    def next(self) -> Task | None:
+        """The next task; None if there is none at present."""
+        ...
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Take the attempt at a task that `next` gave."""
+        ...
+
+
+ProverFactory = Callable[[str, Policy], Prover]
+
+
+class Stopped(Exception):
+    """The pool is closing; the attempt at hand is given up."""
+
+
+class Actor(threading.Thread):
+    """One thread with one leased process. `snapshot` says what it is doing, for the monitor."""
+
+    def __init__(self, number: int, client: LeanServerClient, policy: Policy, make: ProverFactory, pool: "ActorPool"):
+        super().__init__(name=f"actor-{number}", daemon=True)
+        self.number, self._client, self._pool = number, client, pool
+        watched = _WatchedPolicy(policy, self)
+        self._provers = {purpose: make(purpose, watched) for purpose in ("collect", "evaluate")}
+        self._session: LeanSession | None = None
+        self._backoff = 0.5
+        self.state: str = "idle"
+        self.theorem, self.simulations = "", 0
+        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0}
+        self.since = time.monotonic()
+
+    def snapshot(self) -> dict[str, Any]:
+        """State (idle, model, lean or error), theorem, simulations so far, and seconds spent in each state."""
+        return {
+            "actor": self.number,
+            "state": self.state,
+            "theorem": self.theorem,
+            "simulations": self.simulations,
+            "server": self._client.address,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+        }
+
+    def enter(self, state: str) -> str:
+        """Note that the actor is now in `state`; returns the state that it left."""
+        now = time.monotonic()
+        previous = self.state
+        self.seconds[previous] = self.seconds.get(previous, 0.0) + now - self.since
+        self.state, self.since = state, now
+        return previous
+
+    def run(self) -> None:
+        """Work until the pool closes."""
+        try:
+            while True:
+                source, task = self._pool.take()
+                self.theorem, self.simulations = task.theorem.id, 0
+                attempt = self._attempt(source.purpose, task)
+                self.theorem = ""
+                self.enter("idle")
+                self._pool.finish(source, task, attempt)
+        except Stopped:
+            pass
+        except Exception as error:  # an actor's bug must reach the main thread
+            if not self._pool.closing:
+                log.exception("actor %d failed", self.number)
+                self._pool.fail(error)
+        finally:
+            self._drop_session()
+
+    def _attempt(self, purpose: str, task: Task) -> Attempt:
+        """Try a task; again on another process if the server itself was out of reach."""
+        while True:
+            session = self._ensure_session()
+            prover = self._provers[purpose]
+            rng = random.Random(task.seed)
+            attempt = prover.prove(
+                _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
+            )
+            if self._pool.closing:
+                raise Stopped
+            if attempt.outcome == "error":
+                self._drop_session()
+            if attempt.stop_reason != ServerUnavailable.__name__:
+                return attempt
+            self._wait_before_retry(attempt.message)
+
+    def _should_stop(self) -> bool:
+        self.simulations += 1
+        return self._pool.closing
+
+    def _ensure_session(self) -> LeanSession:
+        while self._session is None:
+            if self._pool.closing:
+                raise Stopped
+            try:
+                self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
+                self._backoff = 0.5
+            except LeanError as error:
+                self._wait_before_retry(str(error))
+        return self._session
+
+    def _wait_before_retry(self, reason: str) -> None:
+        previous = self.enter("error")
+        log.warning("actor %d waits %.1f s: %s", self.number, self._backoff, reason)
+        if self._pool.wait_closing(self._backoff):
+            raise Stopped
+        self._backoff = min(2 * self._backoff, MAX_BACKOFF_SECONDS)
+        self.enter(previous)
+
+    def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except LeanError as error:
+                log.info("actor %d: returning its process failed: %s", self.number, error)
+
+
+class ActorPool:
+    """The actors of one rank and the task source that they all draw from."""
+
+    def __init__(self, slots: Sequence[LeanServerClient], policy: Policy, make_prover: ProverFactory) -> None:
+        self._condition = threading.Condition()
+        self._source: TaskSource | None = None
+        self._closing = threading.Event()
+        self._error: Exception | None = None
+        self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
+        for actor in self.actors:
+            actor.start()
+
+    @property
+    def closing(self) -> bool:
+        return self._closing.is_set()
+
+    def wait_closing(self, seconds: float) -> bool:
+        """Wait; True as soon as the pool closes."""
+        return self._closing.wait(seconds)
+
+    def locked(self) -> threading.Condition:
+        """The pool's lock, as a context manager: task sources are left alone meanwhile."""
+        return self._condition
+
+    def set_source(self, source: TaskSource | None) -> None:
+        """From now on actors draw tasks from `source`; attempts under way go back to the source they came from."""
+        with self._condition:
+            self._source = source
+            self._condition.notify_all()
+
+    def take(self) -> tuple[TaskSource, Task]:
+        """Wait for a task (actors call this). Raises Stopped when the pool closes."""
+        with self._condition:
+            while not self.closing:
+                source = self._source
+                task = source.next() if source is not None else None
+                if source is not None and task is not None:
+                    return source, task
+                self._condition.wait(IDLE_POLL_SECONDS)
+        raise Stopped
+
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt) -> None:
+        """Hand an attempt to its source (actors call this)."""
+        with self._condition:
+            source.finish(task, attempt)
+            self._condition.notify_all()
+
+    def fail(self, error: Exception) -> None:
+        """Note that an actor died of `error` (actors call this)."""
+        with self._condition:
+            self._error = self._error or error
+            self._condition.notify_all()
+
+    def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
+        """Wait until `done()`; raises an actor's error if one died of it."""
+        while True:
+            with self._condition:
+                if self._error is not None:
+                    raise self._error
+                if done():
+                    return
+                self._condition.wait(poll_seconds)
+
+    def stop(self) -> None:
+        """Tell all actors to stop and give up their attempts. Close the policy next, so that none waits for it."""
+        self._closing.set()
+        with self._condition:
+            self._condition.notify_all()
+
+    def join(self, timeout: float = 20.0) -> None:
+        """Wait for the actors to end and to return their processes."""
+        deadline = time.monotonic() + timeout
+        for actor in self.actors:
+            actor.join(max(0.0, deadline - time.monotonic()))
+
+
+class _WatchedPolicy:
+    """Notes that its actor waits for the model."""
+
+    def __init__(self, policy: Policy, actor: Actor) -> None:
+        self._policy, self._actor = policy, actor
+
+    def suggest(self, state_text: str) -> Suggestion:
+        previous = self._actor.enter("model")
+        try:
+            return self._policy.suggest(state_text)
+        finally:
+            self._actor.enter(previous)
+
+
+class _WatchedSession:
+    """Notes that its actor waits for Lean."""
+
+    def __init__(self, session: LeanSession, actor: Actor) -> None:
+        self._session, self._actor = session, actor
+
+    def start(self, theorem: Theorem) -> Branch:
+        return self._watch(lambda: self._session.start(theorem))
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        return self._watch(lambda: self._session.apply(branch, tactics))
+
+    def check(self, source: str) -> CheckReport:
+        return self._watch(lambda: self._session.check(source))
+
+    def close(self) -> None:
+        self._session.close()
+
+    def __enter__(self) -> "_WatchedSession":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def _watch(self, call: Callable[[], Any]) -> Any:
+        previous = self._actor.enter("lean")
+        try:
+            return call()
+        finally:
+            self._actor.enter(previous)

@@ -1,0 +1,132 @@
+"""Collection: attempts at theorems that the matchmaker picks, logged as they finish and exchanged between ranks.
+
+An attempt is numbered (step, rank, sequence), where `step` counts collections and never goes back. Matchmaker and
+buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from nanoproof.common.dist import DistInfo, SharedCounter, gather_json
+from nanoproof.common.files import JsonlWriter, read_jsonl
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.actors import Task
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.matchmaker import Matchmaker
+
+
+class Experience:
+    """What all attempts so far have taught: the matchmaker's histories and the buffers. The same on every rank."""
+
+    def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
+        self.theorems, self.matchmaker, self.buffers = theorems, matchmaker, buffers
+        self.attempts = self.proofs = 0
+        self.ever_proven: set[str] = set()
+        self._index = {theorem.id: index for index, theorem in enumerate(theorems)}
+
+    def learn(self, step: int, attempts: Sequence[Attempt]) -> int:
+        """Take in the attempts of one step, in order; returns how many transitions they hold."""
+        for attempt in attempts:
+            self.attempts += 1
+            if attempt.outcome == "proven":
+                self.proofs += 1
+                self.ever_proven.add(attempt.theorem.id)
+            index = self._index.get(attempt.theorem.id)
+            if index is not None:
+                self.matchmaker.update(index, attempt.outcome, attempt.num_tactics)
+        return self.buffers.add(attempts, step)
+
+
+class CollectSource:
+    """Hands out theorems by the matchmaker's weights; logs this rank's attempts and keeps them for the exchange."""
+
+    purpose: Literal["collect", "evaluate"] = "collect"
+
+    def __init__(self, experience: Experience, run_path: Path, dist: DistInfo, seed: int, first_step: int) -> None:
+        self._experience, self._dist, self.step = experience, dist, first_step
+        self._log = JsonlWriter(attempts_file(run_path, dist.rank))
+        self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
+        self._fresh: list[dict[str, Any]] = []
+        self._under_way: set[int] = set()
+        self._sequence = 0
+        self._transitions = SharedCounter(f"transitions/{first_step}")
+        self.collected = 0
+
+    def next(self) -> Task | None:
+        """A theorem that no other actor of this rank is at."""
+        for _ in range(20):
+            assignment = self._experience.matchmaker.assign(self._rng)
+            if assignment is None:
+                return None
+            if assignment.index not in self._under_way:
+                self._under_way.add(assignment.index)
+                theorem = self._experience.theorems[assignment.index]
+                return Task(theorem, assignment.num_simulations, assignment.index, self._rng.getrandbits(48))
+        return None
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Log the attempt under the number of the current step."""
+        self._under_way.discard(task.index)
+        number = {"step": self.step, "rank": self._dist.rank, "sequence": self._sequence}
+        self._sequence += 1
+        record = {"number": number, **attempt.to_json()}
+        self._log.write(record)
+        self._fresh.append(record)
+        self.collected = self._transitions.add(len(attempt.transitions))
+
+    def enough(self, target: int) -> bool:
+        """Whether the ranks together have `target` transitions in this step."""
+        self.collected = self._transitions.add(0)
+        return self.collected >= target
+
+    def drain(self) -> list[dict[str, Any]]:
+        """The attempts of this step, which ends here: later ones count for the next. Call it under the pool's lock."""
+        fresh, self._fresh = self._fresh, []
+        self.step += 1
+        self._transitions = SharedCounter(f"transitions/{self.step}")
+        return fresh
+
+    def exchange(self, fresh: list[dict[str, Any]]) -> tuple[int, list[Attempt]]:
+        """All ranks' attempts of the step that was drained, in order (a collective)."""
+        step = self.step - 1
+        records = [record for share in gather_json(fresh) for record in share]
+        return step, [attempt_of(record) for record in sorted(records, key=number_of)]
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+
+def attempts_file(run_path: Path, rank: int) -> Path:
+    """Where a rank logs its attempts."""
+    return run_path / f"attempts_r{rank}.jsonl"
+
+
+def number_of(record: dict[str, Any]) -> tuple[int, int, int]:
+    """The attempt's place in the order that every rank follows."""
+    number = record["number"]
+    return number["step"], number["rank"], number["sequence"]
+
+
+def attempt_of(record: dict[str, Any]) -> Attempt:
+    """The attempt in a log record."""
+    return Attempt.from_json({name: value for name, value in record.items() if name != "number"})
+
+
+def logged_attempts(run_path: Path) -> Iterator[tuple[int, Attempt]]:
+    """All logged attempts of a run with their steps, in order."""
+    records = [record for file in sorted(run_path.glob("attempts_r*.jsonl")) for record in read_jsonl(file)]
+    for record in sorted(records, key=number_of):
+        yield record["number"]["step"], attempt_of(record)
+
+
+def relearn(experience: Experience, run_path: Path) -> int:
+    """Learn from a run's log; returns the number of the next step."""
+    next_step = 0
+    for step, attempt in logged_attempts(run_path):
+        experience.learn(step, [attempt])
+        next_step = step + 1
+    return next_step

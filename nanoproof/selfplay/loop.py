@@ -1,0 +1,323 @@
+"""The loop of reinforcement learning: collect, exchange, train, evaluate, save; a checkpoint keeps its `LoopState`."""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nanoproof.common.dist import DistInfo, broadcast_json
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
+from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.common.suggestion import Policy
+from nanoproof.data.packing import Example, ExampleLimits, encode_transition
+from nanoproof.data.theorems import list_theorems, split_names
+from nanoproof.data.transitions import Transition
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer, save_checkpoint
+from nanoproof.gpt.engine import Engine
+from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.batcher import Batcher
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.collect import CollectSource, Experience, relearn
+from nanoproof.selfplay.evaluate import evaluate
+from nanoproof.selfplay.fleet import Fleet
+from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
+from nanoproof.selfplay.options import RLOptions
+from nanoproof.selfplay.status import StatusWriter
+from nanoproof.training.batches import EncodedSet, EpochSampler, deal
+from nanoproof.training.data import load_transitions
+from nanoproof.training.loss import LossWeights
+from nanoproof.training.options import BatchOptions, OptimizerOptions, RunOptions
+from nanoproof.training.schedule import Trigger, learning_rate_factor
+from nanoproof.training.setup import Stage
+from nanoproof.training.step import build_optimizer, train_step
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class LoopState:
+    """What a checkpoint stores beside weights and optimizer; experience is in the attempt logs."""
+
+    step: int = 0
+    seconds: float = 0.0
+    sft_position: dict[str, int] = field(default_factory=dict)
+    best_step: int = -1
+    best_solved: int = -1
+
+
+class ReinforcementLearning:
+    """One rank of a run. Everything that can be wrong with the options is found in the constructor, before any file
+    is written."""
+
+    def __init__(
+        self,
+        run_options: RunOptions,
+        options: RLOptions,
+        search: SearchConfig,
+        sampling: SamplingConfig,
+        matchmaker: MatchmakerConfig,
+        batch: BatchOptions,
+        optim: OptimizerOptions,
+        dist: DistInfo,
+    ) -> None:
+        self.run_options, self.options, self.search, self.sampling = run_options, options, search, sampling
+        self.batch, self.optim, self.dist = batch, optim, dist
+        self.eval_trigger = Trigger.parse(options.eval_every, "--eval-every")
+        self.save_trigger = Trigger.parse(options.save_every, "--save-every")
+        self.max_seconds = Trigger.parse(options.max_time, "--max-time").every_seconds
+        if batch.target_examples_per_step < dist.world_size:
+            raise UserError("--target-examples-per-step must be at least the number of ranks")
+        self._load()
+        self.theorems = [theorem for name in split_names(options.datasets) for theorem in list_theorems(name, "train")]
+        self.benchmarks = {name: self._benchmark(name) for name in split_names(options.eval_datasets)}
+        buffers = Buffers(options.replay_buffer_window_size, options.negative_buffer_window_size)
+        self.experience = Experience(self.theorems, Matchmaker(len(self.theorems), matchmaker), buffers)
+        limits = ExampleLimits(sequence=min(batch.row_length, self.model.config.sequence_len))
+        self.limits = limits
+        self.sft = EncodedSet.encode(self.tokenizer, load_transitions(options.sft_data)[0], limits).examples
+        if not self.sft:
+            raise UserError(f"--sft-data {options.sft_data}: no transition fits in {limits.sequence} tokens")
+        self.sft_sampler = EpochSampler(len(self.sft), run_options.seed)
+        if self.state.sft_position:
+            self.sft_sampler.restore(self.state.sft_position)
+        self.phase = "starting"
+
+    def _load(self) -> None:
+        """Model, optimizer and state: of `--model-path`, or of the last checkpoint of `--resume-from`."""
+        options, dist = self.options, self.dist
+        resume = resolve_run_dir(options.resume_from, "--resume-from") if options.resume_from else None
+        path = resume if resume is not None else resolve_model_path(options.model_path or "")
+        self.model, self.tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+        self.optimizer = build_optimizer(self.model, self.optim)
+        self.state = LoopState()
+        if resume is not None:
+            self.state = LoopState(**manifest["extra"]["loop"])
+            if not options.resume_fresh_optimizer:
+                load_optimizer(find_checkpoint(path), self.optimizer)
+
+    def _benchmark(self, name: str) -> Sequence[Theorem]:
+        return list_theorems(name, "valid")[: self.options.max_eval_theorems]
+
+    def decisions(self) -> dict[str, str]:
+        """What was decided from options and data, for the log."""
+        evals = ", ".join(f"{name} valid ({len(items)})" for name, items in self.benchmarks.items())
+        return {
+            "model": f"{self.model.num_parameters():,} parameters",
+            "theorems": f"{len(self.theorems)} to train on, evaluation on {evals}",
+            "sft": f"{len(self.sft)} transitions mixed in",
+        }
+
+    @contextmanager
+    def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
+        """Start actors, batcher and status, and stop them in the end, whatever happens."""
+        self.stage = stage
+        self.engine = Engine(self.model, self.tokenizer)
+        self.batcher = Batcher(self.engine, self.sampling)
+        policy = TacticPolicy(self.batcher)
+        first_step = self._relearn(stage.run.path)
+        seed = self.run_options.seed
+        self.source = CollectSource(self.experience, stage.run.path, self.dist, seed, first_step)
+        self.pool = ActorPool(fleet.slots, policy, self._make_prover)
+        status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
+        try:
+            yield
+        finally:
+            self.phase = "stopped"
+            self.pool.stop()
+            self.batcher.close()
+            self.pool.join()
+            self.source.close()
+            status.close()
+
+    def _relearn(self, run_path: Path) -> int:
+        """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the run that goes on."""
+        if self.options.load_buffer is not None:
+            relearn(self.experience, resolve_run_dir(self.options.load_buffer, "--load-buffer"))
+        return relearn(self.experience, run_path) if self.options.resume_from is not None else 0
+
+    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
+        collect = purpose == "collect"
+        options = ProverOptions(proof_simplification=self.options.proof_simplification or not collect, keep_tree=False)
+        search = replace(self.search, finisher_use="leaf" if collect else "candidate")
+        return Prover(policy, search, options)
+
+    def _snapshot(self) -> dict[str, Any]:
+        experience = self.experience
+        return {
+            "phase": self.phase,
+            "step": self.state.step,
+            "num_steps": self.options.num_steps,
+            "rank": self.dist.rank,
+            "seconds": round(self.state.seconds, 1),
+            "collected": self.source.collected,
+            "collect_transitions": self.options.collect_transitions,
+            "attempts": experience.attempts,
+            "proofs": experience.proofs,
+            "theorems_proven": len(experience.ever_proven),
+            "theorems": len(self.theorems),
+            "replay": len(experience.buffers.replay),
+            "negative": len(experience.buffers.negative),
+            "actors": [actor.snapshot() for actor in self.pool.actors],
+        }
+
+    def run(self) -> None:
+        """Steps until the last one, the time limit, or an interrupt (which saves and returns)."""
+        try:
+            if self.state.step == 0 and self.options.eval_start:
+                self.evaluate()
+            while not self._is_over():
+                started = time.monotonic()
+                self.step()
+                self.state.seconds += time.monotonic() - started
+                if self.eval_trigger.due(self.state.step) and not self._is_over():
+                    self.save()
+                    self.evaluate()
+                elif self.save_trigger.due(self.state.step):
+                    self.save()
+            self.save()
+            self.evaluate()
+        except KeyboardInterrupt:
+            log.warning("interrupted at step %d: saving", self.state.step)
+            self.save()
+
+    def _is_over(self) -> bool:
+        out_of_time = self.max_seconds is not None and self.state.seconds >= self.max_seconds
+        return self.state.step >= self.options.num_steps or self._agree(out_of_time)
+
+    def _agree(self, flag: bool) -> bool:
+        """Rank 0's opinion, so that all ranks stop together."""
+        return bool(broadcast_json(flag))
+
+    def step(self) -> None:
+        """One collect-and-train step."""
+        started = time.monotonic()
+        collected = self._collect() if self.options.collect_transitions else {}
+        middle = time.monotonic()
+        losses = self._train()
+        self.state.step += 1
+        self.state.sft_position = self.sft_sampler.state()
+        times = {"seconds/collect": middle - started, "seconds/train": time.monotonic() - middle}
+        metrics = {**collected, **losses, **times}
+        if self.dist.is_main:
+            self.stage.run.metrics(self.state.step, **metrics)
+            self.stage.tracker.log(metrics, self.state.step)
+            log.info(
+                "step %d: loss %.3f, %d of %d attempts proved, %d theorems so far, replay %d, %.1f + %.1f s",
+                self.state.step,
+                losses["loss"],
+                collected.get("proofs", 0),
+                collected.get("attempts", 0),
+                len(self.experience.ever_proven),
+                len(self.experience.buffers.replay),
+                times["seconds/collect"],
+                times["seconds/train"],
+            )
+
+    def _collect(self) -> dict[str, float]:
+        self.phase = "collect"
+        self.batcher.resume()
+        self.pool.set_source(self.source)
+        self.pool.wait(lambda: self.source.enough(self.options.collect_transitions))
+        self.batcher.pause()
+        self.phase = "exchange"
+        with self.pool.locked():
+            fresh = self.source.drain()
+        step, attempts = self.source.exchange(fresh)
+        with self.pool.locked():
+            transitions = self.experience.learn(step, attempts)
+        return {
+            "attempts": len(attempts),
+            "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
+            "errors": sum(attempt.outcome == "error" for attempt in attempts),
+            "transitions": transitions,
+            "simulations": sum(attempt.simulations for attempt in attempts),
+            "theorems_proven": len(self.experience.ever_proven),
+            "replay": len(self.experience.buffers.replay),
+            "staleness": self.experience.buffers.replay.staleness(step),
+        }
+
+    def _train(self) -> dict[str, float]:
+        self.phase = "train"
+        losses: dict[str, float] = {}
+        options = self.optim
+        progress = min(1.0, self.state.step / self.options.num_steps)
+        factor = learning_rate_factor(
+            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
+        )
+        weights = LossWeights(self.batch.value_weight, self.options.unlikelihood_weight)
+        for update in range(self.options.num_updates_per_step):
+            rng = np.random.default_rng([self.run_options.seed, self.dist.rank, self.state.step, update])
+            losses = train_step(
+                self.model,
+                self.optimizer,
+                self._examples(rng),
+                factor,
+                self.batch,
+                weights,
+                options.max_grad_norm,
+                self.dist,
+                self.tokenizer.pad,
+            )
+        self.model.eval()
+        return losses
+
+    def _examples(self, rng: np.random.Generator) -> list[Example]:
+        """This rank's share of a batch: SFT data, replayed transitions and failed tactics in their proportions."""
+        sft_total = round(self.options.fraction_sft * self.batch.target_examples_per_step)
+        replay, negative = self.experience.buffers.replay, self.experience.buffers.negative
+        if len(replay) == 0:
+            sft_total = self.batch.target_examples_per_step
+        sft = [self.sft[index] for index in deal(self.sft_sampler.batch(sft_total), self.dist)]
+        rest = len(range(self.dist.rank, self.batch.target_examples_per_step, self.dist.world_size)) - len(sft)
+        failed = int(rng.binomial(rest, self.options.negative_fraction)) if rest > 0 and len(negative) else 0
+        drawn = [(item, False) for item in replay.sample(rng, max(0, rest - failed))] if rest > failed else []
+        drawn += [(item, True) for item in negative.sample(rng, failed)] if failed else []
+        return sft + self._encode(drawn)
+
+    def _encode(self, drawn: list[tuple[Transition, bool]]) -> list[Example]:
+        examples = [encode_transition(self.tokenizer, item, self.limits, failed) for item, failed in drawn]
+        return [example for example in examples if example is not None]
+
+    def evaluate(self) -> None:
+        """Evaluate on every benchmark; remember the best checkpoint (by the sum of solved theorems)."""
+        self.phase = "evaluate"
+        self.batcher.resume()
+        solved = 0
+        for name, theorems in self.benchmarks.items():
+            tag = f"{self.state.step}_{name}_{time.time_ns() if self.dist.world_size == 1 else self.state.step}"
+            simulations = self.options.num_simulations_eval
+            evaluation = evaluate(
+                self.pool, tag, theorems, simulations, self.run_options.seed, name, "valid", show=self.dist.is_main
+            )
+            solved += evaluation.solved
+            if self.dist.is_main:
+                directory = self.stage.run.path / "evals" / f"{self.state.step}_{name}_valid"
+                evaluation.write(directory, {"step": self.state.step})
+                summary = evaluation.summary()
+                self.stage.run.event("evaluation", step=self.state.step, **summary)
+                self.stage.tracker.log({f"eval/{name}": summary["solved"] / summary["total"]}, self.state.step)
+                log.info("step %d: %s valid %d/%d", self.state.step, name, summary["solved"], summary["total"])
+        if solved > self.state.best_solved:
+            self.state.best_solved, self.state.best_step = solved, self.state.step
+            if self.dist.is_main:
+                atomic_write_json(self.stage.run.path / "best.json", {"step": self.state.step, "solved": solved})
+
+    def save(self) -> None:
+        """Save a checkpoint (rank 0)."""
+        if self.dist.is_main and self.state.step > 0:
+            extra = {"stage": "rl", "loop": asdict(self.state)}
+            path = save_checkpoint(
+                self.stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra
+            )
+            self.stage.run.event("checkpoint", step=self.state.step, path=path.name)

@@ -1,0 +1,59 @@
+"""Options of reinforcement learning that belong to no other room."""
+
+from dataclasses import dataclass
+
+from nanoproof.common.config import check, opt, validate
+
+
+@dataclass(frozen=True)
+class FleetOptions:
+    """Lean servers."""
+
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "fleet")
+
+
+@dataclass(frozen=True)
+class RLOptions:
+    """Reinforcement learning."""
+
+    model_path: str | None = opt(None, "Checkpoint to start from.")
+    resume_from: str | None = opt(None, "Run directory to go on with, instead of --model-path.")
+    resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
+    load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
+    datasets: tuple[str, ...] = opt(("nanolean",), "Data sets to take theorems from (space- or comma-separated).")
+    sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, or a file of LeanTree JSONL.")
+    num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
+    max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")
+    collect_transitions: int = opt(
+        100, "New transitions to collect for a step, over all ranks (0: collect none).", min=0
+    )
+    num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
+    fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
+    replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
+    negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept.", min=0)
+    negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
+    unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
+    proof_simplification: bool = opt(True, "Simplify proofs during collection.")
+    eval_every: str = opt("2:00:00", "When to evaluate: Nsteps, H:M:S or never; always at the start and the end.")
+    eval_start: bool = opt(True, "Evaluate before the first step.")
+    save_every: str = opt("2:00:00", "When to save: Nsteps, H:M:S or never; always at the end.")
+    eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
+    num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
+    max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
+    monitor_port: int | None = opt(5050, "Port of the dashboard on 127.0.0.1; none turns it off.", min=0, max=65535)
+
+    def __post_init__(self) -> None:
+        validate(self, "rl")
+        check(
+            (self.model_path is None) != (self.resume_from is None),
+            "give either --model-path (a new run) or --resume-from (go on with one)",
+        )
+        check(
+            self.collect_transitions > 0 or self.fraction_sft == 1,
+            "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",
+        )

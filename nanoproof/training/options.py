@@ -1,0 +1,76 @@
+"""Options that the training stages share."""
+
+from dataclasses import dataclass
+
+from nanoproof.common.config import check, opt, validate
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Run."""
+
+    run: str = opt("dummy", "Name of the run; a run named dummy logs to no tracker.")
+    run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
+    seed: int = opt(0, "Seed of every random choice.", min=0)
+    device_type: str = opt("", "cuda, cpu or mps; empty takes the best there is.")
+    log_level: str = opt("info", "How much to log.", choices=("debug", "info", "warning", "error"))
+    loggers: tuple[str, ...] = opt((), "Trackers to send metrics to: wandb.")
+
+    def __post_init__(self) -> None:
+        validate(self, "run")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Model (when none is loaded)."""
+
+    depth: int = opt(26, "Number of Transformer layers; the one dial of model size.", min=1)
+    aspect_ratio: int = opt(64, "Width of the model for each layer.", min=1)
+    head_dim: int = opt(128, "Size of an attention head.", min=2)
+    sequence_len: int = opt(768, "Longest sequence, in tokens.", min=16)
+    window_pattern: str = opt("SSSL", "Attention windows, repeated over the layers: S a quarter of the context, L all.")
+    tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+        check(
+            bool(self.window_pattern) and set(self.window_pattern) <= set("SL"),
+            f"model.window_pattern must be made of S and L, got {self.window_pattern!r}",
+        )
+
+
+@dataclass(frozen=True)
+class OptimizerOptions:
+    """Optimizer."""
+
+    matrix_lr: float = opt(0.02, "Learning rate of the matrices (Muon).", min=0)
+    embedding_lr: float = opt(0.3, "Learning rate of the token embedding (AdamW).", min=0)
+    unembedding_lr: float = opt(0.004, "Learning rate of the output matrix (AdamW).", min=0)
+    scalar_lr: float = opt(0.5, "Learning rate of the per-layer scalars (AdamW).", min=0)
+    weight_decay: float = opt(0.0, "Weight decay of the matrices.", min=0)
+    init_lr_frac: float = opt(0.8, "Fraction of the learning rates to start with.", min=0)
+    warmup_frac: float = opt(0.0, "Fraction of training over which the learning rates rise from 0.", min=0, max=1)
+    warmdown_frac: float = opt(0.5, "Fraction of training over which they fall at the end.", min=0, max=1)
+    final_lr_frac: float = opt(0.0, "Fraction of the learning rates to end with.", min=0)
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "optimizer")
+        check(
+            self.warmup_frac + self.warmdown_frac <= 1,
+            f"optimizer.warmup_frac + optimizer.warmdown_frac must be <= 1, "
+            f"got {self.warmup_frac} + {self.warmdown_frac}",
+        )
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """Batches."""
+
+    target_examples_per_step: int = opt(512, "Examples in one optimizer step, over all ranks.", min=1)
+    device_batch_size: int = opt(8, "Packed rows in one forward pass.", min=1)
+    row_length: int = opt(768, "Tokens in a packed row.", min=16)
+    value_weight: float = opt(0.01, "Weight of the value loss beside the tactic loss.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "batch")

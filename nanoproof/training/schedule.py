@@ -1,0 +1,54 @@
+"""Learning-rate schedule, and the `Nsteps` or `H:M:S` triggers of evaluation and saving."""
+
+import re
+import time
+from dataclasses import dataclass
+
+from nanoproof.common.errors import UserError
+
+
+def learning_rate_factor(progress: float, warmup: float, warmdown: float, init: float, final: float) -> float:
+    """Factor on the base learning rates at `progress` (0 to 1 through training).
+
+    Rises linearly from 0 to `init` over the first `warmup`, stays, and falls linearly to `final` over the last
+    `warmdown`.
+    """
+    if progress < warmup:
+        return init * progress / warmup
+    if warmdown > 0 and progress > 1 - warmdown:
+        left = (1 - progress) / warmdown
+        return init * left + final * (1 - left)
+    return init
+
+
+@dataclass
+class Trigger:
+    """Fires every so many steps or seconds; `None` for both never fires."""
+
+    every_steps: int | None
+    every_seconds: float | None
+    last_step: int = 0
+    last_time: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str, option: str) -> "Trigger":
+        """Read `100steps`, `2:30:00` or `never`. Raises UserError that names the option."""
+        if text == "never":
+            return cls(None, None)
+        if match := re.fullmatch(r"(\d+)\s*steps?", text):
+            if int(match[1]) > 0:
+                return cls(int(match[1]), None)
+        elif match := re.fullmatch(r"(\d+):([0-5]?\d):([0-5]?\d)", text):
+            seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
+            if seconds > 0:
+                return cls(None, float(seconds), last_time=time.monotonic())
+        raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
+
+    def due(self, step: int) -> bool:
+        """Whether it fires at `step` (asked once for each step); resets itself when it does."""
+        if self.every_steps is not None:
+            return step > 0 and step % self.every_steps == 0
+        if self.every_seconds is not None and time.monotonic() - self.last_time >= self.every_seconds:
+            self.last_time = time.monotonic()
+            return True
+        return False

@@ -1,0 +1,86 @@
+"""What every stage does before its loop: seeds, run directory, log, and a model that is loaded or made."""
+
+import logging
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from nanoproof.common.dist import DistInfo, broadcast_json, init_distributed
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import RunDir, home, new_run_path, resolve_model_path, setup_logging
+from nanoproof.common.tracker import Tracker, make_tracker
+from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.training.options import ModelOptions, RunOptions
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A started stage: where it runs, where it writes, whom it reports to."""
+
+    dist: DistInfo
+    run: RunDir
+    tracker: Tracker
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the global generators of Python, numpy and torch; code that matters has generators of its own."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def load_or_build_model(
+    options: ModelOptions, model_path: str | None, dist: DistInfo, seed: int
+) -> tuple[GPT, Tokenizer]:
+    """Load `model_path`, or make a model with fresh weights (the same on all ranks) for the tokenizer of `options`.
+
+    Raises UserError if the checkpoint or the tokenizer is missing or of another shape.
+    """
+    if model_path is not None:
+        model, tokenizer, _ = load_model(resolve_model_path(model_path), dist.device, dist.dtype)
+        return model, tokenizer
+    tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else home() / "tokenizer")
+    try:
+        config = GPTConfig(
+            depth=options.depth,
+            aspect_ratio=options.aspect_ratio,
+            head_dim=options.head_dim,
+            sequence_len=options.sequence_len,
+            vocab_size=tokenizer.vocab_size,
+            window_pattern=options.window_pattern,
+        )
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    torch.manual_seed(seed)
+    return GPT.create(config, dist.device, dist.dtype), tokenizer
+
+
+def start_stage(
+    stage: str, options: RunOptions, args: dict[str, Any], dist: DistInfo, decisions: dict[str, str]
+) -> Stage:
+    """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started."""
+    path = broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None)
+    run = RunDir(Path(path), rank=dist.rank)
+    setup_logging(options.log_level, run.path / "log.txt" if dist.is_main else None, dist.rank)
+    if dist.is_main:
+        run.write_args(args)
+        run.write_meta({**dist.decisions(), **decisions})
+        for name, decision in {**dist.decisions(), **decisions}.items():
+            log.info("%s: %s", name, decision)
+    tracker = make_tracker(options.loggers, stage, options.run, args, dist.rank)
+    return Stage(dist, run, tracker)
+
+
+def start_ranks(options: RunOptions) -> DistInfo:
+    """Join the other ranks and seed the generators."""
+    dist = init_distributed(options.device_type)
+    seed_everything(options.seed + dist.rank)
+    return dist
