@@ -1,0 +1,136 @@
+"""What holds in every tree, on random worlds with merges, cycles, splits, refusals and timeouts."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.plain_search import plain_search
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Kind, Node, or_node, walk
+from nanoproof.search.search import search, simulate
+from nanoproof.search.tree_json import tree_from_json, tree_to_json
+from tests.fakes.world import RandomLean, RandomPolicy, state
+
+
+class World:
+    def __init__(self, seed: int) -> None:
+        rng = random.Random(seed)
+        self.lean = RandomLean(seed, num_states=rng.choice([4, 12, 10_000]), close=rng.choice([0.0, 0.02, 0.1]))
+        self.policy = RandomPolicy(seed)
+        preset = rng.choice(["default", "alphaproof"])
+        self.config = SearchConfig.preset(preset, progressive_c=rng.choice([0.01, 0.1, 1.0]))  # type: ignore[arg-type]
+
+    def grown(self, num_simulations: int) -> Node:
+        root = or_node(state(0))
+        search(root, self.policy.again(), self.lean, self.config, num_simulations, SearchLog())
+        return root
+
+
+worlds = st.integers(0, 10_000).map(World)
+in_many_worlds = settings(max_examples=40, deadline=None)
+
+
+@in_many_worlds
+@given(worlds)
+def test_visits_add_up(world: World) -> None:
+    for node in walk(world.grown(60)):
+        below = sum(child.visits for child in node.children)
+        own = node.expansions if node.kind is Kind.OR else 0
+        assert node.visits == below + own
+
+
+def solved_by_hand(node: Node) -> bool:
+    if node.kind is Kind.AND:
+        return all(solved_by_hand(child) for child in node.children)
+    return node.kind is Kind.CLOSED or any(solved_by_hand(child) for child in node.children)
+
+
+@in_many_worlds
+@given(worlds)
+def test_solved_marks_equal_brute_force(world: World) -> None:
+    for node in walk(world.grown(60)):
+        assert node.solved == solved_by_hand(node)
+
+
+@in_many_worlds
+@given(worlds)
+def test_values_are_finite_and_never_above_minus_one(world: World) -> None:
+    longest = 20 + 60  # the largest value of the policy, and the longest path of tactics
+    for node in walk(world.grown(60)):
+        if node.visits:
+            assert -max(longest, -world.config.no_legal_value + 60) <= node.value <= -1
+
+
+@in_many_worlds
+@given(worlds)
+def test_sums_of_priors_are_kept_exactly(world: World) -> None:
+    for node in walk(world.grown(60)):
+        assert node.prior_sum == pytest.approx(sum(child.prior for child in node.children))
+
+
+@in_many_worlds
+@given(worlds)
+def test_expanding_again_never_removes_a_node(world: World) -> None:
+    root, policy, log = or_node(state(0)), world.policy.again(), SearchLog()
+    kept: set[Node] = {root}
+    for _ in range(60):
+        if root.solved:
+            break
+        simulate(root, policy, world.lean, world.config, log)
+        now = set(walk(root))
+        assert kept <= now
+        kept = now
+    assert log.counts.nodes == len(kept)
+
+
+@in_many_worlds
+@given(worlds)
+def test_no_state_comes_twice_on_a_path_or_among_siblings(world: World) -> None:
+    stack: list[tuple[Node, frozenset[str]]] = [(world.grown(60), frozenset())]
+    while stack:
+        node, above = stack.pop()
+        keys = [child.key for child in node.children]
+        if node.kind is Kind.OR:
+            assert node.key[0] not in above
+            assert len(set(keys)) == len(keys)
+            above |= {node.key[0]}
+        stack += [(child, above) for child in node.children]
+
+
+@in_many_worlds
+@given(worlds)
+def test_tree_is_that_of_the_plain_transcription(world: World) -> None:
+    plain = plain_search(state(0), world.policy.again(), world.lean, world.config, 100)
+    pairs = [(world.grown(100), plain)]
+    while pairs:
+        node, expected = pairs.pop()
+        assert node.kind.value == expected["kind"]
+        assert (node.state, node.tactic, node.solved) == (expected["state"], expected["tactic"], expected["solved"])
+        assert (node.visits, node.expansions) == (expected["N"], expected["E"])
+        assert node.value_sum == pytest.approx(expected["W"])
+        pairs += zip(node.children, expected["children"], strict=True)
+
+
+@in_many_worlds
+@given(worlds)
+def test_search_is_deterministic_for_a_seed(world: World) -> None:
+    assert tree_to_json(world.grown(60)) == tree_to_json(world.grown(60))
+
+
+@in_many_worlds
+@given(worlds)
+def test_search_in_two_parts_is_the_search_in_one(world: World) -> None:
+    root, policy, log = or_node(state(0)), world.policy.again(), SearchLog()
+    for num_simulations in (25, 60):
+        search(root, policy, world.lean, world.config, num_simulations, log)
+    assert tree_to_json(root) == tree_to_json(world.grown(60))
+
+
+@in_many_worlds
+@given(worlds)
+def test_tree_survives_json(world: World) -> None:
+    written = tree_to_json(world.grown(60))
+    assert tree_to_json(tree_from_json(written)) == written
