@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nanoproof.lean.nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
@@ -250,10 +251,10 @@ def _eta_structure(store: MetaStore, a: Expr, b: Expr) -> bool:
     if not isinstance(fn, Const):
         return False
     ctor = store.env.get(fn.name)
-    if ctor is None or ctor.kind != "ctor" or len(args) != ctor.num_params + ctor.num_fields:
+    if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields:
         return False
     struct = store.env.get(ctor.induct)
-    if struct is None or not struct.is_structure or struct.is_prop or _is_ctor_app(store, a):
+    if not isinstance(struct, InductiveInfo) or not struct.is_structure or struct.is_prop or _is_ctor_app(store, a):
         return False
     if not _attempt(store, infer_type(store, a), infer_type(store, b)):
         return False

@@ -1,0 +1,1 @@
+"""From syntax to terms: name resolution, implicit arguments, operators, postponed parts."""

@@ -1,0 +1,91 @@
+"""The way into elaboration for commands and tactics: `elab_term`, `elab_type`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nanoproof.lean.nanolean.elab import app, binders, operators, rewrite_arrow, terms
+from nanoproof.lean.nanolean.elab.elaborator import Elaborator
+from nanoproof.lean.nanolean.elab.session import Session
+from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, collect_mvars
+from nanoproof.lean.nanolean.meta.lctx import LocalContext
+from nanoproof.lean.nanolean.meta.unify_level import solve_postponed
+from nanoproof.lean.nanolean.syntax import Hole, Term
+
+FORMS = (app, binders, operators, rewrite_arrow, terms)
+"""The modules whose rules the elaborator knows."""
+
+Holes = Literal["error", "goals", "natural"]
+
+
+@dataclass(frozen=True)
+class Elaborated:
+    """A term, and the goals it leaves open: the `?_` in order (`goals`), and what unification did not find
+    (`natural`, only where that was allowed)."""
+
+    term: Expr
+    goals: tuple[str, ...] = ()
+    natural: tuple[str, ...] = ()
+
+
+def elab_term(
+    session: Session,
+    lctx: LocalContext,
+    stx: Term,
+    expected: Expr | None = None,
+    holes: Holes = "error",
+    ensure: bool = True,
+) -> Elaborated:
+    """Elaborate a term in a context.
+
+    `holes` says what may stay open: "error" nothing, "goals" (as `refine`) only `?_`, "natural" (as `apply`, `rw`)
+    also `_` and implicit arguments that unification has not found yet. With `ensure` the result has the expected type;
+    without, the expected type only guides. Raises `ElabError` with a place in the source.
+    """
+    elaborator = Elaborator(session, lctx)
+    term = elaborator.elab(stx, expected)
+    if expected is not None and ensure:
+        term = elaborator.ensure_type(term, expected, stx)
+    return _finish(elaborator, term, holes, stx)
+
+
+def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error") -> Expr:
+    """Elaborate a type in a context."""
+    elaborator = Elaborator(session, lctx)
+    return _finish(elaborator, elaborator.elab_type(stx), holes, stx).term
+
+
+def _finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Term) -> Elaborated:
+    mctx = elaborator.mctx
+    elaborator.force()
+    if not solve_postponed(mctx):
+        raise ElabError("stuck at solving universe constraint", stx.pos, stx.end)
+    term = mctx.instantiate(term)
+    open_goals = tuple(goal for goal in elaborator.goals if not mctx.is_assigned(goal))
+    if holes == "error" and open_goals:
+        raise _unsolved(elaborator, open_goals[0], stx)
+    natural = _natural(elaborator, term)
+    if natural and holes != "natural":
+        blame = dict(reversed(elaborator.holes))
+        raise _unsolved(elaborator, natural[0], blame.get(natural[0], stx))
+    return Elaborated(term, open_goals, natural)
+
+
+def _natural(elaborator: Elaborator, term: Expr) -> tuple[str, ...]:
+    """The assignable metavariables of the term, in the order of their arguments."""
+    if not term.has_mvar:
+        return ()
+    mctx = elaborator.mctx
+    return tuple(mvar_id for mvar_id in collect_mvars(term) if mctx.decl(mvar_id).kind == "natural")
+
+
+def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Term) -> ElabError:
+    from nanoproof.lean.nanolean.printer import pp_goal
+
+    mctx = elaborator.mctx
+    decl = mctx.decl(mvar_id)
+    what = "placeholder" if isinstance(stx, Hole) else "implicit argument"
+    text = pp_goal("", decl.lctx, mctx.instantiate(MVar(mvar_id)), elaborator.session.state.env)
+    return ElabError(f"don't know how to synthesize {what}\ncontext:\n{text}", stx.pos, stx.end)

@@ -1,0 +1,215 @@
+"""The elaborator: one object per term, which dispatches on syntax and keeps what must wait.
+
+Elaborating a part that needs to know its type first (`fun` without binder types, `⟨..⟩`, `.intro`, `by`) makes a
+placeholder, a synthetic metavariable, and puts the part on a waiting list. `resume` tries the list again; at the end
+everything is forced, tactic blocks last. The rules for single forms live in `terms`, `app`, `binders`, `operators`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from nanoproof.lean.nanolean.elab.session import Session
+from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
+from nanoproof.lean.nanolean.kernel.expr import PROP, Const, Expr, MVar, Sort, collect_mvars, get_app_fn, mk_app
+from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.meta.assign import occurs_in
+from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
+from nanoproof.lean.nanolean.syntax import By, Term
+
+BOOL = Const("Bool")
+
+
+@dataclass
+class Waiting:
+    """A part that waits for its type, or a tactic block."""
+
+    mvar_id: str
+    stx: Term
+    lctx: LocalContext
+    type: Expr
+
+
+class Elaborator:
+    """Turns one piece of syntax into a term; see `elab_term` in `elab.api` for the way in."""
+
+    def __init__(self, session: Session, lctx: LocalContext) -> None:
+        self.session = session
+        self.mctx = session.mctx
+        self.lctx = lctx
+        self.forced: Term | None = None
+        """The waiting part that is elaborated now and may not wait again."""
+        self.waiting: list[Waiting] = []
+        self.holes: list[tuple[str, Term]] = []
+        """Natural metavariables that come from `_` or implicit arguments, with the syntax to blame."""
+        self.goals: list[str] = []
+        """The `?_` of the term, in order."""
+        self.named_goals: dict[str, str] = {}
+
+    # -- the way in ----------------------------------------------------------------------------------------------
+
+    def elab(self, stx: Term, expected: Expr | None = None) -> Expr:
+        """The term for a piece of syntax; `expected` guides, but the result may have another type."""
+        self.mctx.budget.spend()
+        rule = RULES.get(stx.__class__)
+        if rule is None:
+            raise ElabError(f"this form of term is not supported: {stx.__class__.__name__}", stx.pos, stx.end)
+        try:
+            return rule(self, stx, expected)
+        except ElabError as error:
+            raise error.at(stx.pos, stx.end) from None
+        except BudgetExceeded:
+            raise
+        except KernelError as error:
+            raise ElabError(str(error), stx.pos, stx.end) from None
+
+    def elab_as(self, stx: Term, expected: Expr) -> Expr:
+        """The term for a piece of syntax, which must have the expected type."""
+        return self.ensure_type(self.elab(stx, expected), expected, stx)
+
+    def elab_type(self, stx: Term) -> Expr:
+        """The term for a piece of syntax that must be a type."""
+        e = self.elab(stx)
+        sort = self.mctx.whnf(self.mctx.infer_type(e))
+        if isinstance(sort, Sort):
+            return e
+        if self.mctx.is_def_eq(sort, Sort(self.mctx.fresh_level())):
+            return e
+        if sort is BOOL:
+            return self.bool_to_prop(e)
+        raise ElabError(f"type expected, got\n  ({self.show(e)} : {self.show(sort)})", stx.pos, stx.end)
+
+    # -- checking ------------------------------------------------------------------------------------------------
+
+    def ensure_type(self, e: Expr, expected: Expr, stx: Term) -> Expr:
+        """`e`, or a coercion of it, with the expected type; raises where the types do not agree."""
+        coerced = self.coerce(e, expected)
+        if coerced is not None:
+            return coerced
+        type_ = self.mctx.infer_type(e)
+        raise ElabError(
+            f"Type mismatch\n  {self.show(e)}\nhas type\n  {self.show(type_)}\n"
+            f"but is expected to have type\n  {self.show(expected)}",
+            stx.pos,
+            stx.end,
+        )
+
+    def coerce(self, e: Expr, expected: Expr) -> Expr | None:
+        """`e` where its type agrees, its coercion from `Bool` to `Prop` where that helps, otherwise None."""
+        type_ = self.mctx.infer_type(e)
+        if self.mctx.is_def_eq(expected, type_):
+            return e
+        if self.mctx.whnf(type_) is BOOL and self.mctx.whnf(expected) is PROP:
+            return self.bool_to_prop(e)
+        return None
+
+    def bool_to_prop(self, e: Expr) -> Expr:
+        """`e = true`."""
+        return mk_app(Const("Eq", (ONE,)), BOOL, e, Const("Bool.true"))
+
+    def show(self, e: Expr) -> str:
+        """A term as Lean prints it in the present context."""
+        return self.session.show(e, self.lctx)
+
+    # -- making --------------------------------------------------------------------------------------------------
+
+    def fresh_type(self) -> Expr:
+        """A type that is not known yet."""
+        return self.mctx.fresh_mvar(Sort(self.mctx.fresh_level()), self.lctx)
+
+    def fresh_hole(self, type_: Expr | None, stx: Term) -> Expr:
+        """A term that unification is to find; `stx` is blamed if it does not."""
+        mvar = self.mctx.fresh_mvar(self.fresh_type() if type_ is None else type_, self.lctx)
+        self.holes.append((mvar.id, stx))
+        return mvar
+
+    @contextmanager
+    def local(self, name: str, type_: Expr, value: Expr | None = None, info: str = "default") -> Iterator[LocalDecl]:
+        """Inside, a new local is in scope."""
+        outer = self.lctx
+        decl = self.mctx.fresh_local(name, type_, value, info)
+        self.lctx = outer.add(decl)
+        try:
+            yield decl
+        finally:
+            self.lctx = outer
+
+    # -- waiting -------------------------------------------------------------------------------------------------
+
+    def wait(self, stx: Term, expected: Expr | None) -> Expr:
+        """A placeholder for a part that is elaborated later."""
+        type_ = self.fresh_type() if expected is None else expected
+        mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic")
+        self.waiting.append(Waiting(mvar.id, stx, self.lctx, type_))
+        return mvar
+
+    def known_head(self, expected: Expr | None) -> Expr | None:
+        """The expected type in weak head normal form if its head is known, otherwise None."""
+        if expected is None:
+            return None
+        type_ = self.mctx.whnf(self.mctx.instantiate(expected))
+        return None if isinstance(get_app_fn(type_), MVar) else type_
+
+    def resume(self) -> None:
+        """Elaborate the waiting parts whose type is known by now, as long as that helps; tactic blocks wait on."""
+        self._resume(lambda item: not isinstance(item.stx, By) and self.known_head(item.type) is not None)
+
+    def _resume(self, ready: Callable[[Waiting], bool]) -> bool:
+        any_progress = False
+        progress = True
+        while progress:
+            progress = False
+            for item in list(self.waiting):
+                if item in self.waiting and ready(item):
+                    self.waiting.remove(item)
+                    self.fill(item, self._elab_waiting(item))
+                    progress = any_progress = True
+        return any_progress
+
+    def _elab_waiting(self, item: Waiting) -> Expr:
+        outer, self.lctx = self.lctx, item.lctx
+        try:
+            return self.elab_as(item.stx, self.mctx.instantiate(item.type))
+        finally:
+            self.lctx = outer
+
+    def fill(self, item: Waiting, value: Expr) -> None:
+        """Give a placeholder its value."""
+        value = self.mctx.instantiate(value)
+        if value.has_mvar and any(occurs_in(self.mctx, item.mvar_id, other) for other in collect_mvars(value)):
+            raise ElabError("the term occurs in itself", item.stx.pos, item.stx.end)
+        self.mctx.assign(item.mvar_id, value)
+
+    def force(self) -> None:
+        """Elaborate everything that waits: first what became known, then the rest as it is, tactic blocks last."""
+        self.resume()
+        while any(not isinstance(item.stx, By) for item in self.waiting):
+            item = next(item for item in self.waiting if not isinstance(item.stx, By))
+            self.waiting.remove(item)
+            self.forced = item.stx
+            value = self._elab_waiting(item)
+            self.fill(item, value)
+            self.resume()
+        while self.waiting:
+            item = self.waiting.pop(0)
+            assert isinstance(item.stx, By)
+            self.session.run_block(self.session, item.mvar_id, item.stx.tactics, item.stx.pos, item.stx.end)
+
+
+Rule = Callable[[Elaborator, Term, Expr | None], Expr]
+RULES: dict[type[Term], Rule] = {}
+"""How to elaborate each form of syntax; the modules of this package register their rules with `elaborates`."""
+
+
+def elaborates(*forms: type[Term]) -> Callable[[Rule], Rule]:
+    """Register a rule for forms of syntax."""
+
+    def register(rule: Rule) -> Rule:
+        for form in forms:
+            RULES[form] = rule
+        return rule
+
+    return register

@@ -1,0 +1,148 @@
+"""Elaboration of the simple forms: holes, literals, sorts, ascriptions, `have`, `let`, `show`, lists."""
+
+from __future__ import annotations
+
+from nanoproof.lean.nanolean.elab.elaborator import Elaborator, elaborates
+from nanoproof.lean.nanolean.elab.levels import elab_level
+from nanoproof.lean.nanolean.elab.session import SorryRecord
+from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.expr import PROP, TYPE, App, Const, Expr, Lit, MVar, Sort, mk_app
+from nanoproof.lean.nanolean.kernel.level import Level, Succ
+from nanoproof.lean.nanolean.syntax import (
+    AppStx,
+    By,
+    Have,
+    Hole,
+    Ident,
+    If,
+    Let,
+    ListLit,
+    Match,
+    Num,
+    Show,
+    SorryTerm,
+    SortStx,
+    SyntheticHole,
+    Term,
+    TypeAscription,
+)
+
+
+@elaborates(Num)
+def elab_num(self: Elaborator, stx: Num, expected: Expr | None) -> Expr:
+    """A number; always of type `Nat`."""
+    return Lit(stx.value)
+
+
+@elaborates(Hole)
+def elab_hole(self: Elaborator, stx: Hole, expected: Expr | None) -> Expr:
+    """`_`: whatever unification finds."""
+    return self.fresh_hole(expected, stx)
+
+
+@elaborates(SyntheticHole)
+def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | None) -> Expr:
+    """`?x`: a new goal; the same name means the same goal."""
+    named = stx.name not in ("_", "")
+    if named and stx.name in self.named_goals:
+        return MVar(self.named_goals[stx.name])
+    type_ = self.fresh_type() if expected is None else expected
+    mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic", stx.name if named else "")
+    self.goals.append(mvar.id)
+    if named:
+        self.named_goals[stx.name] = mvar.id
+    return mvar
+
+
+@elaborates(SortStx)
+def elab_sort(self: Elaborator, stx: SortStx, expected: Expr | None) -> Expr:
+    """`Prop`, `Type u`, `Sort u`."""
+    if stx.kind == "Prop" or stx.level is None:
+        return TYPE if stx.kind == "Type" else PROP
+    level: Level = elab_level(self.session, stx.level)
+    return Sort(Succ(level) if stx.kind == "Type" else level)
+
+
+@elaborates(TypeAscription)
+def elab_ascription(self: Elaborator, stx: TypeAscription, expected: Expr | None) -> Expr:
+    """`(e : T)`."""
+    type_ = self.elab_type(stx.type)
+    return self.elab_as(stx.term, type_)
+
+
+@elaborates(SorryTerm)
+def elab_sorry(self: Elaborator, stx: SorryTerm, expected: Expr | None) -> Expr:
+    """`sorry`: the axiom `sorryAx`, put on record."""
+    type_ = self.fresh_type() if expected is None else expected
+    self.session.sorries.append(SorryRecord(stx.pos, stx.end, self.lctx, type_))
+    return mk_sorry(self, type_)
+
+
+def mk_sorry(self: Elaborator, type_: Expr) -> Expr:
+    """`sorryAx type_ false`."""
+    level = self.mctx.sort_level(type_)
+    if level is None:
+        raise ElabError("type expected")
+    return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.false"))
+
+
+@elaborates(By)
+def elab_by(self: Elaborator, stx: By, expected: Expr | None) -> Expr:
+    """`by tactics`: run once everything else is known."""
+    return self.wait(stx, expected)
+
+
+@elaborates(Show)
+def elab_show(self: Elaborator, stx: Show, expected: Expr | None) -> Expr:
+    """`show T from e`: `e` at type `T`."""
+    type_ = self.elab_type(stx.type)
+    if expected is not None:
+        self.mctx.is_def_eq(expected, type_)
+    return self.elab_as(stx.value, type_)
+
+
+@elaborates(Have)
+def elab_have(self: Elaborator, stx: Have, expected: Expr | None) -> Expr:
+    """`have h : T := v; body`, as an applied function."""
+    type_ = self.fresh_type() if stx.type is None else self.elab_type(stx.type)
+    value = self.elab_as(stx.value, type_)
+    with self.local(stx.name, type_) as decl:
+        body = self.elab(stx.body, expected)
+        if expected is not None:
+            body = self.ensure_type(body, expected, stx.body)
+        fn = self.mctx.mk_lambda([decl.fvar_id], body)
+    return App(fn, value)
+
+
+@elaborates(Let)
+def elab_let(self: Elaborator, stx: Let, expected: Expr | None) -> Expr:
+    """`let x : T := v; body`."""
+    type_ = self.fresh_type() if stx.type is None else self.elab_type(stx.type)
+    value = self.elab_as(stx.value, type_)
+    with self.local(stx.name, type_, value) as decl:
+        body = self.elab(stx.body, expected)
+        if expected is not None:
+            body = self.ensure_type(body, expected, stx.body)
+        return self.mctx.mk_lambda([decl.fvar_id], body)
+
+
+@elaborates(ListLit)
+def elab_list(self: Elaborator, stx: ListLit, expected: Expr | None) -> Expr:
+    """`[a, b]` as nested `List.cons`."""
+    term: Term = Ident("List.nil", pos=stx.pos, end=stx.end)
+    for item in reversed(stx.items):
+        cons = Ident("List.cons", pos=item.pos, end=item.end)
+        term = AppStx(cons, (item, term), pos=stx.pos, end=stx.end)
+    return self.elab(term, expected)
+
+
+@elaborates(If)
+def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
+    """`if` needs type classes (`Decidable`), which this fragment does not have."""
+    raise ElabError("`if` is not supported", stx.pos, stx.end)
+
+
+@elaborates(Match)
+def elab_match(self: Elaborator, stx: Match, expected: Expr | None) -> Expr:
+    """`match` needs the equation compiler, which this fragment does not have."""
+    raise ElabError("`match` is not supported; use a recursor or the tactic `cases`", stx.pos, stx.end)

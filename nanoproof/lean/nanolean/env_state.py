@@ -1,0 +1,89 @@
+"""`EnvState`: everything a command or a term can refer to, as an immutable value.
+
+Beside the kernel's environment it holds what Lean keeps in extensions: attributes, open namespaces, the variables of
+the section. Every `env` number of the REPL names one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo
+from nanoproof.lean.nanolean.kernel.env import Environment
+from nanoproof.lean.nanolean.meta.store import Caches
+from nanoproof.lean.nanolean.syntax import Binder
+
+
+@dataclass(frozen=True, slots=True)
+class OpenScope:
+    """What a `namespace` or `section` adds until its `end`."""
+
+    kind: str
+    """"namespace", "section", or "" for the file itself."""
+    name: str
+    namespace: str
+    """The full name of the current namespace inside, empty at the root."""
+    opens: tuple[str, ...] = ()
+    variables: tuple[Binder, ...] = ()
+    universes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EnvState:
+    """An environment with attributes and scopes. `caches` and `memo` hold what can be computed again at any time."""
+
+    env: Environment
+    scopes: tuple[OpenScope, ...] = (OpenScope("", "", ""),)
+    attributes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute name -> the constants that carry it, in the order in which they got it."""
+    protected: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    caches: Caches = field(default_factory=Caches, compare=False, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Indexes that others build over this state, such as the simp set."""
+
+    @property
+    def scope(self) -> OpenScope:
+        """The innermost scope."""
+        return self.scopes[-1]
+
+    def tagged(self, attribute: str) -> tuple[str, ...]:
+        """The constants that carry an attribute, oldest first."""
+        return self.attributes.get(attribute, ())
+
+    def get(self, name: str) -> ConstantInfo | None:
+        """The constant of that full name."""
+        return self.env.get(name)
+
+    def with_env(self, env: Environment) -> EnvState:
+        """The state over a larger environment."""
+        return replace(self, env=env, caches=Caches(), memo={})
+
+    def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
+        """The state in which a constant carries an attribute, or no longer does."""
+        names = tuple(other for other in self.tagged(attribute) if other != name)
+        if not erase:
+            names = (*names, name)
+        return replace(self, attributes={**self.attributes, attribute: names}, memo={})
+
+    def with_scope(self, scope: OpenScope) -> EnvState:
+        """The state with another innermost scope in the place of the present one."""
+        return replace(self, scopes=(*self.scopes[:-1], scope))
+
+    def push(self, scope: OpenScope) -> EnvState:
+        """The state inside of a new scope."""
+        return replace(self, scopes=(*self.scopes, scope))
+
+    def pop(self) -> EnvState:
+        """The state after the end of the innermost scope."""
+        return replace(self, scopes=self.scopes[:-1])
+
+    def namespace_chain(self) -> list[str]:
+        """The current namespace and its parents, innermost first, the root (empty) last."""
+        parts = self.scope.namespace.split(".") if self.scope.namespace else []
+        return [".".join(parts[:count]) for count in range(len(parts), -1, -1)]
+
+    def opened(self) -> list[str]:
+        """The opened namespaces, latest first."""
+        return [name for scope in reversed(self.scopes) for name in reversed(scope.opens)]
