@@ -1,0 +1,275 @@
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+
+from nanoproof.lean.errors import LeanError, ProcessLost
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import CheckReport
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.node import Kind, walk
+from nanoproof.search.tree_json import tree_from_json
+from tests.fakes.lean import Outcome, ScriptedLean, crash
+from tests.fakes.policy import ScriptedPolicy, suggestion
+
+THEOREM = Theorem("theorem foo : A := by sorry", "toys", "foo")
+Script = dict[str, dict[str, Outcome]]
+
+
+def policy_of(script: Script, value: float = 3.0, also: tuple[str, ...] = ()) -> ScriptedPolicy:
+    """Suggests at each state all that the script knows there, and `also`."""
+    return ScriptedPolicy({state: [suggestion([*tactics, *also], value)] for state, tactics in script.items()})
+
+
+def attempt(
+    script: Script,
+    lean: ScriptedLean | None = None,
+    policy: ScriptedPolicy | None = None,
+    search: SearchConfig | None = None,
+    options: ProverOptions | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    theorem: Theorem = THEOREM,
+) -> Attempt:
+    prover = Prover(policy or policy_of(script), search or SearchConfig(), options or ProverOptions())
+    return prover.prove(lean or ScriptedLean(script), theorem, 64, random.Random(0), should_stop)
+
+
+CHAIN: Script = {"A": {"a": ["B"]}, "B": {"b": ["C"]}, "C": {"c": []}}
+
+
+def test_a_proof_is_found_laid_out_and_checked() -> None:
+    lean = ScriptedLean(CHAIN)
+    result = attempt(CHAIN, lean)
+    assert result.outcome == "proven"
+    assert result.source == "theorem foo : A := by\n  a\n  b\n  c"
+    assert lean.checked == [result.source]
+    assert result.num_tactics == 3
+    assert result.check == {"environment": "fresh", "accepted": True, "reason": "", "axioms": []}
+
+
+def test_transitions_count_the_tactics_still_needed() -> None:
+    assert attempt(CHAIN).transitions == (("⊢ A", "a", 3), ("⊢ B", "b", 2), ("⊢ C", "c", 1))
+
+
+def test_depth_of_a_split_is_that_of_its_longest_branch() -> None:
+    script: Script = {"A": {"s": ["B", "C"]}, **{k: v for k, v in CHAIN.items() if k != "A"}}
+    result = attempt(script)
+    assert result.transitions == (("⊢ A", "s", 3), ("⊢ B", "b", 2), ("⊢ C", "c", 1), ("⊢ C", "c", 1))
+    assert result.proof == "s\n· b\n  c\n· c"
+
+
+def test_no_proof_is_unproven_with_the_refused_tactics() -> None:
+    script: Script = {"A": {"a": ["B"], "slow": "timeout"}}
+    result = attempt(script, policy=policy_of(script, also=("bad",)))
+    assert (result.outcome, result.stop_reason, result.simulations) == ("unproven", "simulations", 64)
+    assert result.failed_tactics == (("⊢ A", "bad"),)
+    assert result.counts["timeouts"] > 0
+    assert not result.transitions and not result.source
+
+
+@pytest.mark.parametrize(
+    ("report", "reason"),
+    [
+        (CheckReport(("type mismatch\n more",), 0, ()), "Lean refuses the finished text: type mismatch"),
+        (CheckReport((), 1, ("sorryAx",)), "the finished text still holds a sorry"),
+        (CheckReport((), 0, ("propext", "cheat")), "the proof rests on cheat"),
+        (CheckReport((), 0, ("Lean.ofReduceBool",)), "the proof rests on Lean.ofReduceBool"),
+    ],
+)
+def test_what_the_final_check_refuses_is_not_proven(report: CheckReport, reason: str) -> None:
+    result = attempt(CHAIN, ScriptedLean(CHAIN, report=report))
+    assert result.outcome == "unproven"
+    assert result.message.startswith(reason)
+    assert not result.transitions
+    assert result.check is not None and not result.check["accepted"]
+
+
+def test_allowed_axioms_are_accepted_and_kept() -> None:
+    axioms = ("Classical.choice", "Quot.sound", "propext")
+    result = attempt(CHAIN, ScriptedLean(CHAIN, report=CheckReport((), 0, axioms)))
+    assert result.outcome == "proven"
+    assert result.check is not None and result.check["axioms"] == list(axioms)
+
+
+@pytest.mark.parametrize("tactic", ["exact sorry", "native_decide", "have := h", "rfl\naxiom cheat : False"])
+def test_proofs_with_banned_constructs_never_reach_lean(tactic: str) -> None:
+    lean = ScriptedLean({"A": {tactic: []}})
+    result = attempt(lean.script, lean)
+    assert result.outcome == "unproven"
+    assert not lean.checked
+
+
+def test_a_refused_statement_is_an_error() -> None:
+    result = attempt(CHAIN, ScriptedLean(CHAIN, root=None))
+    assert (result.outcome, result.stop_reason) == ("error", "TheoremRejected")
+    assert "scripted refusal" in result.message
+
+
+@pytest.mark.parametrize("call", [1, 2, 3, 4, 5])
+def test_a_lost_server_is_an_error_at_any_time(call: int) -> None:
+    result = attempt(CHAIN, ScriptedLean(CHAIN, crashes={call: crash()}))
+    assert (result.outcome, result.stop_reason) == ("error", "ProcessLost")
+    assert result.message == "scripted crash"
+    assert not result.transitions
+
+
+def test_a_server_lost_during_the_check_is_an_error() -> None:
+    def gone(source: str) -> CheckReport:
+        raise ProcessLost("gone")
+
+    result = attempt(CHAIN, ScriptedLean(CHAIN, report=gone))
+    assert (result.outcome, result.message) == ("error", "gone")
+    assert not result.source
+
+
+def test_a_bug_is_not_swallowed() -> None:
+    def broken(source: str) -> CheckReport:
+        raise KeyError("bug")
+
+    with pytest.raises(KeyError):
+        attempt(CHAIN, ScriptedLean(CHAIN, report=broken))
+
+
+def test_should_stop_ends_the_search() -> None:
+    result = attempt(CHAIN, should_stop=lambda: True)
+    assert (result.outcome, result.stop_reason, result.simulations) == ("unproven", "stopped", 0)
+
+
+# Simplification
+
+DETOUR: Script = {"A": {"a": ["A1"]}, "A1": {"b": ["B"]}, "B": {"c": []}}
+
+
+def test_a_step_that_is_not_needed_is_dropped() -> None:
+    lean = ScriptedLean({**DETOUR, "A": {"a": ["A1"], "b": ["B"]}})
+    result = attempt(DETOUR, lean)
+    assert result.proof == "b\nc"
+    assert result.transitions == (("⊢ A", "b", 2), ("⊢ B", "c", 1))
+
+
+def test_a_split_that_is_not_needed_is_dropped() -> None:
+    script: Script = {"A": {"cut": ["B", "C"]}, "B": {"b": []}, "C": {"c": []}}
+    lean = ScriptedLean({**script, "A": {"cut": ["B", "C"], "c": []}})
+    assert attempt(script, lean).proof == "c"
+
+
+def test_without_simplification_the_proof_of_the_tree_is_kept() -> None:
+    lean = ScriptedLean({**DETOUR, "A": {"a": ["A1"], "b": ["B"]}})
+    assert attempt(DETOUR, lean, options=ProverOptions(proof_simplification=False)).proof == "a\nb\nc"
+
+
+def test_simplification_stops_at_its_limit_of_tactics() -> None:
+    lean = ScriptedLean({**DETOUR, "A": {"a": ["A1"], "b": ["B"]}})
+    assert attempt(DETOUR, lean, options=ProverOptions(simplification_tactics=0)).proof == "a\nb\nc"
+
+
+def test_the_proof_of_the_tree_is_the_fallback_if_the_shorter_one_fails_the_check() -> None:
+    lean = ScriptedLean(
+        {**DETOUR, "A": {"a": ["A1"], "b": ["B"]}},
+        report=lambda source: CheckReport(() if "  a\n" in source else ("no",), 0, ()),
+    )
+    result = attempt(DETOUR, lean)
+    assert (result.outcome, result.proof, len(lean.checked)) == ("proven", "a\nb\nc", 2)
+
+
+def test_what_the_search_solved_elsewhere_shortens_a_proof() -> None:
+    # By depth both ways from A need 3 tactics, and the first has the shorter text; below `s`, D is solved by `ddd` in
+    # two steps in one branch and in one step in the other.
+    script: Script = {
+        "A": {"s": ["C", "D"]},
+        "C": {"c": ["D"]},
+        "D": {"d": ["E"], "finish": []},
+        "E": {"e": []},
+    }
+    policy = policy_of(script)
+    policy.script["D"] = (suggestion(["d"]), suggestion(["finish"]))
+    result = attempt(script, policy=policy)
+    assert result.proof == "s\n· c\n  finish\n· finish"
+
+
+def test_a_step_whose_shorter_text_no_longer_works_is_replayed_with_the_other() -> None:
+    lean = ScriptedLean({"A": {"long one": ["B"], "short": ["B"]}, "B": {"b": []}})
+    policy = policy_of(lean.script)
+    real_suggest = policy.suggest
+
+    def suggest(state: str):  # type: ignore[no-untyped-def]
+        if state == "⊢ B":
+            lean.script["A"]["short"] = "reject"
+        return real_suggest(state)
+
+    policy.suggest = suggest  # type: ignore[method-assign]
+    assert attempt(lean.script, lean, policy).proof == "long one\nb"
+
+
+def test_a_proof_that_does_not_replay_is_no_proof() -> None:
+    lean = ScriptedLean({"A": {"a": ["B"]}, "B": {"b": []}})
+    policy = policy_of(lean.script)
+    original = lean.apply
+
+    def apply(branch, tactics):  # type: ignore[no-untyped-def]
+        results = original(branch, tactics)
+        if lean.calls == 2:  # the search is over
+            lean.script["A"] = {}
+        return results
+
+    lean.apply = apply  # type: ignore[method-assign]
+    result = attempt(lean.script, lean, policy)
+    assert (result.outcome, result.message) == ("unproven", "the proof in the tree did not replay")
+
+
+# Finishers, disproving, storage
+
+
+def test_what_a_finisher_did_is_in_the_proof_and_the_tree_but_teaches_nothing() -> None:
+    lean = ScriptedLean({"A": {"a": ["B"]}, "B": {"grind": []}})
+    result = attempt(lean.script, lean, policy_of({"A": {"a": ["B"]}}), SearchConfig(finishers=("grind",)))
+    assert result.proof == "a\ngrind"
+    assert result.num_tactics == 2
+    assert result.transitions == (("⊢ A", "a", 2),)
+    assert result.tree is not None
+    assert [node.tactic for node in walk(tree_from_json(result.tree)) if node.finisher] == ["grind"]
+    assert not result.failed_tactics
+
+
+def test_a_solver_only_search_needs_no_model() -> None:
+    lean = ScriptedLean({"A": {"simp": ["B"]}, "B": {"omega": []}})
+    policy = ScriptedPolicy({}, default=suggestion(["omega", "simp"]))
+    assert attempt(lean.script, lean, policy).proof == "simp\nomega"
+
+
+def test_disproving_proves_the_negated_statement() -> None:
+    lean = ScriptedLean(CHAIN)
+    result = attempt(CHAIN, lean, options=ProverOptions(disprove_fraction=1.0))
+    assert (result.outcome, result.disproving) == ("disproven", True)
+    assert result.source == "theorem foo_negated : ¬ (A) := by\n  a\n  b\n  c"
+    assert result.theorem == THEOREM
+
+
+def test_an_attempt_to_disprove_that_finds_nothing_is_unproven() -> None:
+    result = attempt({"A": {}}, options=ProverOptions(disprove_fraction=1.0))
+    assert (result.outcome, result.disproving) == ("unproven", True)
+
+
+@pytest.mark.parametrize("error", [None, crash()])
+def test_attempts_survive_json(error: LeanError | None) -> None:
+    lean = ScriptedLean(CHAIN, crashes={3: error} if error else None)
+    result = attempt(CHAIN, lean, policy_of(CHAIN, also=("bad",)))
+    assert Attempt.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_trees_are_left_out_on_request() -> None:
+    assert attempt(CHAIN, options=ProverOptions(keep_tree=False)).tree is None
+    tree = attempt(CHAIN).tree
+    assert tree is not None and tree_from_json(tree).kind is Kind.OR
+
+
+def test_times_of_all_phases_are_kept() -> None:
+    assert set(attempt(CHAIN).seconds) == {"search", "simplify", "check", "lean", "policy"}
+
+
+def test_an_example_is_proved_as_it_stands() -> None:
+    result = attempt(CHAIN, theorem=Theorem("-- by us\nexample : A := sorry"))
+    assert result.source == "-- by us\nexample : A := by\n  a\n  b\n  c"
