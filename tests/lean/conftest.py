@@ -1,0 +1,104 @@
+"""Servers over scripted REPL processes, in this process and on real sockets."""
+
+import dataclasses
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanoproof.lean.client import ClientConfig, LeanServerClient
+from nanoproof.lean.server.app import bind, create_app, make_http_server
+from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.pool import Pool
+from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.theorem import Theorem
+
+SCRIPTED_REPL = Path(__file__).parents[1] / "fakes" / "scripted_repl.py"
+
+AND = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+LEFT = "case left\np q : Prop\nhp : p\nhq : q\n⊢ p"
+RIGHT = "case right\np q : Prop\nhp : p\nhq : q\n⊢ q"
+EXISTS = "⊢ ∃ x, x = 2"
+COUPLED = ["case h\n⊢ ?w = 2", "case w\n⊢ Nat"]
+SCRIPT: dict[str, Any] = {
+    "theorems": {"theorem t": AND, "theorem e": EXISTS},
+    "commands": {"theorem bad": {"answer": {"env": 1, "messages": [{"severity": "error", "data": "bad statement"}]}}},
+    "tactics": {
+        AND: {
+            "constructor": [LEFT, RIGHT],
+            "trivial": [],
+            "mvar": ["⊢ ?m.12"],
+            "hang": {"do": "hang"},
+            "crash": {"do": "crash"},
+            "garbage": {"do": "garbage"},
+        },
+        LEFT: {"exact hp": [], "all_goals assumption": {"all": []}},
+        RIGHT: {"exact hq": [], "case right =>\n  exact hq": [], "clear hp": ["p q : Prop\nhq : q\n⊢ q"]},
+        "p q : Prop\nhq : q\n⊢ q": {"exact hq": []},
+        EXISTS: {"apply Exists.intro": COUPLED, "refine": ["⊢ True", *COUPLED]},
+        COUPLED[0]: {"rfl": {"all": []}},
+        "⊢ True": {"trivial": []},
+    },
+}
+THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry", "test", "t")
+EXISTS_THEOREM = Theorem("theorem e : ∃ x, x = 2 := by\n  sorry", "test", "e")
+
+
+@dataclasses.dataclass
+class Running:
+    """A server in this process."""
+
+    pool: Pool
+    port: int
+    log: Path
+
+    def client(self, tactic_seconds: float = 5.0, token: str | None = None) -> LeanServerClient:
+        config = ClientConfig(tactic_seconds=tactic_seconds, slack_seconds=20.0)
+        return LeanServerClient(f"127.0.0.1:{self.port}", token, config)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """What the REPL processes were asked."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+
+Serve = Callable[..., Running]
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Callable[[dict[str, Any]], tuple[str, ...]]:
+    """Command line of a scripted REPL."""
+
+    def command(script: dict[str, Any]) -> tuple[str, ...]:
+        path = tmp_path / "script.json"
+        path.write_text(json.dumps(script))
+        return (sys.executable, str(SCRIPTED_REPL), str(path), str(tmp_path / "requests.jsonl"))
+
+    return command
+
+
+@pytest.fixture
+def serve(tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]) -> Iterator[Serve]:
+    """Start servers over scripted processes; they are stopped after the test."""
+    stops: list[Callable[[], Any]] = []
+
+    def start(
+        script: dict[str, Any] = SCRIPT, token: str | None = None, imports: tuple[str, ...] = (), **options: Any
+    ) -> Running:
+        settings = ServerSettings(port=0, **options)
+        backend = Backend(scripted(script), imports=imports, start_seconds=20.0, can_prune=not imports)
+        pool = Pool(settings, backend)
+        listener = bind(settings)
+        pool.start()
+        server = make_http_server(create_app(settings, pool, token), settings, listener)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        stops.extend([pool.close, server.close])
+        return Running(pool, listener.getsockname()[1], tmp_path / "requests.jsonl")
+
+    yield start
+    for stop in stops:
+        stop()

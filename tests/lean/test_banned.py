@@ -1,0 +1,53 @@
+"""Constructs that no tactic of ours may contain."""
+
+import pytest
+
+from nanoproof.lean.banned import banned_reason
+
+
+@pytest.mark.parametrize(
+    "tactic",
+    [
+        "sorry",
+        "exact (by admit)",
+        "native_decide",
+        "decide +native",
+        "exact?",
+        "first | simp? | rfl",
+        "rw? at h",
+        "apply?",
+        "hint",
+        "have h := foo",
+        "have := foo",
+        "have ⟨a, b⟩ := h",
+        "exact (have h := x; h)",
+        "have h (x : Nat) := foo x",
+        "have h : p := by\n  have := q\n  exact this",
+        "set_option debug.skipKernelTC true in rfl",
+        "exact sorryAx _ false",
+        "run_tac pure ()",
+    ],
+)
+def test_banned(tactic: str) -> None:
+    assert banned_reason(tactic)
+
+
+@pytest.mark.parametrize(
+    "tactic",
+    [
+        "rfl",
+        "simp [sorry_lemma, h.sorry]",
+        "rw [foo] -- sorry",
+        "exact xs.get? 1",
+        "intro hint_1",
+        "have h : p := foo",
+        "have : p := foo",
+        "have h : ∀ x, p x := by\n  intro x\n  rfl",
+        "have ⟨a, b⟩ : p ∧ q := h",
+        "have h (x : Nat) : p x := foo x",
+        'exact f "sorry"',
+        "exact h.have_it",
+    ],
+)
+def test_allowed(tactic: str) -> None:
+    assert banned_reason(tactic) is None

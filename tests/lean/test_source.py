@@ -1,0 +1,124 @@
+"""Source text of theorems: finding the statement and the `sorry`, splicing, renaming, negating."""
+
+import pytest
+
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.source import (
+    declared_names,
+    name_examples,
+    negate,
+    splice,
+    statement_of,
+    theorem_name,
+    to_example,
+)
+from nanoproof.lean.theorem import Theorem
+
+FORMS = [
+    "theorem t : p := by\n  sorry",
+    "theorem t : p := by sorry",
+    "theorem t : p := sorry",
+    "theorem t : p\n:= by\n\n  sorry",
+]
+
+
+@pytest.mark.parametrize("source", FORMS)
+def test_every_form_of_sorry_gives_the_same_proof(source: str) -> None:
+    assert splice(source, "intro x\nexact h") == "theorem t : p := by\n  intro x\n  exact h"
+
+
+def test_splicing_keeps_what_is_around() -> None:
+    source = "open Nat\n\nnamespace A\n  theorem t : p := by\n    sorry\nend A\n"
+    assert splice(Theorem(source), "· rfl\n  done") == (
+        "open Nat\n\nnamespace A\n  theorem t : p := by\n    · rfl\n      done\nend A\n"
+    )
+
+
+def test_splicing_moves_a_proof_to_its_place_whatever_its_indentation() -> None:
+    assert splice(FORMS[0], "\n      cases h with\n      | inl h => rfl\n\n      rfl\n") == (
+        "theorem t : p := by\n  cases h with\n  | inl h => rfl\n\n  rfl"
+    )
+
+
+def test_an_empty_proof_is_refused() -> None:
+    with pytest.raises(SourceError, match="empty proof"):
+        splice(FORMS[0], "  \n")
+
+
+def test_sorry_in_comments_strings_and_names_does_not_count() -> None:
+    source = (
+        '/- sorry /- nested sorry -/ -/\ntheorem sorry_free (s : String) (h : s = "sorry") : p := by -- sorry\n  sorry'
+    )
+    assert statement_of(source) == 'theorem sorry_free (s : String) (h : s = "sorry") : p'
+
+
+def test_statement_ends_at_the_assignment_of_the_declaration() -> None:
+    source = "theorem t (a : Nat := 3) : let x := a; x = { y := 2 }.y := by sorry"
+    assert statement_of(source) == "theorem t (a : Nat := 3) : let x := a; x = { y := 2 }.y"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("theorem A.b' (x : Nat) : p := sorry", "A.b'"),
+        ("@[simp]\nprivate lemma «odd name».x : p := sorry", "«odd name».x"),
+        ("theorem t.{u} (α : Type u) : p := sorry", "t"),
+        ("set_option maxRecDepth 100 in theorem t: p := sorry", "t"),
+        ("/-- theorem no -/ theorem yes : p := sorry", "yes"),
+        ("lemma first : q := rfl\n\ntheorem second\n  (h : q) : p := sorry", "second"),
+        ("example : p := sorry", None),
+    ],
+)
+def test_theorem_name(source: str, name: str | None) -> None:
+    assert theorem_name(source) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("theorem t : p := by rfl", "exactly one sorry, got 0"),
+        ("theorem t : p := by\n  sorry\n\ntheorem u : q := sorry", "exactly one sorry, got 2"),
+        ("import Mathlib\ntheorem t : p := sorry", "no imports"),
+        ("def f : Nat := sorry", "no theorem, lemma or example"),
+        ("theorem t : p := by\n  have h : q := by sorry\n  exact h", "not the whole proof"),
+        ("theorem t : p := ⟨sorry, rfl⟩", "not the whole proof"),
+        ("theorem : p := sorry", "has no name"),
+    ],
+)
+def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        statement_of(source)
+
+
+def test_a_theorem_becomes_an_example() -> None:
+    assert to_example("open Nat\n@[simp] theorem t.{u} (x : Nat) : p := by\n  sorry") == (
+        "open Nat\nexample (x : Nat) : p := by\n  sorry"
+    )
+
+
+def test_negation_takes_the_binders_inside() -> None:
+    theorem = Theorem("theorem t (x : Nat) {h : x = 1} : x = 2 := by\n  sorry", "d", "7")
+    negated = negate(theorem)
+    assert negated.source == "theorem t_negated : ¬ (∀ (x : Nat) {h : x = 1}, x = 2) := by\n  sorry"
+    assert (negated.dataset, negated.id) == ("d", "7#negated")
+
+
+def test_negation_without_binders() -> None:
+    assert negate(Theorem("example : p → q := sorry")).source == "example : ¬ (p → q) := by\n  sorry"
+
+
+def test_negation_refuses_variables_outside_the_statement() -> None:
+    with pytest.raises(SourceError, match="variable"):
+        negate(Theorem("variable (h : False)\ntheorem t : p := sorry"))
+
+
+def test_examples_are_named_for_the_axiom_report() -> None:
+    named = name_examples("example : p := rfl\n-- example\nexample : q := rfl")
+    names = declared_names(named)
+    assert len(set(names)) == 2 and "example :" not in named
+
+
+def test_declared_names_include_namespaces() -> None:
+    source = "namespace A\nsection S\nlemma x : p := rfl\nend S\nnamespace B.C\ntheorem y : p := rfl\n"
+    source += "theorem _root_.z : p := rfl\nend B.C\nend A\ntheorem w : p := rfl"
+    assert declared_names(source) == ["A.x", "A.B.C.y", "z", "w"]
