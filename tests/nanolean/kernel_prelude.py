@@ -218,7 +218,7 @@ def prelude() -> Environment:
 
 def checker(*variables: Local, env: Environment | None = None, budget: int = 200_000) -> TypeChecker:
     lctx = {variable.fvar.id: (variable.type, variable.value) for variable in variables}
-    return TypeChecker(env or prelude(), lctx, budget)
+    return TypeChecker(prelude() if env is None else env, lctx, budget)
 
 
 def accepts(env: Environment, type_: Expr, value: Expr, level_params=()) -> Environment:

@@ -185,7 +185,7 @@ class Inferer(Reducer):
             raise KernelError(f"a projection of '{e.struct}' is applied to a term of type {struct_type}")
         ctor = self.env[info.ctors[0]]
         assert isinstance(ctor, CtorInfo)
-        if not (e.idx.__class__ is int and 0 <= e.idx < ctor.num_fields):
+        if e.idx >= ctor.num_fields:
             raise KernelError(f"'{e.struct}' has {ctor.num_fields} fields, there is no projection {e.idx + 1}")
         from_prop = self.is_prop(struct_type)
         type_: Any = instantiate_ctor(self, ctor, head, args)

@@ -267,6 +267,8 @@ class Proj(Expr):
         key = (cls, struct, idx, expr)
         found = _get(key)
         if found is None:
+            if idx.__class__ is not int or idx < 0:
+                raise ValueError(f"the place of a field is a natural number, got {idx!r}")
             found = _new(cls)
             found.struct = struct
             found.idx = idx

@@ -94,7 +94,7 @@ def _children(fields: list[Any]) -> Iterable[Any]:
 
 
 def pack(infos: Iterable[ConstantInfo]) -> Packed:
-    """Constants as plain data that `marshal`, `pickle` and (with tuples as lists) JSON can store."""
+    """Constants as plain data that `marshal` and `pickle` can store (JSON cannot: it has no tuples)."""
     packer = _Packer()
     rows = []
     for info in infos:
