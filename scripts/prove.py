@@ -1,0 +1,168 @@
+"""Prove one theorem: print the search tree and the checked Lean text.
+
+    python -m scripts.prove "theorem foo (p q : Prop) (h : p ∧ q) : q ∧ p" --model-path sft/<run>
+    python -m scripts.prove "theorem bar : 2 + 2 = 4 := by sorry" --policy solver-only --out bar.lean
+
+Exit code 0 if it is proved, 1 if not, 2 if something is wrong with the theorem, the options or a server.
+"""
+
+import argparse
+import random
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_text
+from nanoproof.common.suggestion import Policy
+from nanoproof.lean.client import LeanServerClient, check_servers
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.source import parts
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import LeanSession
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.render import render_tree
+from nanoproof.search.tree_json import tree_from_json
+
+SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
+
+
+@dataclass(frozen=True)
+class ProveOptions:
+    """Proving."""
+
+    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
+    policy: Literal["model", "uniform", "solver-only"] | None = opt(
+        None, "Who suggests tactics; without it the model of --model-path, else uniform."
+    )
+    num_simulations: int = opt(64, "Simulations of the search.", min=1)
+    max_seconds: float | None = opt(None, "The search ends after so many seconds.", above=0)
+    seed: int = opt(0, "Seed of all random choices.")
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; the first that has a free process is used.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    max_tree_nodes: int = opt(100, "Nodes of the tree that are printed.", min=1)
+    out: str | None = opt(None, "File for the proved theorem.", metavar="FILE.lean")
+
+    def __post_init__(self) -> None:
+        validate(self, "prove")
+        check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
+
+    @property
+    def policy_name(self) -> str:
+        return self.policy or ("uniform" if self.model_path is None else "model")
+
+
+def parse_args(argv: list[str] | None) -> argparse.Namespace:
+    parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("theorem", help="Lean text of one theorem; `:= by sorry` may be left out")
+    for prefix, group in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
+        add_flags(parser, group, prefix, skip=("keep_tree", "disprove_fraction"))
+    return parser.parse_args(argv)
+
+
+def theorem_of(text: str) -> Theorem:
+    """The theorem that a user typed, with its `sorry` added if it is missing; SourceError if it is not a theorem."""
+    source = text.strip()
+    if re.search(r"(?<![\w.'])sorry(?![\w.'])", mask(source)) is None:
+        source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source) + " := by sorry"
+    parts(source)
+    return Theorem(source, dataset="user", id="user")
+
+
+@contextmanager
+def open_policy(options: ProveOptions, sampling: SamplingConfig) -> Iterator[Policy]:
+    """The policy that `options` ask for; a network is loaded only where one is needed."""
+    from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
+
+    if options.policy_name == "uniform":
+        yield UniformPolicy()
+    elif options.policy_name == "solver-only":
+        yield SolverOnlyPolicy(SOLVERS)
+    else:
+        from nanoproof.common.dist import cleanup, init_distributed
+        from nanoproof.common.run_dir import resolve_model_path
+        from nanoproof.gpt.checkpoint import load_model
+        from nanoproof.gpt.engine import Engine
+        from nanoproof.policy.batcher import Batcher
+
+        dist = init_distributed(options.device_type)
+        model, tokenizer, _ = load_model(resolve_model_path(options.model_path or ""), dist.device, dist.dtype)
+        batcher = Batcher(Engine(model, tokenizer), sampling)
+        try:
+            yield TacticPolicy(batcher)
+        finally:
+            batcher.close()
+            cleanup()
+
+
+@contextmanager
+def open_session(options: ProveOptions) -> Iterator[LeanSession]:
+    """A leased Lean process: of the user's servers, else of an embedded one."""
+    if options.lean_servers:
+        statuses = check_servers(options.lean_servers, options.lean_token)
+        free = max(range(len(statuses)), key=lambda i: statuses[i].get("available_processes", 0))
+        print(f"Lean: {options.lean_servers[free]}")
+        with LeanServerClient(options.lean_servers[free], options.lean_token).lease() as session:
+            yield session
+    else:
+        with start_embedded(1) as servers:
+            print(f"Lean: embedded NanoLean at {servers.addresses[0]} (no --lean-servers given)")
+            with LeanServerClient(servers.addresses[0]).lease() as session:
+                yield session
+
+
+def report(attempt: Attempt, max_tree_nodes: int) -> None:
+    """Print the tree, what became of the attempt, and the proof."""
+    if attempt.tree is not None:
+        print("\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n")
+    effort = (
+        f"{attempt.simulations} simulations, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
+        f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
+    )
+    if attempt.outcome == "proven" and attempt.check is not None:
+        axioms = ", ".join(attempt.check["axioms"]) or "none"
+        print(f"proven in {attempt.num_tactics} tactics, checked in a fresh environment (axioms: {axioms}); {effort}\n")
+        print(attempt.source)
+    else:
+        print(f"not proven: {attempt.message}; {effort}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    args = parse_args(argv)
+    options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
+    search_config = from_args(SearchConfig, args, "search_")
+    theorem = theorem_of(args.theorem)
+    random.seed(options.seed)
+    with open_policy(options, sampling) as policy, open_session(options) as session:
+        print(f"policy: {options.policy_name}")
+        prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))
+        deadline = float("inf") if options.max_seconds is None else time.monotonic() + options.max_seconds
+        attempt = prover.prove(
+            session,
+            theorem,
+            options.num_simulations,
+            random.Random(options.seed),
+            lambda: time.monotonic() > deadline,
+        )
+    if attempt.outcome == "error":
+        raise UserError(" ".join(attempt.message.split()))
+    report(attempt, options.max_tree_nodes)
+    if attempt.outcome == "proven" and options.out is not None:
+        atomic_write_text(Path(options.out), attempt.source + "\n")
+        print(f"\nwritten to {options.out}")
+    return 0 if attempt.outcome == "proven" else 1
+
+
+if __name__ == "__main__":
+    run_main(main)
