@@ -1,0 +1,175 @@
+"""Score a checkpoint, or a policy without a network, on benchmarks.
+
+python -m scripts.prover_eval --model-path sft/<run> --datasets nanolean --split valid --num-simulations 32
+python -m scripts.prover_eval --policy solver-only --datasets nanolean --split test --output-dir /tmp/baseline
+"""
+
+import argparse
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.dist import DistInfo, cleanup
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.common.suggestion import Policy
+from nanoproof.data.theorems import list_theorems, split_names
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model
+from nanoproof.gpt.engine import Engine
+from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.batcher import Batcher
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.evaluate import Evaluation, evaluate
+from nanoproof.selfplay.fleet import open_fleet
+from nanoproof.selfplay.options import FleetOptions
+from nanoproof.training.setup import start_ranks
+from nanoproof.training.options import RunOptions
+
+log = logging.getLogger(__name__)
+
+SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """Evaluation."""
+
+    model_path: str | None = opt(None, "Checkpoint to score; needed by --policy model.")
+    policy: Literal["model", "uniform", "solver-only"] = opt("model", "Who suggests tactics.")
+    datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks, space- or comma-separated.")
+    split: Literal["valid", "test"] = opt("valid", "Which theorems of them.")
+    num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
+    max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
+    output_dir: str | None = opt(None, "Where to write; default <checkpoint dir>/eval_<step>_<dataset>_<split>.")
+    force: bool = opt(False, "Overwrite earlier results.")
+    finishers: bool = opt(False, "Offer the solver tactics at every node, beside those of the policy.")
+    solvers: tuple[str, ...] = opt(SOLVERS, "The solver tactics, for --finishers and --policy solver-only.")
+
+    def __post_init__(self) -> None:
+        validate(self, "eval")
+        check(
+            self.policy != "model" or self.model_path is not None,
+            "--policy model needs --model-path (or choose another)",
+        )
+        names = [name for value in self.datasets for name in value.split(",") if name]
+        check(self.output_dir is None or len(names) == 1, "--output-dir takes the results of one data set only")
+        check(
+            self.policy == "model" or self.output_dir is not None,
+            f"--policy {self.policy} has no checkpoint directory to write to; give --output-dir",
+        )
+
+
+GROUPS = {"": (RunOptions, EvalOptions, FleetOptions, SamplingConfig), "search-": (SearchConfig,)}
+
+
+def parse_args(argv: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
+    for prefix, groups in GROUPS.items():
+        for group in groups:
+            add_flags(
+                parser,
+                group,
+                prefix,
+                skip=("run", "run_dir", "loggers", "finishers") if prefix else ("run", "run_dir", "loggers"),
+            )
+    return parser.parse_args(argv)
+
+
+@contextmanager
+def open_policy(options: EvalOptions, sampling: SamplingConfig, dist: DistInfo) -> Iterator[Policy]:
+    """The policy that `options` ask for."""
+    if options.policy == "uniform":
+        yield UniformPolicy()
+    elif options.policy == "solver-only":
+        yield SolverOnlyPolicy(options.solvers)
+    else:
+        model, tokenizer, _ = load_model(resolve_model_path(options.model_path or ""), dist.device, dist.dtype)
+        batcher = Batcher(Engine(model, tokenizer), sampling)
+        try:
+            yield TacticPolicy(batcher)
+        finally:
+            batcher.close()
+
+
+def output_dir(options: EvalOptions, dataset: str) -> Path:
+    """Where the results on `dataset` go. Raises UserError if there are some already."""
+    if options.output_dir is not None:
+        path = Path(options.output_dir)
+    else:
+        manifest = find_checkpoint(resolve_model_path(options.model_path or ""))
+        step = manifest.stem.removeprefix("model_")
+        path = manifest.parent / f"eval_{step}_{dataset}_{options.split}"
+    if (path / "summary.json").exists() and not options.force:
+        raise UserError(f"{path} holds earlier results; --force overwrites them")
+    return path
+
+
+def clear_results(path: Path) -> None:
+    """Delete what an earlier evaluation wrote to `path`, and nothing else."""
+    for file in [path / "summary.json", path / "results.jsonl", *(path / "proofs").glob("*.lean")]:
+        file.unlink(missing_ok=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    args = parse_args(argv)
+    options, sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
+    search = from_args(SearchConfig, args, "search_")
+    if options.finishers:
+        search = replace(search, finishers=options.solvers, finisher_use="candidate")
+    setup_logging(args.log_level)
+    outputs = {name: output_dir(options, name) for name in split_names(options.datasets)}
+    sets = {name: list_theorems(name, options.split)[: options.max_theorems] for name in outputs}
+    dist = start_ranks(from_args(RunOptions, args))
+    try:
+        with open_policy(options, sampling, dist) as policy, open_fleet(from_args(FleetOptions, args), dist) as fleet:
+            log.info("Lean: %s", fleet.description)
+            prover_options = ProverOptions(keep_tree=False)
+            pool = ActorPool(fleet.slots, policy, lambda _, watched: Prover(watched, search, prover_options))
+            try:
+                for name, theorems in sets.items():
+                    score(pool, options, args.seed, name, theorems, outputs[name], dist)
+            finally:
+                pool.stop()
+                pool.join()
+    finally:
+        cleanup()
+    return 0
+
+
+def score(
+    pool: ActorPool,
+    options: EvalOptions,
+    seed: int,
+    name: str,
+    theorems: list[Theorem],
+    path: Path,
+    dist: DistInfo,
+) -> Evaluation:
+    """Evaluate on one benchmark, write the results and print the score."""
+    result = evaluate(pool, name, theorems, options.num_simulations, seed, name, options.split, show=dist.is_main)
+    if dist.is_main:
+        clear_results(path)
+        result.write(path, {"policy": options.policy, "model_path": options.model_path, "versions": versions()})
+        summary = result.summary()
+        print(
+            f"{name} {options.split}: {summary['solved']}/{summary['total']} solved, "
+            f"95% interval {100 * summary['low']:.1f}-{100 * summary['high']:.1f}%, "
+            f"{options.num_simulations} simulations, {summary['tactic_samples']} tactic samples, "
+            f"{summary['errors']} errors, {summary['seconds']} s -> {path}",
+            flush=True,
+        )
+    return result
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,285 @@
+"""The whole path once, small: trains a prover from nothing on NanoLean and reports what each stage can prove.
+
+Every stage is one of the commands that users run themselves; this script prints each, runs it, times it, watches the
+memory, and puts the scores side by side. It writes `summary.json` and `learning_curve.png`.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
+from nanoproof.common.run_dir import home, versions
+
+SIMULATIONS, SAMPLES = 32, 6
+MODEL = ["--depth", "4", "--aspect-ratio", "48", "--head-dim", "32", "--sequence-len", "256", "--window-pattern", "L"]
+BATCH = ["--row-length", "512", "--device-batch-size", "16", "--value-weight", "0.1"]
+SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
+
+
+@dataclass(frozen=True)
+class QuickstartOptions:
+    """Quickstart."""
+
+    seed: int = opt(0, "Seed of every random choice.", min=0)
+    out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/quickstart.")
+    monitor_port: int | None = opt(5050, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
+    rl_steps: int = opt(30, "Collect-and-train steps of reinforcement learning.", min=1)
+    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
+    control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
+    started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
+
+    def __post_init__(self) -> None:
+        validate(self, "quickstart")
+
+
+class PeakMemory(threading.Thread):
+    """Watches the resident memory of this process and all its children."""
+
+    def __init__(self) -> None:
+        super().__init__(name="peak-memory", daemon=True)
+        self.peak_bytes = 0
+
+    def run(self) -> None:
+        process = psutil.Process()
+        while True:
+            total = 0
+            for member in [process, *process.children(recursive=True)]:
+                try:
+                    total += member.memory_info().rss
+                except psutil.Error:
+                    continue
+            self.peak_bytes = max(self.peak_bytes, total)
+            time.sleep(0.5)
+
+
+@dataclass
+class Quickstart:
+    """The stages in order, with what they cost and what they scored."""
+
+    options: QuickstartOptions
+    out: Path
+    seconds: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def command(self, stage: str, text: str, words: list[str]) -> None:
+        """Say what happens, run a command, and note its time. Raises UserError if it fails."""
+        print(f"\n== {text}\n   $ python -m {shlex.join(words)}", flush=True)
+        started = time.monotonic()
+        done = subprocess.run([sys.executable, "-m", *words])
+        self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
+        if done.returncode != 0:
+            raise UserError(f"the stage '{stage}' failed with exit code {done.returncode}; its message is above")
+
+    def evaluate(self, stage: str, split: str, text: str, policy: list[str]) -> dict[str, Any]:
+        """Score a policy at the quickstart's budget."""
+        path = self.out / f"eval_{stage}_{split}"
+        words = ["scripts.prover_eval", *policy, "--datasets", "nanolean", "--split", split, "--force"]
+        words += ["--num-simulations", str(SIMULATIONS), "--seed", str(self.options.seed), *SAMPLING]
+        self.command(f"evaluate {stage}", text, [*words, "--output-dir", str(path), "--log-level", "warning"])
+        return read_json(path / "summary.json")
+
+    def score(self, stage: str, text: str, policy: list[str]) -> None:
+        """Score a stage on the held-out test theorems."""
+        summary = self.evaluate(stage, "test", text, policy)
+        names = ("solved", "total", "low", "high", "simulations", "tactic_samples")
+        self.stages[stage] = {name: summary[name] for name in names}
+
+    def run(self) -> None:
+        """All stages."""
+        seed = ["--seed", str(self.options.seed)]
+        sft, rl = self.out / "sft", self.out / "rl"
+        self.command(
+            "data",
+            "Making training data: proofs of the library and of generated statements",
+            ["nanoproof.data.nanolean", "make"],
+        )
+        self.command(
+            "tokenizer",
+            "Training a tokenizer on it",
+            ["scripts.tok_train", "--vocab-size", "1024", "--out", str(self.out / "tokenizer")],
+        )
+        fresh = [*MODEL, *BATCH, *seed, "--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
+        self.command(
+            "untrained",
+            "Making a network that knows nothing",
+            ["nanoproof.sft", *fresh, "--epochs", "0", "--run-dir", str(self.out / "untrained")],
+        )
+        schedule = ["--epochs", str(self.options.sft_epochs), "--target-examples-per-step", "128"]
+        self.command(
+            "sft",
+            "Supervised finetuning: learning the tactics of these proofs",
+            ["nanoproof.sft", *fresh, *schedule, "--run-dir", str(sft)],
+        )
+        self.score("solver_only", "Scoring the baseline: solver tactics, no network", ["--policy", "solver-only"])
+        self.score("untrained", "Scoring the untrained network", ["--model-path", str(self.out / "untrained")])
+        self.score("sft", "Scoring the finetuned network", ["--model-path", str(sft)])
+        self.command(
+            "rl", "Reinforcement learning: proving theorems and learning from the proofs", self.rl_words(sft, rl)
+        )
+        self.score(
+            "rl", "Scoring the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))]
+        )
+        if self.options.control:
+            control = self.out / "control"
+            words = [
+                *self.rl_words(sft, control),
+                "--collect-transitions",
+                "0",
+                "--fraction-sft",
+                "1",
+                "--monitor-port",
+                "none",
+            ]
+            self.command("control", "Control: as many updates on the supervised data alone", words)
+            self.score("control", "Scoring the control", ["--model-path", str(best_checkpoint(control))])
+
+    def rl_words(self, sft: Path, run_dir: Path) -> list[str]:
+        """The command for reinforcement learning."""
+        port = "none" if self.options.monitor_port is None else str(self.options.monitor_port)
+        words = ["nanoproof.rl", "--model-path", str(sft), "--run-dir", str(run_dir), "--seed", str(self.options.seed)]
+        words += [*SAMPLING, *BATCH, "--num-steps", str(self.options.rl_steps), "--monitor-port", port]
+        words += ["--target-examples-per-step", "256", "--collect-transitions", "150", "--num-updates-per-step", "4"]
+        words += ["--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5", "--no-eval-start"]
+        words += [
+            "--eval-every",
+            f"{max(1, self.options.rl_steps // 2)}steps",
+            "--num-simulations-eval",
+            str(SIMULATIONS),
+        ]
+        return [*words, "--mm-base-simulations", str(SIMULATIONS), "--mm-max-simulations", "128"]
+
+    def recheck(self) -> dict[str, int]:
+        """Check the exported proofs in a process that sees only the files."""
+        proofs = self.out / "proofs"
+        shutil.copytree(self.out / "eval_rl_test" / "proofs", proofs)
+        result = self.out / "recheck.json"
+        words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
+        self.command("recheck", "Checking the exported proofs again, from the files alone", words)
+        found = read_json(result)
+        return {"exported": found["files"], "rechecked": found["accepted"]}
+
+
+def best_checkpoint(run_dir: Path) -> Path:
+    """The checkpoint that solved most on valid."""
+    return run_dir / f"model_{read_json(run_dir / 'best.json')['step']}.pt"
+
+
+def print_table(stages: dict[str, dict[str, Any]], seconds: dict[str, float]) -> None:
+    """The scores side by side, and the time of each stage."""
+    print(f"\nHeld-out test theorems (nanolean), {SIMULATIONS} simulations, {SAMPLES} tactics each")
+    print(f"  {'stage':<14}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
+    for name, row in stages.items():
+        interval = f"{100 * row['low']:.1f} - {100 * row['high']:.1f}%"
+        print(f"  {name:<14}{row['solved']:>6}/{row['total']:<3}{interval:>18}{row['tactic_samples']:>17,}")
+    print("\nTime: " + ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items()))
+
+
+def print_proofs(results: Path, count: int = 3) -> None:
+    """The most interesting proofs: the longest ones, of different families of theorems."""
+    proven = [record for record in read_jsonl(results) if record["outcome"] == "proven"]
+    proven.sort(key=lambda record: (-record["num_tactics"], -record["counts"]["simulations"], record["theorem"]["id"]))
+    seen: set[str] = set()
+    print("\nThree of its proofs:")
+    for record in proven:
+        family = record["theorem"]["id"].split("_l")[0]
+        if family not in seen and len(seen) < count:
+            seen.add(family)
+            print("\n" + "\n".join("  " + line for line in record["source"].splitlines()))
+
+
+def plot(rl_dir: Path, stages: dict[str, dict[str, Any]], file: Path) -> None:
+    """The learning curve: what was solved on valid during RL, and the scores on test with their intervals."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    events = [event for event in read_jsonl(rl_dir / "events.jsonl") if event["kind"] == "evaluation"]
+    metrics = list(read_jsonl(rl_dir / "metrics.jsonl"))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=(3, 2))
+    rates = [100 * record["proofs"] / max(1, record["attempts"]) for record in metrics if "proofs" in record]
+    left.plot(range(1, len(rates) + 1), rates, color="#9db8d9", label="training theorems proved per attempt")
+    steps = [event["step"] for event in events]
+    left.plot(
+        steps,
+        [100 * event["solved"] / event["total"] for event in events],
+        "o-",
+        color="#1f4e8c",
+        label="held-out valid",
+    )
+    left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
+    left.legend(loc="lower right", frameon=False)
+    names = list(stages)
+    heights = [100 * row["solved"] / row["total"] for row in stages.values()]
+    low = [height - 100 * row["low"] for height, row in zip(heights, stages.values())]
+    high = [100 * row["high"] - height for height, row in zip(heights, stages.values())]
+    right.bar(
+        names,
+        heights,
+        yerr=(low, high),
+        color=["#c9c9c4"] * 2 + ["#9db8d9", "#1f4e8c"] + ["#c9c9c4"] * (len(names) - 4),
+        capsize=4,
+    )
+    right.set(ylim=(0, 100), ylabel="solved (%)", title="Held-out test, 95% interval")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(file, dpi=130)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.quickstart", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, QuickstartOptions)
+    options = from_args(QuickstartOptions, parser.parse_args(argv))
+    started = options.started or time.time()
+    out = Path(options.out) if options.out else home() / "quickstart"
+    prepare(out)
+    memory = PeakMemory()
+    memory.start()
+    quickstart = Quickstart(options, out, seconds={"setup": round(time.time() - started, 1)})
+    quickstart.run()
+    proofs = quickstart.recheck()
+    quickstart.seconds["total"] = round(time.time() - started, 1)
+    plot(out / "rl", quickstart.stages, out / "learning_curve.png")
+    summary = {
+        "stages": quickstart.stages,
+        "seconds": quickstart.seconds,
+        "proofs": proofs,
+        "peak_rss_mb": round(memory.peak_bytes / 2**20),
+        "seed": options.seed,
+        "versions": versions(),
+    }
+    atomic_write_json(out / "summary.json", summary)
+    print_proofs(out / "eval_rl_test" / "results.jsonl")
+    print_table(quickstart.stages, quickstart.seconds)
+    print(
+        f"Proofs exported {proofs['exported']}, rechecked {proofs['rechecked']}; peak memory {summary['peak_rss_mb']} MB"
+    )
+    print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
+    return 0
+
+
+def prepare(out: Path) -> None:
+    """An empty folder for this quickstart; an earlier one's folder is moved aside."""
+    if out.exists():
+        earlier = out.with_name(f"{out.name}_{time.strftime('%Y-%m-%d_%H-%M-%S')}")
+        os.rename(out, earlier)
+        print(f"moved the earlier quickstart to {earlier}")
+    out.mkdir(parents=True)
+
+
+if __name__ == "__main__":
+    run_main(main)

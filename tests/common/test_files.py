@@ -1,0 +1,63 @@
+import threading
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter, atomic_write, atomic_write_json, read_json, read_jsonl
+
+
+def test_a_failed_atomic_write_leaves_the_old_content_and_no_other_file(tmp_path):
+    path = tmp_path / "state.json"
+    atomic_write_json(path, {"a": 1})
+
+    def fail(file):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        atomic_write(path, fail)
+    assert read_json(path) == {"a": 1}
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_read_json_names_a_missing_and_a_damaged_file(tmp_path):
+    with pytest.raises(UserError, match="no such file"):
+        read_json(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(UserError, match="not valid JSON"):
+        read_json(tmp_path / "bad.json")
+
+
+def test_a_torn_last_line_is_ignored(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": 1}\n{"a": 2}\n{"a":')
+    assert [record["a"] for record in read_jsonl(path)] == [1, 2]
+
+
+def test_damage_inside_a_log_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": 1}\n{"a":\n{"a": 3}\n')
+    with pytest.raises(UserError, match="line 2"):
+        list(read_jsonl(path))
+
+
+def test_a_writer_goes_on_after_a_torn_line(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": 1}\n{"a":')
+    writer = JsonlWriter(path)
+    writer.write({"a": 2})
+    assert [record["a"] for record in read_jsonl(path)] == [1, 2]
+
+
+def test_lines_of_many_threads_do_not_mix(tmp_path):
+    writer = JsonlWriter(tmp_path / "log.jsonl")
+    threads = [
+        threading.Thread(target=lambda n=n: [writer.write({"n": n, "text": "x" * 500}) for _ in range(50)])
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    records = list(read_jsonl(tmp_path / "log.jsonl"))
+    assert len(records) == 400 and all(record["text"] == "x" * 500 for record in records)

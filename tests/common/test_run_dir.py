@@ -1,0 +1,53 @@
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_jsonl
+from nanoproof.common.run_dir import RunDir, new_run_path, resolve_model_path, resolve_run_dir, versions
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_model_path_is_looked_for_under_models_and_under_home(home):
+    (home / "models" / "base").mkdir(parents=True)
+    (home / "sft" / "run").mkdir(parents=True)
+    assert resolve_model_path("base") == home / "models" / "base"
+    assert resolve_model_path("sft/run") == home / "sft" / "run"
+
+
+def test_a_missing_model_names_the_option_and_the_places(home):
+    with pytest.raises(UserError, match=r"--model-path nothing.*models/nothing"):
+        resolve_model_path("nothing")
+
+
+def test_a_run_directory_that_is_a_file_is_refused(home):
+    (home / "file").write_text("")
+    with pytest.raises(UserError, match="not a directory"):
+        resolve_run_dir("file")
+
+
+def test_two_runs_of_one_name_get_two_directories(home):
+    first = new_run_path("sft", "same")
+    first.mkdir(parents=True)
+    assert new_run_path("sft", "same") != first
+
+
+def test_a_run_name_with_a_slash_is_refused(home):
+    with pytest.raises(UserError, match="--run"):
+        new_run_path("sft", "../evil")
+
+
+def test_ranks_write_events_to_files_of_their_own(tmp_path):
+    for rank in (0, 1):
+        run = RunDir(tmp_path, rank)
+        run.event("started", rank=rank)
+        run.close()
+    assert [record["rank"] for record in read_jsonl(tmp_path / "events.jsonl")] == [0]
+    assert [record["rank"] for record in read_jsonl(tmp_path / "events_r1.jsonl")] == [1]
+
+
+def test_versions_name_python_and_torch():
+    assert {"python", "torch", "nanoproof"} <= versions().keys()
