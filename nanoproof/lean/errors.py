@@ -11,7 +11,7 @@ class TheoremRejected(LeanError):
     """Lean refuses the statement of a theorem."""
 
 
-class SourceError(LeanError):
+class SourceError(TheoremRejected):
     """The text of a theorem is not of the form that we can work with (one declaration, one `sorry` as its proof)."""
 
 

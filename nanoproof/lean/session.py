@@ -18,7 +18,7 @@ from nanoproof.lean.errors import (
     ServerUnavailable,
     TheoremRejected,
 )
-from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.source import declared_names, name_examples, to_example
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.transport import ClientConfig, Transport
@@ -171,10 +171,13 @@ class HttpLeanSession:
         raise ProcessLost(f"Lean server {self._transport.address} lost {_RECOVERIES} processes in a row: {reason}")
 
     def _start(self, theorem: Theorem) -> tuple[int, ProofState]:
-        """Start a theorem: the number of its proof state and its goals."""
+        """Start a theorem: the number of its proof state and its goals.
+
+        It is sent as an `example`: a proof must not use the theorem itself, and its name may be taken already.
+        """
         try:
             answer = self._call(
-                "proof_from_sorry", {"theorem_with_sorry": theorem.source}, self._config.command_seconds
+                "proof_from_sorry", {"theorem_with_sorry": to_example(theorem.source)}, self._config.command_seconds
             )
         except _Refusal as error:
             raise TheoremRejected(str(error)) from error

@@ -25,8 +25,8 @@ RIGHT = "case right\np q : Prop\nhp : p\nhq : q\n⊢ q"
 EXISTS = "⊢ ∃ x, x = 2"
 COUPLED = ["case h\n⊢ ?w = 2", "case w\n⊢ Nat"]
 SCRIPT: dict[str, Any] = {
-    "theorems": {"theorem t": AND, "theorem e": EXISTS},
-    "commands": {"theorem bad": {"answer": {"env": 1, "messages": [{"severity": "error", "data": "bad statement"}]}}},
+    "theorems": {": p ∧ q": AND, ": ∃ x": EXISTS},
+    "commands": {": bad": {"answer": {"env": 1, "messages": [{"severity": "error", "data": "bad statement"}]}}},
     "tactics": {
         AND: {
             "constructor": [LEFT, RIGHT],

@@ -116,7 +116,7 @@ def test_apply_tactic_answers_one_state_and_fails_with_500(serve: Serve) -> None
 
 def test_a_refused_statement_is_a_value(serve: Serve) -> None:
     api = Api(serve())
-    assert "REPL returned error: bad statement" in api.start(api.get_process(), "theorem bad : p := sorry")["error"]
+    assert "REPL returned error: bad statement" in api.start(api.get_process(), "theorem b : bad := sorry")["error"]
 
 
 def test_a_statement_without_a_gap_is_refused(serve: Serve) -> None:

@@ -73,7 +73,19 @@ def test_coupled_goals_are_one_branch(serve: Serve) -> None:
 
 def test_a_refused_statement_raises(serve: Serve) -> None:
     with serve().client().lease() as session, pytest.raises(TheoremRejected, match="bad statement"):
-        session.start(Theorem("theorem bad : p := sorry"))
+        session.start(Theorem("theorem b : bad := sorry"))
+
+
+def test_theorems_are_started_as_examples(serve: Serve) -> None:
+    server = serve()
+    with server.client().lease() as session:
+        session.start(THEOREM)
+    assert {"cmd": THEOREM.source.replace("theorem t", "example")} in server.requests()
+
+
+def test_a_text_that_is_no_theorem_is_refused_before_it_is_sent(serve: Serve) -> None:
+    with serve().client().lease() as session, pytest.raises(TheoremRejected, match="exactly one sorry"):
+        session.start(Theorem("theorem t : p ∧ q := rfl"))
 
 
 def test_a_timeout_is_told_apart_and_the_other_tactics_still_run(serve: Serve) -> None:
@@ -114,7 +126,7 @@ def test_a_tactic_that_always_crashes_lean_is_no_refusal(serve: Serve) -> None:
 
 
 def test_processes_lost_in_a_row_are_an_exception(serve: Serve) -> None:
-    script = {**SCRIPT, "commands": {"theorem t": {"do": "crash"}}}
+    script = {**SCRIPT, "commands": {"example": {"do": "crash"}}}
     with serve(script).client().lease() as session, pytest.raises(ProcessLost, match="scripted process crashes"):
         session.start(THEOREM)
 

@@ -249,7 +249,7 @@ class Pool:
             self._retry_at = time.monotonic() + min(_MAX_BACKOFF_SECONDS, 0.1 * 4.0**self._failures)
             self._counts["failed_starts"] += 1
             self._changed.notify_all()
-        log.error("a Lean process did not start: %s", reason)
+        log.warning("a Lean process did not start: %s", reason)
 
     def _check_leases(self) -> None:
         """Take back leases that nobody has used for too long."""

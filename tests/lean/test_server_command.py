@@ -1,0 +1,229 @@
+"""`python -m nanoproof.lean.server` as a process: start, errors, and that nothing is left behind."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.wire import TacticApplied
+from tests.lean.conftest import SCRIPT, SCRIPTED_REPL, THEOREM
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Lean project with a REPL, and a `lake` on the PATH: both scripted."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(SCRIPT))
+    write_program(tmp_path / "bin" / "lake", '[ "$1" = env ] || exit 3\nshift\nSCRIPTED_LEAN=yes exec "$@"')
+    repl = f"exec {sys.executable} {SCRIPTED_REPL} {script} {tmp_path}/requests.jsonl"
+    repl = f'[ "$SCRIPTED_LEAN" = yes ] || exit 4\n{repl}'
+    write_program(tmp_path / "project" / "repl", repl)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return tmp_path / "project"
+
+
+def write_program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start the server with flags; it is killed after the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(*flags: str, **options: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "nanoproof.lean.server", *flags]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        running.append(subprocess.Popen(command, text=True, **pipes, **options))
+        return running[-1]
+
+    yield run
+    for process in running:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+
+def repl_flags(project: Path) -> list[str]:
+    return [
+        "--backend",
+        "repl",
+        "--project-path",
+        str(project),
+        "--repl-exe",
+        "repl",
+        "--imports",
+        "Mathlib",
+        "--port",
+        "0",
+    ]
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None and process.stderr is not None
+    line = process.stdout.readline()
+    assert line.startswith("listening on "), process.stderr.read()
+    return line.removeprefix("listening on ").strip()
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + 20
+    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE for pid in pids):
+        assert time.monotonic() < deadline, "processes are left behind"
+        time.sleep(0.02)
+
+
+def leased_pids(client: LeanServerClient) -> list[int]:
+    return [entry["pid"] for entry in client.status()["processes"]]
+
+
+def test_the_official_repl_runs_under_lake_with_its_imports(start: Start, project: Path, tmp_path: Path) -> None:
+    client = LeanServerClient(address_of(start(*repl_flags(project))))
+    with client.lease() as session:
+        results = session.apply(session.start(THEOREM), ["constructor", "trivial"])
+    assert all(isinstance(result, TacticApplied) for result in results)
+    requests = [json.loads(line) for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
+    assert {"cmd": "import Mathlib"} in requests
+    assert not any("prune_all" in request for request in requests)
+    assert next(request for request in requests if "tactic" in request)["includeStepVerification"] is True
+
+
+def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        process = start(*repl_flags(project)[:-1], str(port))
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert stderr.splitlines() == [f"error: cannot listen on 127.0.0.1 port {port}: Address already in use"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--backend", "repl"], "server.project_path is needed"),
+        (["--backend", "repl", "--project-path", "/no/such", "--repl-exe", "x"], "no directory /no/such"),
+        (["--backend", "repl", "--project-path", "/", "--repl-exe", "no/repl"], "no executable /no/repl"),
+        (["--max-processes", "0"], "server.max_processes must be >= 1, got 0"),
+        (["--imports", "Mathlib"], "server.imports is for the backend repl"),
+    ],
+)
+def test_wrong_options_are_one_line_and_status_2(start: Start, flags: list[str], message: str) -> None:
+    process = start(*flags, "--port", "0")
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert message in stderr and stderr.count("\n") == 1
+
+
+def test_with_warmup_a_repl_that_does_not_start_ends_the_server(start: Start, project: Path) -> None:
+    write_program(project / "repl", "echo 'libleanshared.so: cannot open shared object file' >&2; exit 127")
+    process = start(*repl_flags(project), "--warmup")
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "error: no Lean process can be started: exit status 127" in stderr and "libleanshared.so" in stderr
+
+
+def test_lake_that_fails_is_quoted(start: Start, project: Path, tmp_path: Path) -> None:
+    write_program(tmp_path / "bin" / "lake", "echo 'error: no lakefile' >&2; exit 1")
+    process = start(*repl_flags(project))
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2 and "`lake env`" in stderr and "no lakefile" in stderr
+
+
+def test_sigterm_ends_the_server_and_its_processes(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project))
+    client = LeanServerClient(address_of(process))
+    session = client.lease()
+    pids = leased_pids(client)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    wait_until_gone(pids)
+    session.close()
+
+
+def test_kill_9_leaves_no_processes_even_if_they_are_busy(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--max-processes", "1")
+    client = LeanServerClient(address_of(process))
+    session = client.lease()
+    branch = session.start(THEOREM)
+    pids = leased_pids(client)
+    with pytest.raises(LeanError):
+        session._transport.post(
+            f"/process/{session._process}/proof/{branch.handle.number}/try_apply_tactic",  # type: ignore[attr-defined]
+            {"tactic": "hang", "timeout": 60_000},
+            seconds=0.5,
+        )
+    process.kill()
+    process.wait()
+    wait_until_gone(pids)
+
+
+def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--exit-with-parent")
+    client = LeanServerClient(address_of(process))
+    session = client.lease()
+    pids = leased_pids(client)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=60) == 0
+    wait_until_gone(pids)
+    session.close()
+
+
+def test_embedded_servers_prove_and_leave_nothing(tmp_path: Path) -> None:
+    with start_embedded(2) as servers:
+        client = LeanServerClient(servers.addresses[0])
+        pids = leased_pids(client)
+        with client.lease() as session:
+            right = session.apply(session.start(THEOREM), ["constructor"])[0]
+            assert isinstance(right, TacticApplied) and len(right.branches) == 2
+            assert session.apply(right.branches[1], ["exact hq"]) == [TacticApplied(())]
+            report = session.check(THEOREM.source.replace("sorry", "exact ⟨hp, hq⟩"))
+        assert report.accepted and report.axioms == ()
+    assert len(pids) == 2
+    wait_until_gone(pids)
+
+
+def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import time; from nanoproof.lean.embedded import start_embedded; "
+        "print(start_embedded(1).addresses[0], flush=True); time.sleep(600)"
+    )
+    program = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    client = LeanServerClient(program.stdout.readline().strip())
+    pids = [*leased_pids(client), *(child.pid for child in psutil.Process(program.pid).children(recursive=True))]
+    program.kill()
+    program.wait()
+    program.stdout.close()
+    wait_until_gone(pids)
+
+
+def test_processes_are_dealt_to_embedded_servers() -> None:
+    with start_embedded(3, num_servers=2) as servers:
+        assert [LeanServerClient(address).status()["max_processes"] for address in servers.addresses] == [2, 1]
+
+
+def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
+    with pytest.raises(ServerUnavailable, match="did not start in"):
+        start_embedded(1, timeout=0.001)
