@@ -12,7 +12,7 @@ def prefix_tokens(tokenizer: Tokenizer, state_text: str) -> list[int]:
 
 
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
-    """The prefix cut to `max_tokens`, counting the marker that follows: BOS and the end of the state (its goal) stay."""
+    """The prefix cut so that it has `max_tokens` with the marker that follows: BOS and the end of the state stay."""
     prefix = prefix_tokens(tokenizer, state_text)
     surplus = len(prefix) + 1 - max_tokens
     return prefix if surplus <= 0 else [prefix[0], *prefix[1 + surplus :]]

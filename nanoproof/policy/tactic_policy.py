@@ -1,0 +1,187 @@
+"""The policies a search can ask: the model, and two that need no model and serve as baselines."""
+
+import hashlib
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+from nanoproof.common.suggestion import Suggestion
+from nanoproof.gpt.engine import Completion, Engine
+from nanoproof.lean.banned import banned_reason
+from nanoproof.policy.batcher import Batcher, BatcherStats
+from nanoproof.policy.prompt import prompt_tokens
+from nanoproof.policy.sampling import SamplingConfig
+
+MAX_PROMPT_TOKENS = 512
+# How many states the policy remembers having been asked about (to draw other samples the next time).
+REMEMBERED_STATES = 100_000
+REPLACEMENT_CHARACTER = "�"
+
+GENERAL_TACTICS = (
+    "rfl",
+    "assumption",
+    "intro h",
+    "intro x",
+    "constructor",
+    "simp",
+    "simp_all",
+    "contradiction",
+    "exfalso",
+    "left",
+    "right",
+    "omega",
+    "decide",
+    "trivial",
+    "symm",
+    "subst_vars",
+)
+
+
+@dataclass(frozen=True)
+class PolicyCounts:
+    """What became of the samples so far: those that did not end in time, were empty or not text, or are banned."""
+
+    sampled: int = 0
+    unfinished: int = 0
+    malformed: int = 0
+    banned: int = 0
+
+
+class TacticPolicy:
+    """The model as a policy: any number of threads may ask, and one worker answers them in batches.
+
+    Asking about a state again draws fresh samples. What is drawn depends on `seed`, the state and how often it was
+    asked about, not on which states shared its batch; threads that ask about one state at once share the answer.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        sampling: SamplingConfig | None = None,
+        *,
+        seed: int = 0,
+        max_batch: int = 64,
+        batch_wait: float = 0.0,
+    ) -> None:
+        """`batch_wait`: seconds a batch waits for company. Raises ValueError if no prompt would have room."""
+        self._engine = engine
+        self._sampling = sampling or SamplingConfig()
+        room = engine.model.config.sequence_len - self._sampling.max_gen_tokens
+        if room < 2:
+            raise ValueError(
+                f"sampling.max_gen_tokens must be < {engine.model.config.sequence_len - 1} for this model, "
+                f"got {self._sampling.max_gen_tokens}"
+            )
+        self._max_prompt = min(MAX_PROMPT_TOKENS, room)
+        self._seed = seed
+        self._asked: OrderedDict[bytes, int] = OrderedDict()
+        self._counts = PolicyCounts()
+        self._batcher: Batcher[str, Suggestion] = Batcher(self._compute, max_batch, batch_wait)
+
+    def __enter__(self) -> "TacticPolicy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def suggest(self, state_text: str) -> Suggestion:
+        """Distinct tactics for the state, and its value; blocks. Raises BatcherClosed after `close`."""
+        return self._batcher.ask(state_text)
+
+    def pause(self) -> None:
+        """Start no more batches (the model is about to change); returns when none is in work."""
+        self._batcher.pause()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._batcher.resume()
+
+    def close(self) -> None:
+        """End the worker; threads that wait get BatcherClosed."""
+        self._batcher.close()
+
+    @property
+    def counts(self) -> PolicyCounts:
+        return self._counts
+
+    @property
+    def batches(self) -> BatcherStats:
+        return self._batcher.stats
+
+    def _compute(self, states: Sequence[str]) -> list[Suggestion]:
+        prompts = [prompt_tokens(self._engine.tokenizer, state, self._max_prompt) for state in states]
+        seeds = [self._next_seed(state) for state in states]
+        completions = self._engine.generate(prompts, self._sampling.options(), seeds)
+        return [self._suggestion(completion) for completion in completions]
+
+    def _next_seed(self, state: str) -> int:
+        """A seed for the next answer about `state`; only the worker thread comes here."""
+        digest = hashlib.blake2b(f"{self._seed}\n{state}".encode(), digest_size=8)
+        key = digest.digest()
+        times = self._asked.pop(key, 0)
+        self._asked[key] = times + 1
+        if len(self._asked) > REMEMBERED_STATES:
+            self._asked.popitem(last=False)
+        digest.update(times.to_bytes(8, "little"))
+        return int.from_bytes(digest.digest(), "little") >> 1
+
+    def _suggestion(self, completion: Completion) -> Suggestion:
+        """Merge samples with the same text: counts add, and so do the probabilities of different spellings."""
+        spellings: dict[str, dict[tuple[int, ...], float]] = {}
+        counts: Counter[str] = Counter()
+        malformed = banned = 0
+        for sample in completion.samples:
+            text = self._engine.tokenizer.decode(sample.tokens).strip()
+            if not text or REPLACEMENT_CHARACTER in text:
+                malformed += 1
+            elif banned_reason(text) is not None:
+                banned += 1
+            else:
+                spellings.setdefault(text, {})[tuple(sample.tokens)] = sample.logprob
+                counts[text] += 1
+        self._counts = PolicyCounts(
+            self._counts.sampled + len(completion.samples) + completion.num_unfinished,
+            self._counts.unfinished + completion.num_unfinished,
+            self._counts.malformed + malformed,
+            self._counts.banned + banned,
+        )
+        return Suggestion(
+            tactics=tuple(spellings),
+            logprobs=tuple(_log_sum(list(ways.values())) for ways in spellings.values()),
+            counts=tuple(counts[text] for text in spellings),
+            value=max(1.0, completion.value),
+            value_distribution=tuple(completion.value_distribution),
+        )
+
+
+def _log_sum(logprobs: list[float]) -> float:
+    top = max(logprobs)
+    return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
+
+
+class UniformPolicy:
+    """Always the same tactics with the same probability: what a search alone achieves with general tactics."""
+
+    def __init__(self, tactics: Sequence[str] = GENERAL_TACTICS, value: float = 1.0) -> None:
+        """`value` is the number of tactics every state is said to need. Raises ValueError without tactics."""
+        if not tactics:
+            raise ValueError("a uniform policy needs at least one tactic")
+        distinct = tuple(dict.fromkeys(tactics))
+        logprob = -math.log(len(distinct))
+        self._suggestion = Suggestion(distinct, (logprob,) * len(distinct), (1,) * len(distinct), value)
+
+    def suggest(self, state_text: str) -> Suggestion:
+        """The same for every state."""
+        return self._suggestion
+
+
+class SolverOnlyPolicy(UniformPolicy):
+    """Suggests the finishers and nothing else: the score that solvers reach without a model."""
+
+    def __init__(self, finishers: Sequence[str]) -> None:
+        """Raises ValueError without finishers."""
+        super().__init__(finishers)
