@@ -93,15 +93,16 @@ def open_policy(options: ProveOptions, sampling: SamplingConfig) -> Iterator[Pol
         from nanoproof.common.run_dir import resolve_model_path
         from nanoproof.gpt.checkpoint import load_model
         from nanoproof.gpt.engine import Engine
-        from nanoproof.policy.batcher import Batcher
 
+        path = resolve_model_path(options.model_path or "")
         dist = init_distributed(options.device_type)
-        model, tokenizer, _ = load_model(resolve_model_path(options.model_path or ""), dist.device, dist.dtype)
-        batcher = Batcher(Engine(model, tokenizer), sampling)
         try:
-            yield TacticPolicy(batcher)
+            model, tokenizer, _ = load_model(path, dist.device, dist.dtype)
+            with TacticPolicy(Engine(model, tokenizer), sampling, seed=options.seed) as policy:
+                yield policy
+        except ValueError as error:
+            raise UserError(str(error)) from error
         finally:
-            batcher.close()
             cleanup()
 
 
@@ -143,7 +144,6 @@ def main(argv: list[str] | None = None) -> int:
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
     theorem = theorem_of(args.theorem)
-    random.seed(options.seed)
     with open_policy(options, sampling) as policy, open_session(options) as session:
         print(f"policy: {options.policy_name}")
         prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))

@@ -19,19 +19,17 @@ from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model
-from nanoproof.gpt.engine import Engine
 from nanoproof.lean.theorem import Theorem
-from nanoproof.policy.batcher import Batcher
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
+from nanoproof.policy.tactic_policy import SolverOnlyPolicy, UniformPolicy, make_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool
 from nanoproof.selfplay.evaluate import Evaluation, evaluate
 from nanoproof.selfplay.fleet import open_fleet
 from nanoproof.selfplay.options import FleetOptions
-from nanoproof.training.setup import start_ranks
 from nanoproof.training.options import RunOptions
+from nanoproof.training.setup import start_ranks
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +83,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 
 
 @contextmanager
-def open_policy(options: EvalOptions, sampling: SamplingConfig, dist: DistInfo) -> Iterator[Policy]:
+def open_policy(options: EvalOptions, sampling: SamplingConfig, seed: int, dist: DistInfo) -> Iterator[Policy]:
     """The policy that `options` ask for."""
     if options.policy == "uniform":
         yield UniformPolicy()
@@ -93,11 +91,8 @@ def open_policy(options: EvalOptions, sampling: SamplingConfig, dist: DistInfo) 
         yield SolverOnlyPolicy(options.solvers)
     else:
         model, tokenizer, _ = load_model(resolve_model_path(options.model_path or ""), dist.device, dist.dtype)
-        batcher = Batcher(Engine(model, tokenizer), sampling)
-        try:
-            yield TacticPolicy(batcher)
-        finally:
-            batcher.close()
+        with make_policy(model, tokenizer, sampling, seed + dist.rank) as policy:
+            yield policy
 
 
 def output_dir(options: EvalOptions, dataset: str) -> Path:
@@ -131,7 +126,10 @@ def main(argv: list[str] | None = None) -> int:
     sets = {name: list_theorems(name, options.split)[: options.max_theorems] for name in outputs}
     dist = start_ranks(from_args(RunOptions, args))
     try:
-        with open_policy(options, sampling, dist) as policy, open_fleet(from_args(FleetOptions, args), dist) as fleet:
+        with (
+            open_policy(options, sampling, args.seed, dist) as policy,
+            open_fleet(from_args(FleetOptions, args), dist) as fleet,
+        ):
             log.info("Lean: %s", fleet.description)
             prover_options = ProverOptions(keep_tree=False)
             pool = ActorPool(fleet.slots, policy, lambda _, watched: Prover(watched, search, prover_options))

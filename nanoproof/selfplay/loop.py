@@ -19,11 +19,9 @@ from nanoproof.data.packing import Example, ExampleLimits, encode_transition
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer, save_checkpoint
-from nanoproof.gpt.engine import Engine
 from nanoproof.lean.theorem import Theorem
-from nanoproof.policy.batcher import Batcher
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.tactic_policy import make_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool
@@ -122,20 +120,18 @@ class ReinforcementLearning:
     def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
         """Start actors, batcher and status, and stop them in the end, whatever happens."""
         self.stage = stage
-        self.engine = Engine(self.model, self.tokenizer)
-        self.batcher = Batcher(self.engine, self.sampling)
-        policy = TacticPolicy(self.batcher)
+        self.policy = make_policy(self.model, self.tokenizer, self.sampling, self.run_options.seed + self.dist.rank)
         first_step = self._relearn(stage.run.path)
         seed = self.run_options.seed
         self.source = CollectSource(self.experience, stage.run.path, self.dist, seed, first_step)
-        self.pool = ActorPool(fleet.slots, policy, self._make_prover)
+        self.pool = ActorPool(fleet.slots, self.policy, self._make_prover)
         status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
         try:
             yield
         finally:
             self.phase = "stopped"
             self.pool.stop()
-            self.batcher.close()
+            self.policy.close()
             self.pool.join()
             self.source.close()
             status.close()
@@ -226,10 +222,10 @@ class ReinforcementLearning:
 
     def _collect(self) -> dict[str, float]:
         self.phase = "collect"
-        self.batcher.resume()
+        self.policy.resume()
         self.pool.set_source(self.source)
         self.pool.wait(lambda: self.source.enough(self.options.collect_transitions))
-        self.batcher.pause()
+        self.policy.pause()
         self.phase = "exchange"
         with self.pool.locked():
             fresh = self.source.drain()
@@ -292,7 +288,7 @@ class ReinforcementLearning:
     def evaluate(self) -> None:
         """Evaluate on every benchmark; remember the best checkpoint (by the sum of solved theorems)."""
         self.phase = "evaluate"
-        self.batcher.resume()
+        self.policy.resume()
         solved = 0
         for name, theorems in self.benchmarks.items():
             tag = f"{self.state.step}_{name}_{time.time_ns() if self.dist.world_size == 1 else self.state.step}"
