@@ -98,10 +98,12 @@ def open_policy(options: ProveOptions, sampling: SamplingConfig) -> Iterator[Pol
         dist = init_distributed(options.device_type)
         try:
             model, tokenizer, _ = load_model(path, dist.device, dist.dtype)
-            with TacticPolicy(Engine(model, tokenizer), sampling, seed=options.seed) as policy:
+            try:
+                policy = TacticPolicy(Engine(model, tokenizer), sampling, seed=options.seed)
+            except ValueError as error:  # the sampling options do not fit the model
+                raise UserError(str(error)) from error
+            with policy:
                 yield policy
-        except ValueError as error:
-            raise UserError(str(error)) from error
         finally:
             cleanup()
 
