@@ -1,0 +1,176 @@
+"""What the search gets from the model: merged, clean suggestions that do not depend on the batch."""
+
+import math
+import threading
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from nanoproof.common.suggestion import Suggestion
+from nanoproof.gpt.engine import Completion, Engine, Sample
+from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.policy.batcher import BatcherClosed
+from nanoproof.policy.prompt import prefix_tokens, prompt_tokens
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.tactic_policy import PolicyCounts, SolverOnlyPolicy, TacticPolicy, UniformPolicy
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return train_tokenizer(["rw [h]", "exact h", "simp"], 460)
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer: Tokenizer) -> GPT:
+    torch.manual_seed(0)
+    config = GPTConfig(vocab_size=tokenizer.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
+    return GPT.create(config)
+
+
+class ScriptedEngine(Engine):
+    """An engine that answers with given texts (all with log-probability -1) and remembers what it was asked."""
+
+    def __init__(self, model: GPT, tokenizer: Tokenizer, texts: list[str | list[int]]) -> None:
+        super().__init__(model, tokenizer)
+        self.texts = texts
+        self.prompts: list[list[int]] = []
+        self.seeds: list[int] = []
+
+    def generate(
+        self, prompts: Sequence[list[int]], options: SamplingOptions, seeds: Sequence[int]
+    ) -> list[Completion]:
+        self.prompts += prompts
+        self.seeds += seeds
+        spelled = [text if isinstance(text, list) else self.tokenizer.encode(text) for text in self.texts]
+        samples = [Sample(tokens, -1.0) for tokens in spelled]
+        return [Completion(samples, options.num_samples - len(samples), [0.0, 1.0] + [0.0] * 62) for _ in prompts]
+
+
+def ask(model: GPT, tokenizer: Tokenizer, texts: list[str | list[int]]) -> tuple[Suggestion, PolicyCounts]:
+    with TacticPolicy(ScriptedEngine(model, tokenizer, texts)) as policy:
+        return policy.suggest("⊢ True"), policy.counts
+
+
+def test_equal_samples_are_merged_and_counted(model: GPT, tokenizer: Tokenizer) -> None:
+    suggestion, _ = ask(model, tokenizer, ["simp", "exact h", "simp", " simp\n"])
+    assert suggestion.tactics == ("simp", "exact h")
+    assert suggestion.counts == (3, 1)
+    assert suggestion.value == 2.0
+    assert suggestion.value_distribution[1] == 1.0
+
+
+def test_different_spellings_add_their_probabilities_and_equal_ones_do_not(model: GPT, tokenizer: Tokenizer) -> None:
+    whole = tokenizer.encode("simp")
+    letters = [token for letter in "simp" for token in tokenizer.encode(letter)]
+    assert whole != letters
+    suggestion, _ = ask(model, tokenizer, [whole, whole, letters])
+    assert suggestion.logprobs == pytest.approx((math.log(2 * math.exp(-1)),))
+    assert suggestion.counts == (3,)
+
+
+def test_empty_banned_and_undecodable_samples_are_left_out(model: GPT, tokenizer: Tokenizer) -> None:
+    half_a_symbol = tokenizer.encode("😀")[:1]
+    suggestion, counts = ask(model, tokenizer, ["", "  ", "sorry", "exact?", half_a_symbol])
+    assert suggestion.tactics == ()
+    assert counts == PolicyCounts(sampled=6, unfinished=1, malformed=3, banned=2)
+
+
+def test_asking_again_draws_other_samples(model: GPT, tokenizer: Tokenizer) -> None:
+    def seeds(policy_seed: int) -> list[int]:
+        engine = ScriptedEngine(model, tokenizer, ["simp"])
+        with TacticPolicy(engine, seed=policy_seed) as policy:
+            for state in ("a", "a", "b"):
+                policy.suggest(state)
+        return engine.seeds
+
+    assert len(set(seeds(0))) == 3
+    assert seeds(0) == seeds(0)
+    assert not set(seeds(0)) & set(seeds(1))
+
+
+def test_prompts_are_what_training_uses(model: GPT, tokenizer: Tokenizer) -> None:
+    engine = ScriptedEngine(model, tokenizer, ["simp"])
+    with TacticPolicy(engine) as policy:
+        policy.suggest("p : Prop\n⊢ p")
+    assert engine.prompts == [prefix_tokens(tokenizer, "p : Prop\n⊢ p")]
+    assert tokenizer.decode(engine.prompts[0]) == "p : Prop\n⊢ p\n"
+
+
+def test_long_states_keep_their_goal(tokenizer: Tokenizer) -> None:
+    prompt = prompt_tokens(tokenizer, "x : ℕ\n" * 100 + "⊢ goal", max_tokens=20)
+    assert len(prompt) == 19  # and the marker
+    assert prompt[0] == tokenizer.bos
+    assert tokenizer.decode(prompt).endswith("⊢ goal\n")
+
+
+def test_long_states_are_answered(model: GPT, tokenizer: Tokenizer) -> None:
+    with TacticPolicy(Engine(model, tokenizer), SamplingConfig(max_gen_tokens=10)) as policy:
+        assert policy.suggest("x : ℕ\n" * 200 + "⊢ goal").value >= 1
+
+
+def test_threads_get_the_answer_of_their_own_state(model: GPT, tokenizer: Tokenizer) -> None:
+    states = [f"⊢ {'x' * n} = y" for n in range(1, 13)]
+    sampling = SamplingConfig(max_gen_tokens=8)
+
+    def answers(together: bool) -> list[Suggestion]:
+        results: dict[str, Suggestion] = {}
+        with TacticPolicy(Engine(model, tokenizer), sampling, seed=5, max_batch=8) as policy:
+
+            def run(state: str) -> None:
+                results[state] = policy.suggest(state)
+
+            threads = [threading.Thread(target=run, args=(state,)) for state in states]
+            for thread in threads:
+                thread.start()
+                if not together:
+                    thread.join()
+            for thread in threads:
+                thread.join()
+        return [results[state] for state in states]
+
+    for alone, batched in zip(answers(together=False), answers(together=True)):
+        assert alone.tactics == batched.tactics
+        assert alone.logprobs == pytest.approx(batched.logprobs, abs=1e-4)
+
+
+def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
+    policy = TacticPolicy(Engine(model, tokenizer))
+    policy.close()
+    with pytest.raises(BatcherClosed):
+        policy.suggest("⊢ True")
+
+
+def test_no_room_for_a_prompt_is_refused_at_once(model: GPT, tokenizer: Tokenizer) -> None:
+    with pytest.raises(ValueError, match="max_gen_tokens must be < 63 for this model, got 64"):
+        TacticPolicy(Engine(model, tokenizer), SamplingConfig(max_gen_tokens=64))
+
+
+def test_uniform_policy_weighs_its_tactics_alike() -> None:
+    suggestion = UniformPolicy(["rfl", "simp", "rfl"], value=3.0).suggest("⊢ True")
+    assert suggestion.tactics == ("rfl", "simp")
+    assert suggestion.logprobs == pytest.approx((-math.log(2), -math.log(2)))
+    assert suggestion.value == 3.0
+
+
+def test_solver_only_policy_suggests_finishers_alone() -> None:
+    assert SolverOnlyPolicy(["grind"]).suggest("anything").tactics == ("grind",)
+    with pytest.raises(ValueError):
+        SolverOnlyPolicy([])
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"num_sampled_tactics": 0}, "sampling.num_sampled_tactics must be >= 1, got 0"),
+        ({"first_token_occurrences_cap": 0}, "sampling.first_token_occurrences_cap must be >= 1, got 0"),
+        ({"temperature": 0.0}, "sampling.temperature must be > 0, got 0.0"),
+    ],
+)
+def test_nonsense_options_are_named(option: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SamplingConfig(**option)
