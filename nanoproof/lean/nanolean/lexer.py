@@ -61,8 +61,8 @@ _COMMENT_EDGE = re.compile(r"/-|-/")
 
 COMMAND_WORDS = _words(
     "theorem lemma example def abbrev axiom inductive structure class instance opaque namespace section end open "
-    "variable universe set_option attribute private protected noncomputable partial unsafe nonrec local scoped mutual macro "
-    "macro_rules syntax elab elab_rules notation infix infixl infixr prefix postfix import export initialize "
+    "variable universe set_option attribute private protected noncomputable partial unsafe nonrec local scoped mutual "
+    "macro macro_rules syntax elab elab_rules notation infix infixl infixr prefix postfix import export initialize "
     "builtin_initialize declare_syntax_cat deriving public meta module include omit "
     "#print #check #eval #reduce #synth #exit #help #guard #guard_msgs #check_failure #where #version"
 )
