@@ -181,9 +181,8 @@ class TermPrinter:
         signature = self.signature(name)
         if signature.is_proof and not self.show_proofs:
             return ELLIPSIS, MAX_PREC, CLOSED
-        place = signature.dot
-        dotted = place is not None and place < len(args) and args[place].__class__ is not Lit
-        if dotted and not self.needs_at(signature.infos, args):
+        place = len(args) if signature.dot is None else signature.dot
+        if place < len(args) and args[place].__class__ is not Lit and not self.needs_at(signature.infos, args):
             field = f"{self.closed(args[place])}.{name.rpartition('.')[2]}"
             return self.application(field, signature.infos[place + 1 :], args[place + 1 :])
         return self.application(EXPORTED.get(name, name), signature.infos, args)

@@ -1,7 +1,7 @@
 """Terms and goals as Lean prints them; these texts are what a language model reads.
 
 Printing runs after every tactic, and most hypotheses are those of the state before. The text of a type depends on the
-names of the variables in it and, but for rare clashes, on nothing else in the context, so it is kept together with these names.
+names of the variables in it and, but for rare clashes, on nothing else in the context, so it is kept with these names.
 """
 
 from collections.abc import Callable
