@@ -66,6 +66,7 @@ class EvalOptions:
 
 
 GROUPS = {"": (RunOptions, EvalOptions, FleetOptions, SamplingConfig), "search-": (SearchConfig,)}
+NOT_OFFERED = {"run", "run_dir", "loggers"}
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
@@ -73,12 +74,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     for prefix, groups in GROUPS.items():
         for group in groups:
-            add_flags(
-                parser,
-                group,
-                prefix,
-                skip=("run", "run_dir", "loggers", "finishers") if prefix else ("run", "run_dir", "loggers"),
-            )
+            add_flags(parser, group, prefix, skip=NOT_OFFERED | ({"finishers"} if prefix else set()))
     return parser.parse_args(argv)
 
 

@@ -265,9 +265,8 @@ def main(argv: list[str] | None = None) -> int:
     atomic_write_json(out / "summary.json", summary)
     print_proofs(out / "eval_rl_test" / "results.jsonl")
     print_table(quickstart.stages, quickstart.seconds)
-    print(
-        f"Proofs exported {proofs['exported']}, rechecked {proofs['rechecked']}; peak memory {summary['peak_rss_mb']} MB"
-    )
+    print(f"Proofs: {proofs['exported']} exported, {proofs['rechecked']} rechecked")
+    print(f"Peak memory: {summary['peak_rss_mb']} MB")
     print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
     return 0
 

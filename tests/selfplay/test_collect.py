@@ -1,0 +1,60 @@
+import pytest
+import torch
+
+from nanoproof.common.dist import DistInfo
+from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.collect import CollectSource, Experience, relearn
+from nanoproof.selfplay.fleet import deal_slots
+from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
+from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
+
+ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
+
+
+def experience(count=6):
+    return Experience(theorems(count), Matchmaker(count, MatchmakerConfig()), Buffers(100, 100))
+
+
+@pytest.fixture
+def collected(tmp_path):
+    """Three steps of collection: the experience that was learned, and the run directory."""
+    learned = experience()
+    source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
+    pool = ActorPool([ScriptedClient(), ScriptedClient()], policy(), make_prover)
+    for _ in range(3):
+        pool.set_source(source)
+        pool.wait(lambda: source.enough(4))
+        with pool.locked():
+            fresh = source.drain()
+        step, attempts = source.exchange(fresh)
+        learned.learn(step, attempts)
+    pool.stop()
+    pool.join()
+    source.close()
+    return learned, tmp_path
+
+
+def test_collection_learns_transitions_and_failed_tactics(collected):
+    learned, _ = collected
+    assert learned.proofs >= 6
+    assert [item.tactic for item in learned.buffers.replay.items()] == ["step", "close"]
+    assert [item.depth for item in learned.buffers.replay.items()] == [2, 1]
+    assert [item.tactic for item in learned.buffers.negative.items()] == ["wrong"]
+
+
+def test_what_is_rebuilt_from_the_log_contains_what_was_learned(collected):
+    learned, run_path = collected
+    again = experience()
+    next_step = relearn(again, run_path)
+    assert next_step >= 3
+    assert again.attempts >= learned.attempts
+    assert again.buffers.replay.items() == learned.buffers.replay.items()
+    for before, after in zip(learned.matchmaker.to_state(), again.matchmaker.to_state()):
+        assert after[1].startswith(before[1])
+
+
+def test_slots_are_dealt_round_robin_over_servers_and_ranks():
+    assert deal_slots([2, 3], 0, 1) == [0, 1, 0, 1, 1]
+    assert deal_slots([2, 3], 0, 2) == [0, 0, 1]
+    assert deal_slots([2, 3], 1, 2) == [1, 1]
