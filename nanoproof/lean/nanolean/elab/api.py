@@ -12,7 +12,8 @@ from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, collect_mvars
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.unify_level import solve_postponed
-from nanoproof.lean.nanolean.syntax import Hole, Term
+from nanoproof.lean.nanolean.printer import pp_goal
+from nanoproof.lean.nanolean.syntax import Hole, Node, Term
 
 FORMS = (app, binders, operators, rewrite_arrow, terms)
 """The modules whose rules the elaborator knows."""
@@ -48,16 +49,17 @@ def elab_term(
     term = elaborator.elab(stx, expected)
     if expected is not None and ensure:
         term = elaborator.ensure_type(term, expected, stx)
-    return _finish(elaborator, term, holes, stx)
+    return finish(elaborator, term, holes, stx)
 
 
 def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error") -> Expr:
     """Elaborate a type in a context."""
     elaborator = Elaborator(session, lctx)
-    return _finish(elaborator, elaborator.elab_type(stx), holes, stx).term
+    return finish(elaborator, elaborator.elab_type(stx), holes, stx).term
 
 
-def _finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Term) -> Elaborated:
+def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node) -> Elaborated:
+    """Elaborate everything that waits and see to what stays open (see `elab_term`)."""
     mctx = elaborator.mctx
     elaborator.force()
     if not solve_postponed(mctx):
@@ -68,7 +70,7 @@ def _finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Term) -> Elab
         raise _unsolved(elaborator, open_goals[0], stx)
     natural = _natural(elaborator, term)
     if natural and holes != "natural":
-        blame = dict(reversed(elaborator.holes))
+        blame: dict[str, Node] = dict(reversed(elaborator.holes))
         raise _unsolved(elaborator, natural[0], blame.get(natural[0], stx))
     return Elaborated(term, open_goals, natural)
 
@@ -81,9 +83,7 @@ def _natural(elaborator: Elaborator, term: Expr) -> tuple[str, ...]:
     return tuple(mvar_id for mvar_id in collect_mvars(term) if mctx.decl(mvar_id).kind == "natural")
 
 
-def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Term) -> ElabError:
-    from nanoproof.lean.nanolean.printer import pp_goal
-
+def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:
     mctx = elaborator.mctx
     decl = mctx.decl(mvar_id)
     what = "placeholder" if isinstance(stx, Hole) else "implicit argument"

@@ -13,7 +13,9 @@ from nanoproof.lean.nanolean.syntax import Arrow, Binder, Exists, Forall, Fun, T
 
 def binder_name(binder: Binder) -> str:
     """The name a binder gives to its local; `_` makes an inaccessible one."""
-    return inaccessible("x") if binder.name == "_" else binder.name
+    if binder.name == "_":
+        return inaccessible("inst" if binder.info == "inst" else "x")
+    return binder.name
 
 
 def with_binders(self: Elaborator, binders: Sequence[Binder], body: Callable[[list[str]], Expr]) -> Expr:
@@ -32,8 +34,6 @@ def with_binders(self: Elaborator, binders: Sequence[Binder], body: Callable[[li
 
 def binder_type(self: Elaborator, binder: Binder) -> Expr:
     """The type of a binder, to be found by unification where it is left out."""
-    if binder.info == "inst":
-        raise ElabError("instance-implicit binders are not supported", binder.pos, binder.end)
     if binder.type is None:
         type_ = self.fresh_type()
         self.holes.append((type_.id, _blame(binder)))  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
@@ -199,7 +200,7 @@ class Elaborator:
             self.session.run_block(self.session, item.mvar_id, item.stx.tactics, item.stx.pos, item.stx.end)
 
 
-Rule = Callable[[Elaborator, Term, Expr | None], Expr]
+Rule = Callable[[Elaborator, Any, Expr | None], Expr]
 RULES: dict[type[Term], Rule] = {}
 """How to elaborate each form of syntax; the modules of this package register their rules with `elaborates`."""
 

@@ -54,7 +54,8 @@ def elab_eliminator(call: Call, fn: Const, shape: EliminatorShape) -> Expr:
     type_ = mctx.infer_type(fn)
     postponed = []
     values: list[Expr] = []
-    motive = None
+    motive: Expr | None = None
+    value: Expr
     for place in range(shape.arity):
         type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_)
         assert isinstance(type_, Pi)

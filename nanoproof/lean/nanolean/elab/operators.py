@@ -1,4 +1,4 @@
-"""Elaboration of operators. Arithmetic and order are on `Nat` only: there are no type classes, `a + b` is `Nat.add a b`."""
+"""Elaboration of operators. Arithmetic and order are on `Nat` only: `a + b` is `Nat.add a b`, without type classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ CLASSES = {
 }  # fmt: skip
 
 
-@elaborates(BinOp)
 def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     """A binary operator, by its kind."""
     op = stx.op

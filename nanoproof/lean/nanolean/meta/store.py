@@ -74,6 +74,13 @@ class Caches:
         self.whnf: dict[Transparency, dict[Expr, Expr]] = {"none": {}, "reducible": {}, "default": {}}
         self.equal: dict[tuple[Transparency, tuple[Expr, Expr]], bool] = {}
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self.infer.clear()
+        self.equal.clear()
+        for table in self.whnf.values():
+            table.clear()
+
 
 class MetaStore:
     """Declarations and assignments of metavariables over one environment.

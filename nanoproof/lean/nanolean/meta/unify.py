@@ -242,7 +242,13 @@ def _congruent(store: MetaStore, a: Expr, b: Expr) -> bool:
 
 
 def _all_equal(store: MetaStore, left: Sequence[Expr], right: Sequence[Expr]) -> bool:
-    return len(left) == len(right) and all(_def_eq(store, a, b) for a, b in zip(left, right))
+    # a plain loop: `all` over a generator would take C stack at every level of the recursion
+    if len(left) != len(right):
+        return False
+    for a, b in zip(left, right):  # noqa: SIM110
+        if not _def_eq(store, a, b):
+            return False
+    return True
 
 
 def _eta_structure(store: MetaStore, a: Expr, b: Expr) -> bool:

@@ -1,0 +1,1 @@
+"""Commands: declarations, scopes, attributes and questions, run one after another over an `EnvState`."""

@@ -1,0 +1,158 @@
+"""`theorem`, `example`, `def`, `axiom`: elaborate, have the kernel check, and report what `sorry` left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nanoproof.lean.nanolean.commands.header import (
+    Header,
+    close_context,
+    elab_header,
+    full_name,
+    include_variables,
+    name_levels,
+    used_levels,
+)
+from nanoproof.lean.nanolean.commands.messages import CommandResult, SorryGoal
+from nanoproof.lean.nanolean.elab.api import elab_term
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.errors import ElabError, ProofError
+from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
+from nanoproof.lean.nanolean.kernel.errors import KernelError
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, mk_app
+from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
+from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, initial_state, instantiated, refusals
+
+ATTRIBUTES = frozenset({"simp", "reducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"})
+"""The attributes that may be given; only `simp`, `reducible` and `elab_as_elim` do something here."""
+
+
+def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd) -> None:
+    """Run a declaration with a value; errors and sorries go into the result, and the state moves on."""
+    state, signature = result.state, cmd.signature
+    check_attributes(cmd.modifiers)
+    check_new(state, signature)
+    header = elab_header(state, signature)
+    session = header.session
+    if isinstance(cmd.value, tuple):
+        raise ElabError("definitions by equations are not supported", signature.pos, signature.end)
+    is_theorem = isinstance(cmd, TheoremCmd)
+    if is_theorem:
+        if header.type is None:
+            raise ElabError("the type of a theorem cannot be left out", signature.pos, signature.end)
+        if not session.mctx.is_prop(header.type):
+            shown = session.show(header.type, header.lctx)
+            raise ElabError(
+                f"type of theorem `{header.name}` is not a proposition\n  {shown}", signature.pos, signature.end
+            )
+        name_levels(session, header.type, *(decl.type for decl in header.lctx))
+        include_variables(header)
+        header.lctx = close_context(session, header.lctx, signature)
+    value: Expr | None = None
+    try:
+        with refusals():
+            value = elab_term(session, header.lctx, cmd.value, header.type).term
+    except ProofError as error:
+        error = error.at(cmd.value.pos, cmd.value.end)
+        result.say("error", error.message, error.pos or 0, error.end or 0)
+    report_sorries(result, header)
+    if value is None:
+        if header.type is None:
+            return
+        value = _synthetic_sorry(header, header.type)
+    elif session.sorries:
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
+    for note in session.notes:
+        result.say(note.severity, note.text, note.pos, note.end)
+    if header.type is None:
+        header.type = session.mctx.instantiate(session.mctx.infer_type(value))
+    add_value(result, cmd, header, value)
+
+
+def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, header: Header, value: Expr) -> None:
+    """Close type and value over the locals and hand them to the kernel."""
+    session, signature = header.session, cmd.signature
+    mctx = session.mctx
+    assert header.type is not None
+    if not isinstance(cmd, TheoremCmd):
+        include_variables(header, value)
+        name_levels(session, header.type, value, *(decl.type for decl in header.lctx))
+    ids = [decl.fvar_id for decl in header.lctx]
+    type_ = default_levels(mctx.instantiate(mctx.mk_pi(ids, header.type)))
+    value = default_levels(mctx.instantiate(mctx.mk_lambda(ids, value)))
+    params = used_levels(session, signature, type_, value)
+    decl: Declaration
+    if isinstance(cmd, TheoremCmd):
+        decl = TheoremDecl(header.name, params, type_, value)
+    elif isinstance(cmd, ExampleCmd):
+        decl = OpaqueDecl("_example", params, type_, value)
+    else:
+        reducible = cmd.abbrev or "reducible" in cmd.modifiers.attributes
+        decl = DefDecl(header.name, params, type_, value, reducible)
+    state = add_to_kernel(result.state, decl, signature)
+    if not isinstance(cmd, ExampleCmd):
+        result.state = with_modifiers(state, header.name, cmd.modifiers)
+
+
+def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> EnvState:
+    """The state with one more declaration; a refusal of the kernel is an error at the declaration's name."""
+    try:
+        return state.with_env(state.env.add(decl, CHECK_STEPS))
+    except KernelError as error:
+        raise ElabError(f"(kernel) {error}", signature.pos, signature.end) from None
+
+
+def report_sorries(result: CommandResult, header: Header) -> None:
+    """A proof state for every `sorry` of the text, in the order of their places."""
+    session = header.session
+    for record in sorted(session.sorries, key=lambda record: record.pos):
+        lctx, type_ = instantiated(session.mctx, record.lctx), session.mctx.instantiate(record.type)
+        tactic_state = initial_state(session.state, type_, lctx, session.level_names, record.tag)
+        result.sorries.append(SorryGoal(record.pos, record.end, tactic_state.goal_texts()[0], tactic_state))
+
+
+def _synthetic_sorry(header: Header, type_: Expr) -> Expr:
+    """What stands for the value of a declaration whose value has errors, so that later text can refer to it."""
+    level = header.session.mctx.sort_level(type_)
+    assert level is not None
+    return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.true"))
+
+
+def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:
+    """Run `axiom name : type`."""
+    check_attributes(cmd.modifiers)
+    check_new(result.state, cmd.signature)
+    header = elab_header(result.state, cmd.signature)
+    if header.type is None:
+        raise ElabError("the type of an axiom cannot be left out", cmd.signature.pos, cmd.signature.end)
+    session = header.session
+    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    include_variables(header)
+    header.lctx = close_context(session, header.lctx, cmd.signature)
+    type_ = session.mctx.instantiate(session.mctx.mk_pi([decl.fvar_id for decl in header.lctx], header.type))
+    decl = AxiomDecl(header.name, used_levels(session, cmd.signature, type_), type_)
+    state = add_to_kernel(result.state, decl, cmd.signature)
+    result.state = with_modifiers(state, header.name, cmd.modifiers)
+
+
+def check_attributes(modifiers: Modifiers) -> None:
+    """Refuse attributes that are not known."""
+    for name in modifiers.attributes:
+        if name.split()[0] not in ATTRIBUTES:
+            raise ElabError(f"Unknown attribute `[{name}]`", modifiers.pos, modifiers.end)
+
+
+def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState:
+    """The state with the attributes of a new declaration."""
+    for attribute in modifiers.attributes:
+        state = state.with_attribute(attribute.split()[0], name)
+    if "protected" in modifiers.words:
+        state = replace(state, protected=state.protected | {name})
+    return state
+
+
+def check_new(state: EnvState, signature: Signature) -> None:
+    """Refuse a name that is taken."""
+    if signature.name is not None and full_name(state, signature.name) in state.env:
+        name = full_name(state, signature.name)
+        raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)

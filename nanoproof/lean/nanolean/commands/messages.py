@@ -1,0 +1,63 @@
+"""What a command answers: messages with places, and the goals that `sorry` left."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.tactic_state import TacticState
+
+
+class LineMap:
+    """Turns offsets into lines (from 1) and columns (from 0, in characters)."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0] + [i + 1 for i, char in enumerate(text) if char == "\n"]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and column."""
+        return self._starts[min(line, len(self._starts)) - 1] + column
+
+
+@dataclass(frozen=True)
+class Message:
+    """Severity "error", "warning" or "info", a text, and the offsets that it is about."""
+
+    severity: str
+    text: str
+    pos: int
+    end: int
+
+
+@dataclass(frozen=True)
+class SorryGoal:
+    """A `sorry` in the text and the state in which its goal can be proved."""
+
+    pos: int
+    end: int
+    goal: str
+    state: TacticState
+
+
+@dataclass
+class CommandResult:
+    """The environment after one or more commands, and what they had to say."""
+
+    state: EnvState
+    messages: list[Message] = field(default_factory=list)
+    sorries: list[SorryGoal] = field(default_factory=list)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether some message is an error."""
+        return any(message.severity == "error" for message in self.messages)
+
+    def say(self, severity: str, text: str, pos: int, end: int) -> None:
+        """Add a message."""
+        self.messages.append(Message(severity, text, pos, end))

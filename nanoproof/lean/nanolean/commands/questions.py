@@ -1,0 +1,53 @@
+"""`#print axioms`, `#print`, `#check`: commands that only answer."""
+
+from __future__ import annotations
+
+from nanoproof.lean.nanolean.commands.header import new_session, universe_names
+from nanoproof.lean.nanolean.commands.messages import CommandResult
+from nanoproof.lean.nanolean.elab.api import elab_term
+from nanoproof.lean.nanolean.elab.names import constant_name
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.env import axioms_of
+from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
+from nanoproof.lean.nanolean.printer import pp_expr
+from nanoproof.lean.nanolean.syntax import CheckCmd, PrintAxiomsCmd, PrintCmd
+
+KIND_WORDS = {"ctor": "constructor", "rec": "recursor", "quot": "Quotient primitive"}
+
+
+def _constant(state: EnvState, name: str, pos: int, end: int) -> str:
+    try:
+        return constant_name(state, name)
+    except ElabError as error:
+        raise error.at(pos, end) from None
+
+
+def run_print_axioms(result: CommandResult, cmd: PrintAxiomsCmd) -> None:
+    """The axioms that a constant depends on, those with short names first, as Lean lists them."""
+    name = _constant(result.state, cmd.name, cmd.pos, cmd.end)
+    axioms = sorted(axioms_of(result.state.env, name), key=lambda axiom: (axiom.count("."), axiom))
+    text = f"depends on axioms: [{', '.join(axioms)}]" if axioms else "does not depend on any axioms"
+    result.say("info", f"'{name}' {text}", cmd.pos, cmd.pos + len("#print"))
+
+
+def run_print(result: CommandResult, cmd: PrintCmd) -> None:
+    """Kind and type of a constant; the value too for a definition."""
+    state = result.state
+    info = state.env[_constant(state, cmd.name, cmd.pos, cmd.end)]
+    levels = f".{{{', '.join(info.level_params)}}}" if info.level_params else ""
+    text = (
+        f"{KIND_WORDS.get(info.kind, info.kind)} {info.name}{levels} : {pp_expr(info.type, EMPTY_CONTEXT, state.env)}"
+    )
+    if info.kind == "def":
+        text += f" :=\n{pp_expr(info.value, EMPTY_CONTEXT, state.env)}"  # type: ignore[attr-defined]
+    result.say("info", text, cmd.pos, cmd.pos + len("#print"))
+
+
+def run_check(result: CommandResult, cmd: CheckCmd) -> None:
+    """A term and its type."""
+    session = new_session(result.state, universe_names(result.state))
+    term = elab_term(session, EMPTY_CONTEXT, cmd.term, holes="natural").term
+    type_ = session.mctx.infer_type(term)
+    text = f"{session.show(term, EMPTY_CONTEXT)} : {session.show(type_, EMPTY_CONTEXT)}"
+    result.say("info", text, cmd.pos, cmd.pos + len("#check"))

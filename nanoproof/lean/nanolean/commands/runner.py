@@ -1,0 +1,109 @@
+"""`run_text`: run all commands of a text over an `EnvState`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nanoproof.lean.nanolean.commands.declarations import run_axiom, run_declaration
+from nanoproof.lean.nanolean.commands.inductive import run_inductive, run_structure
+from nanoproof.lean.nanolean.commands.messages import CommandResult, LineMap
+from nanoproof.lean.nanolean.commands.questions import run_check, run_print, run_print_axioms
+from nanoproof.lean.nanolean.commands.scopes import (
+    opened,
+    run_attribute,
+    run_end,
+    run_namespace,
+    run_open,
+    run_section,
+    run_universe,
+    run_variable,
+)
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.errors import ProofError
+from nanoproof.lean.nanolean.parser import ParseError, iter_commands
+from nanoproof.lean.nanolean.syntax import (
+    AttributeCmd,
+    AxiomCmd,
+    CheckCmd,
+    Command,
+    DefCmd,
+    EndCmd,
+    ExampleCmd,
+    InductiveCmd,
+    NamespaceCmd,
+    OpenCmd,
+    PrintAxiomsCmd,
+    PrintCmd,
+    SectionCmd,
+    SetOptionCmd,
+    StructureCmd,
+    TheoremCmd,
+    UniverseCmd,
+    VariableCmd,
+)
+from nanoproof.lean.nanolean.tactic_state import refusals
+
+RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
+    TheoremCmd: run_declaration,
+    ExampleCmd: run_declaration,
+    DefCmd: run_declaration,
+    AxiomCmd: run_axiom,
+    InductiveCmd: run_inductive,
+    StructureCmd: run_structure,
+    NamespaceCmd: run_namespace,
+    SectionCmd: run_section,
+    EndCmd: run_end,
+    VariableCmd: run_variable,
+    UniverseCmd: run_universe,
+    AttributeCmd: run_attribute,
+    PrintAxiomsCmd: run_print_axioms,
+    PrintCmd: run_print,
+    CheckCmd: run_check,
+}
+
+
+def run_text(state: EnvState, text: str) -> CommandResult:
+    """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
+
+    What is wrong comes back as messages; this raises nothing that a text can cause.
+    """
+    result = CommandResult(state)
+    lines = LineMap(text)
+    try:
+        for command in iter_commands(text):
+            if isinstance(command, ParseError):
+                offset = lines.offset(command.line, command.column)
+                result.say("error", command.message, offset, offset)
+            else:
+                run_command(result, command)
+    except RecursionError:
+        result.say("error", "the text is nested too deeply", 0, 0)
+    return result
+
+
+def run_command(result: CommandResult, command: Command) -> None:
+    """Run one command; a refusal becomes an error message."""
+    before = result.state
+    try:
+        with refusals():
+            _run(result, command)
+    except ProofError as error:
+        result.state = before
+        error = error.at(command.pos, command.end)
+        result.say("error", error.message, error.pos or 0, error.pos or 0 if error.end is None else error.end)
+
+
+def _run(result: CommandResult, command: Command) -> None:
+    if isinstance(command, OpenCmd) and command.inner is None:
+        run_open(result, command)
+    elif isinstance(command, OpenCmd) and command.inner is not None:
+        scope = result.state.scope
+        result.state = opened(result.state, command)
+        run_command(result, command.inner)
+        result.state = result.state.with_scope(scope)
+    elif isinstance(command, SetOptionCmd):
+        if command.inner is not None:
+            run_command(result, command.inner)
+    else:
+        RUNNERS[type(command)](result, command)

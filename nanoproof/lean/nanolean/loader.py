@@ -1,0 +1,124 @@
+"""The library as an `EnvState`: built from `library/*.lean` with every proof checked, then kept in a cache file.
+
+The file's name is a hash of the library and of NanoLean's code, so a change of either builds it again. It is written
+under another name first and renamed, so that several processes may start at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from nanoproof.lean.nanolean.codec import decode, encode
+from nanoproof.lean.nanolean.commands.messages import LineMap
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.nanolean.env_state import EnvState, OpenScope
+from nanoproof.lean.nanolean.kernel.declaration import QuotDecl
+from nanoproof.lean.nanolean.kernel.env import Environment
+
+PACKAGE = Path(__file__).parent
+LIBRARY = PACKAGE / "library"
+
+
+class LibraryError(Exception):
+    """A file of the library has errors; the message lists them with their places."""
+
+
+def library_files() -> list[Path]:
+    """The files of the library in the order in which they are read."""
+    return sorted(LIBRARY.glob("*.lean"))
+
+
+def load_library(use_cache: bool = True) -> EnvState:
+    """The library, from the cache if that has it. Raises `LibraryError`, which is a bug of ours."""
+    path = cache_path()
+    if use_cache:
+        state = _read(path)
+        if state is not None:
+            return state
+    state = build_library(library_files())
+    if use_cache:
+        _write(path, state)
+    return state
+
+
+def build_library(files: list[Path]) -> EnvState:
+    """Run library files one after another, each in a fresh scope. Raises `LibraryError`."""
+    state = EnvState(Environment())
+    problems: list[str] = []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        result = run_text(state, text)
+        lines = LineMap(text)
+        for message in result.messages:
+            if message.severity != "info":
+                line, column = lines.place(message.pos)
+                problems.append(f"{file.name}:{line}:{column}: {message.severity}: {message.text}")
+        state = at_root(result.state)
+        if "Quot" not in state.env and "Eq" in state.env:
+            state = state.with_env(state.env.add(QuotDecl()))
+    if problems:
+        raise LibraryError("\n".join(problems))
+    return state
+
+
+def at_root(state: EnvState) -> EnvState:
+    """The state with every scope closed, as at the beginning of a file."""
+    while len(state.scopes) > 1:
+        state = state.pop()
+    return state.with_scope(OpenScope("", "", ""))
+
+
+# -- the cache --------------------------------------------------------------------------------------------------------
+
+
+def cache_path() -> Path:
+    """Where the checked library is kept: below `$NANOPROOF_HOME/cache`, or a temporary directory of the user."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {marshal.version}".encode())
+    for file in [*sorted(PACKAGE.rglob("*.py")), *library_files()]:
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    name = f"nanolean-{digest.hexdigest()[:24]}.bin"
+    home = Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof")
+    for directory in (home / "cache", Path(tempfile.gettempdir()) / f"nanoproof-{os.getuid()}"):
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(directory, os.W_OK) and directory.stat().st_uid == os.getuid():
+            return directory / name
+    return Path(tempfile.mkdtemp(prefix="nanoproof-")) / name
+
+
+def _read(path: Path) -> EnvState | None:
+    try:
+        data = path.read_bytes()
+        digest, payload = data[:32], data[32:]
+        if hashlib.sha256(payload).digest() != digest:
+            return None
+        constants, attributes, protected, namespaces = marshal.loads(payload)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+    env = Environment().add_unchecked(decode(constants))
+    return EnvState(env, attributes=attributes, protected=frozenset(protected), namespaces=frozenset(namespaces))
+
+
+def _write(path: Path, state: EnvState) -> None:
+    content = (encode(state.env), state.attributes, sorted(state.protected), sorted(state.namespaces))
+    payload = marshal.dumps(content)
+    data = hashlib.sha256(payload).digest() + payload
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+    except OSError:
+        return
+    for old in path.parent.glob("nanolean-*.bin"):
+        if old != path:
+            old.unlink(missing_ok=True)
