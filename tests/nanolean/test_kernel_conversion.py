@@ -190,6 +190,8 @@ def test_large_literals_are_quick():
     big = 10**30
     assert equal(call("Nat.mul", Lit(big), Lit(big)), Lit(big * big))
     assert equal(add(n, Lit(big)), succ(add(n, Lit(big - 1))), N)
+    assert not equal(add(n, Lit(big)), add(n, Lit(big - 1)), N)
+    assert not equal(add(n, Lit(big)), Lit(big - 1), N)
 
 
 def test_a_huge_power_is_not_computed():

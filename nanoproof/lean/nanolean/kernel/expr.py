@@ -192,6 +192,8 @@ def instantiate_rev(body: Expr, args: Sequence[Expr]) -> Expr:
     """The body of nested binders with the arguments given from the outside in (the last one is `BVar(0)`)."""
     if body.loose == 0:
         return body
+    if body.__class__ is BVar and body.idx < len(args):
+        return args[-1 - body.idx]
     return guarded(_instantiate, body, 0, args[::-1], {})
 
 

@@ -31,6 +31,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 NAT = Const("Nat")
 NAT_ZERO = Const("Nat.zero")
 NAT_SUCC = Const("Nat.succ")
+NAT_ADD = Const("Nat.add")
 BOOL_FALSE = Const("Bool.false")
 BOOL_TRUE = Const("Bool.true")
 
@@ -197,12 +198,44 @@ NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool | None]] = {
     "Nat.mul": _mul,
     "Nat.sub": lambda a, b: a - b if a > b else 0,
     "Nat.pow": _pow,
-    "Nat.div": lambda a, b: a // b if b else 0,
-    "Nat.mod": lambda a, b: a % b if b else a,
     "Nat.beq": lambda a, b: a == b,
     "Nat.ble": lambda a, b: a <= b,
 }
 """The operations that are computed with Python numbers, once the environment has checked what they mean."""
+
+
+def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
+    """A number as `base + offset` (syntactically, from `succ`, literals and `+ literal`); no base for a numeral."""
+    offset = 0
+    while True:
+        if e.__class__ is Lit:
+            return None, offset + e.value
+        if e is NAT_ZERO:
+            return None, offset
+        if e.__class__ is not App:
+            return e, offset
+        if e.fn is NAT_SUCC:
+            offset += 1
+        elif e.arg.__class__ is Lit and e.fn.__class__ is App and e.fn.fn is NAT_ADD and _is_computed(env, "Nat.add"):
+            offset += e.arg.value
+            e = e.fn
+        else:
+            return e, offset
+        e = e.arg
+
+
+def add_offset(base: Expr | None, offset: int) -> Expr:
+    """The term that `nat_offset` takes apart."""
+    if base is None:
+        return Lit(offset)
+    if offset < 2:
+        return App(NAT_SUCC, base) if offset else base
+    return mk_app(NAT_ADD, base, Lit(offset))
+
+
+def _is_computed(env: Constants, name: str) -> bool:
+    info: Any = env.get(name)
+    return info.__class__ is DefInfo and info.computes_literals
 
 
 def to_literal(e: Expr) -> int | None:
@@ -226,8 +259,7 @@ def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | No
         return None if value is None else Lit(value + 1)
     if fn.__class__ is not App or fn.fn.__class__ is not Const or fn.fn.name not in NAT_FUNCTIONS:
         return None
-    info = env.get(fn.fn.name)
-    if info.__class__ is not DefInfo or not info.computes_literals:
+    if not _is_computed(env, fn.fn.name):
         return None
     left = to_literal(whnf(fn.arg))
     right = None if left is None else to_literal(whnf(second))

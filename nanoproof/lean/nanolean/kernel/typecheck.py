@@ -26,7 +26,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.infer import Inferer
 from nanoproof.lean.nanolean.kernel.level import equiv
-from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, NAT_ZERO, ctor_of, fold_nat, unfold_app
+from nanoproof.lean.nanolean.kernel.reduce import add_offset, ctor_of, fold_nat, nat_offset, unfold_app
 from nanoproof.lean.nanolean.kernel.whnf import DEFAULT_STEPS, LocalTypes
 
 
@@ -104,11 +104,9 @@ class TypeChecker(Inferer):
         """Unfold the higher definition at the heads, until the terms meet or nothing is left to unfold."""
         env = self.env
         while True:
-            a_pred, b_pred = nat_predecessor(a), nat_predecessor(b)
-            if a_pred is not None and b_pred is not None:
-                return self.is_def_eq(a_pred, b_pred)
-            if is_nat_zero(a) and is_nat_zero(b):
-                return True
+            verdict = self._compare_offsets(a, b)
+            if verdict is not None:
+                return verdict
             a_value, b_value = fold_nat(env, a, self.whnf), fold_nat(env, b, self.whnf)
             if a_value is not None or b_value is not None:
                 return self.is_def_eq(a_value or a, b_value or b)
@@ -129,6 +127,19 @@ class TypeChecker(Inferer):
             if found is not None:
                 return found
             self.budget.spend()
+
+    def _compare_offsets(self, a: Expr, b: Expr) -> bool | None:
+        """Numbers without the successors that both have; None where this leads nowhere."""
+        a_base, a_offset = nat_offset(self.env, a)
+        b_base, b_offset = nat_offset(self.env, b)
+        if a_base is None and b_base is None:
+            return a_offset == b_offset
+        if (a_base is None and a_offset < b_offset) or (b_base is None and b_offset < a_offset):
+            return False
+        common = min(a_offset, b_offset)
+        if common == 0:
+            return None
+        return self.is_def_eq(add_offset(a_base, a_offset - common), add_offset(b_base, b_offset - common))
 
     def _height(self, e: Expr) -> int:
         """The height of the definition at the head of a term; 0 where there is none to unfold."""
@@ -221,15 +232,3 @@ class TypeChecker(Inferer):
             return False
         ctor = self.env[info.ctors[0]]
         return isinstance(ctor, CtorInfo) and ctor.num_fields == 0 and self.is_def_eq(a_type, self.infer(b))
-
-
-def nat_predecessor(e: Any) -> Expr | None:
-    """`n` for `Nat.succ n` and for the literal `n + 1`."""
-    if e.__class__ is Lit:
-        return Lit(e.value - 1) if e.value else None
-    return e.arg if e.__class__ is App and e.fn is NAT_SUCC else None
-
-
-def is_nat_zero(e: Expr) -> bool:
-    """Whether the term is `0`, as a literal or as the constructor."""
-    return e is NAT_ZERO or (e.__class__ is Lit and e.value == 0)
