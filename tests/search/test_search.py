@@ -171,6 +171,12 @@ def test_offered_finishers_are_candidates_like_the_policys() -> None:
     assert list(log.failed_tactics) == [("⊢ A", "q")]
 
 
+def test_refused_finishers_are_not_the_policys_failures() -> None:
+    _, log = grow(ScriptedLean({}), ScriptedPolicy({}), config=OFFERED)
+    assert log.counts.rejected == 1
+    assert not log.failed_tactics
+
+
 def test_what_the_policy_says_too_is_not_marked_as_a_finishers() -> None:
     lean = ScriptedLean({"A": {"fin": [], "exact h": []}})
     root, _ = grow(lean, ScriptedPolicy({"A": [suggestion(["exact h"])]}), config=OFFERED)
