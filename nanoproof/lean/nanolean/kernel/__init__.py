@@ -16,7 +16,10 @@ OpaqueInfo InductiveInfo CtorInfo RecInfo QuotInfo`, each with `kind name level_
 
 Checking (`typecheck`): `TypeChecker(env, lctx, budget)` with `check infer whnf whnf_core is_def_eq ensure_sort
 ensure_pi is_prop sort_of`. Single steps for other evaluators (`reduce`): `beta unfold unfold_app reduce_rec reduce_head
-reduce_proj fold_nat literal_to_ctor to_literal`, given the caller's own `whnf`, `infer` and `is_def_eq`.
+reduce_proj fold_nat literal_to_ctor to_literal nat_offset add_offset`, given the caller's own `whnf`, `infer` and
+`is_def_eq`. A checker keeps its caches: keep one per environment and context; give deep work a `Budget`.
+
+Long-lived processes call `expr.sweep()` between proofs to drop terms that nobody holds.
 
 Storing (`packing`): `pack(infos)` and `unpack(data)` turn constants into plain tuples, fast and without recursion.
 """
