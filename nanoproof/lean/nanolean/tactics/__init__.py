@@ -1,1 +1,21 @@
-"""The tactics of NanoLean; none of them is trusted."""
+"""The tactics. `load()` makes the registry of `core` know them all."""
+
+import importlib
+
+MODULES = (
+    "apply",
+    "basic",
+    "cases",
+    "closing",
+    "combinators",
+    "decide",
+    "induction",
+    "rcases",
+    "rewrite",
+)
+
+
+def load() -> None:
+    """Import every module that registers tactics."""
+    for name in MODULES:
+        importlib.import_module(f"{__name__}.{name}")

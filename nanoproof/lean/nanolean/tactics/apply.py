@@ -1,0 +1,183 @@
+"""Applying a term to a goal: as many arguments as needed become new goals. Also constructors and `exists`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanoproof.lean.nanolean.elab.api import elab_term
+from nanoproof.lean.nanolean.errors import TacticError
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
+from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.syntax import (
+    AnonCtor,
+    ApplyStx,
+    ConstructorStx,
+    DotIdent,
+    ExistsStx,
+    Fun,
+    LeftStx,
+    RightStx,
+    SyntheticHole,
+    Term,
+)
+from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
+from nanoproof.lean.nanolean.tactics.goals import append_tag, goal_tag, goal_target
+
+NEEDS_EXPECTED_TYPE = (AnonCtor, DotIdent, Fun)
+
+
+def count_binders(mctx: MetaContext, type_: Expr) -> int:
+    """How many arguments a function of this type takes, unfolding definitions in its result."""
+    count = 0
+    while True:
+        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        if not isinstance(type_, Pi):
+            return count
+        count += 1
+        body = type_.body
+        type_ = instantiate(body, mctx.fresh_local(type_.name, type_.type).fvar) if body.loose else body
+
+
+def telescope(mctx: MetaContext, type_: Expr, count: int, goal: str) -> tuple[list[MVar], Expr]:
+    """Metavariables for the first `count` arguments of a function type, and the type of the result."""
+    lctx = mctx.decl(goal).lctx
+    mvars: list[MVar] = []
+    for _ in range(count):
+        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        assert isinstance(type_, Pi)
+        mvar = mctx.fresh_mvar(type_.type, lctx, "natural", type_.name.rstrip("✝"))
+        mvars.append(mvar)
+        type_ = instantiate(type_.body, mvar)
+    return mvars, type_
+
+
+def apply_expr(ctx: TacticContext, fn: Expr, others: Sequence[str] = ()) -> list[str]:
+    """Close the main goal with `fn ?a₁ .. ?aₙ`; answers the new goals (`others` are goals inside of `fn`)."""
+    mctx, goal = ctx.mctx, ctx.main
+    target = goal_target(mctx, goal)
+    fn_type = mctx.instantiate(mctx.infer_type(fn))
+    total = count_binders(mctx, fn_type)
+    start = max(0, total - count_binders(mctx, target))
+    if isinstance(get_app_fn(fn_type), MVar):
+        start = total
+    for count in range(start, total + 1):
+        mark = mctx.save()
+        mvars, result = telescope(mctx, fn_type, count, goal)
+        if mctx.is_def_eq(result, target):
+            return _new_goals(ctx, goal, fn, mvars, others)
+        mctx.restore(mark)
+    raise _mismatch(ctx, fn, fn_type, start, target)
+
+
+def _mismatch(ctx: TacticContext, fn: Expr, fn_type: Expr, count: int, target: Expr) -> TacticError:
+    name = ctx.show(fn)
+    _, result = telescope(ctx.mctx, fn_type, count, ctx.main)
+    part = "conclusion" if count else "type"
+    text = f"Tactic `apply` failed: could not unify the {part} of `{name}`\n  {ctx.show(result)}\nwith the goal\n  "
+    text += ctx.show(target)
+    if count:
+        text += f"\n\nNote: The full type of `{name}` is\n  {ctx.show(fn_type)}"
+    return ctx.with_goal(text)
+
+
+def _new_goals(ctx: TacticContext, goal: str, fn: Expr, mvars: list[MVar], others: Sequence[str]) -> list[str]:
+    mctx = ctx.mctx
+    parent = goal_tag(mctx, goal)
+    value = mctx.instantiate(mk_app(fn, *mvars))
+    mctx.assign(goal, value)
+    open_ids = [mvar.id for mvar in mvars if not mctx.is_assigned(mvar.id)]
+    for mvar_id in open_ids:
+        if len(mvars) == 1:
+            mctx.set_kind(mvar_id, mctx.decl(mvar_id).kind, parent)
+        elif parent:
+            mctx.set_kind(mvar_id, mctx.decl(mvar_id).kind, append_tag(parent, mctx.decl(mvar_id).user_name))
+    return [*_independent_first(mctx, open_ids), *_left_over(mctx, value, open_ids, others)]
+
+
+def _independent_first(mctx: MetaContext, ids: list[str]) -> list[str]:
+    """The goals on which no other goal depends, then the others."""
+    used: set[str] = set()
+    for mvar_id in ids:
+        type_ = goal_target(mctx, mvar_id)
+        if type_.has_mvar:
+            used.update(collect_mvars(type_))
+    return [i for i in ids if i not in used] + [i for i in ids if i in used]
+
+
+def _left_over(mctx: MetaContext, value: Expr, known: list[str], others: Sequence[str]) -> list[str]:
+    """Metavariables of the term that are not among its arguments."""
+    if not value.has_mvar:
+        return []
+    found = [i for i in others if not mctx.is_assigned(i)]
+    found += [i for i in collect_mvars(value) if i not in known and i not in found and i not in mctx.delayed]
+    return found
+
+
+@tactic(ApplyStx)
+def apply_tactic(ctx: TacticContext, stx: ApplyStx) -> None:
+    """`apply e`: arguments of `e` that unification does not find become goals."""
+    ctx.replace_main(apply_term(ctx, stx.term))
+
+
+def apply_term(ctx: TacticContext, term: Term) -> list[str]:
+    """Elaborate a term and apply it to the main goal."""
+    expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
+    found = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
+    return apply_expr(ctx, found.term, found.goals)
+
+
+# -- constructors ------------------------------------------------------------------------------------------------------
+
+
+def _constructors(ctx: TacticContext, name: str) -> list[Expr]:
+    found = inductive_type(ctx.mctx, ctx.target)
+    if found is None:
+        raise ctx.with_goal(f"Tactic `{name}` failed: target is not an inductive datatype")
+    info, levels, _ = found
+    return [Const(ctor, levels) for ctor in info.ctors]
+
+
+@tactic(ConstructorStx)
+def constructor_tactic(ctx: TacticContext, stx: ConstructorStx) -> None:
+    """`constructor`: apply the first constructor that fits."""
+    for ctor in _constructors(ctx, "constructor"):
+        mark = ctx.save()
+        try:
+            ctx.replace_main(apply_expr(ctx, ctor))
+            return
+        except TacticError:
+            ctx.restore(mark)
+    raise ctx.with_goal("Tactic `constructor` failed: no applicable constructors found")
+
+
+def _one_of_two(ctx: TacticContext, name: str, place: int) -> None:
+    ctors = _constructors(ctx, name)
+    if len(ctors) != 2:
+        text = f"Tactic `{name}` failed: `{name}` tactic works for inductive types with exactly 2 constructors"
+        raise ctx.with_goal(text)
+    ctx.replace_main(apply_expr(ctx, ctors[place]))
+
+
+@tactic(LeftStx)
+def left_tactic(ctx: TacticContext, stx: LeftStx) -> None:
+    """`left`: apply the first of two constructors."""
+    _one_of_two(ctx, "left", 0)
+
+
+@tactic(RightStx)
+def right_tactic(ctx: TacticContext, stx: RightStx) -> None:
+    """`right`: apply the second of two constructors."""
+    _one_of_two(ctx, "right", 1)
+
+
+@tactic(ExistsStx)
+def exists_tactic(ctx: TacticContext, stx: ExistsStx) -> None:
+    """`exists a, b`: `refine ⟨a, b, ?_⟩`, then `trivial` where that closes the goal."""
+    from nanoproof.lean.nanolean.tactics.basic import refine_main
+    from nanoproof.lean.nanolean.tactics.closing import trivial
+
+    hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
+    refine_main(ctx, AnonCtor((*stx.terms, hole), pos=stx.pos, end=stx.end))
+    if ctx.goals:
+        ctx.attempt(lambda: trivial(ctx))

@@ -1,0 +1,117 @@
+"""The tactics `cases`, `by_cases`, `subst` and `injection`."""
+
+from __future__ import annotations
+
+from nanoproof.lean.nanolean.elab.api import elab_term, elab_type
+from nanoproof.lean.nanolean.errors import TacticError
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, mk_app
+from nanoproof.lean.nanolean.meta.lctx import inaccessible
+from nanoproof.lean.nanolean.syntax import ByCasesStx, CasesStx, InjectionStx, SubstStx
+from nanoproof.lean.nanolean.tactics.cases_core import cases_local
+from nanoproof.lean.nanolean.tactics.constructors import (
+    injection_equations,
+    match_eq,
+    mk_eq,
+    mk_false_elim,
+    refute_clash,
+)
+from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.equations import hyp_eq, subst_hyp
+from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal
+from nanoproof.lean.nanolean.tactics.targets import as_local, run_alternatives, target_local
+
+
+@tactic(CasesStx)
+def cases_tactic(ctx: TacticContext, stx: CasesStx) -> None:
+    """`cases h with | inl h => .. | inr h => ..`: one goal for each constructor."""
+    if stx.using is not None or len(stx.targets) != 1:
+        raise TacticError("`cases` with several targets or `using` is not supported")
+    fvar_id = target_local(ctx, stx.targets[0])
+    branches = cases_local(ctx.mctx, ctx.main, fvar_id, ctx.show)
+    ctx.goals = ctx.goals[1:]
+    run_alternatives(ctx, branches, stx.alts)
+
+
+@tactic(ByCasesStx)
+def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
+    """`by_cases h : p`: the goals `pos` with `h : p` and `neg` with `h : ¬p`."""
+    mctx, goal = ctx.mctx, ctx.main
+    prop = elab_type(ctx.session, ctx.lctx, stx.prop)
+    if not mctx.is_prop(prop):
+        raise TacticError(f"`by_cases` needs a proposition, got\n  {ctx.show(prop)}")
+    target = ctx.target
+    if not mctx.is_prop(target):
+        raise TacticError("`by_cases` is supported for goals that are propositions only")
+    negated = mk_app(Const("Not"), prop)
+    decl = mctx.decl(goal)
+    name = inaccessible("h") if stx.name in (None, "_") else str(stx.name)
+    sides: list[Expr] = []
+    goals = []
+    for tag, hyp in (("pos", prop), ("neg", negated)):
+        local = mctx.fresh_local(name, hyp)
+        new = new_goal(mctx, target, decl.lctx.add(local), tag)
+        goals.append(new)
+        sides.append(mctx.mk_lambda([local.fvar_id], MVar(new)))
+    em = mk_app(Const("Classical.em"), prop)
+    mctx.assign(goal, mk_app(Const("Or.elim"), prop, negated, target, em, *sides))
+    ctx.replace_main(goals)
+
+
+# -- equations ---------------------------------------------------------------------------------------------------------
+
+
+@tactic(SubstStx)
+def subst_tactic(ctx: TacticContext, stx: SubstStx) -> None:
+    """`subst h`: eliminate a variable by an equation; `subst x` looks for the equation."""
+    for term in stx.terms:
+        value = elab_term(ctx.session, ctx.lctx, term).term
+        hyp = _equation_for(ctx, value)
+        if hyp is None:
+            raise ctx.with_goal(f"Tactic `subst` failed: did not find an equation for eliminating `{ctx.show(value)}`")
+        done = subst_hyp(ctx.mctx, ctx.main, hyp)
+        if done is None:
+            raise ctx.with_goal(
+                "Tactic `subst` failed: invalid equality proof, it is not of the form (x = t) or (t = x)\n  "
+                f"{ctx.show(ctx.mctx.infer_type(FVar(hyp)))}"
+            )
+        ctx.replace_main([done[0]])
+
+
+def _equation_for(ctx: TacticContext, value: Expr) -> str | None:
+    """The id of a local that proves the equation meant by the argument of `subst`."""
+    if not isinstance(value, FVar):
+        return as_local(ctx, value)
+    if ctx.mctx.is_proof(value):
+        return value.id
+    for decl in reversed(list(ctx.lctx)):
+        sides = hyp_eq(ctx.mctx, decl.fvar_id)
+        if sides is not None and value in (sides[2], sides[3]):
+            return decl.fvar_id
+    return None
+
+
+@tactic(InjectionStx)
+def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
+    """`injection h with h₁ h₂`: equal constructor applications have equal fields; different ones close the goal."""
+    mctx = ctx.mctx
+    proof = elab_term(ctx.session, ctx.lctx, stx.term).term
+    type_ = mctx.instantiate(mctx.infer_type(proof))
+    sides = match_eq(type_) or match_eq(mctx.whnf(type_, "reducible"))
+    if sides is None:
+        raise ctx.with_goal("Tactic `injection` failed: equality expected")
+    equation = mk_eq(*sides)
+    absurdity = refute_clash(mctx, equation, proof)
+    if absurdity is not None:
+        ctx.close(mk_false_elim(mctx, ctx.target, absurdity))
+        return
+    parts = injection_equations(mctx, equation, proof)
+    if parts is None:
+        raise ctx.with_goal("Tactic `injection` failed: equality of constructor applications expected")
+    if len(stx.names) > len(parts):
+        raise TacticError("Tactic `injection` failed: too many identifiers provided")
+    goal = ctx.main
+    names = [*stx.names, *["_"] * (len(parts) - len(stx.names))]
+    for part, name in zip(parts, names):
+        shown = inaccessible("h") if name == "_" else name
+        _, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
+    ctx.replace_main([goal])

@@ -1,0 +1,276 @@
+"""`rw` and `rewrite`: replace every instance of one side of an equation by the other side.
+
+The first instance that is found (outermost first, left to right) fixes the arguments of the rule; then all equal
+instances are replaced at once, with the motive `fun x => goal with x for the instance`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nanoproof.lean.nanolean.elab.api import elab_term
+from nanoproof.lean.nanolean.errors import ProofError, TacticError
+from nanoproof.lean.nanolean.kernel.declaration import DefInfo
+from nanoproof.lean.nanolean.kernel.expr import (
+    PROP,
+    App,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Let,
+    MVar,
+    Pi,
+    collect_mvars,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+    subterms,
+)
+from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.meta.generalize import kabstract
+from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.meta.reduce import head_beta
+from nanoproof.lean.nanolean.syntax import RwRule, RwStx
+from nanoproof.lean.nanolean.tactics.apply import telescope
+from nanoproof.lean.nanolean.tactics.closing import close_by_rfl
+from nanoproof.lean.nanolean.tactics.constructors import match_eq
+from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_propext, mk_symm
+from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
+from nanoproof.lean.nanolean.tactics.location import proposition_ids
+
+
+class Equation(NamedTuple):
+    """`proof : lhs = rhs` in a type, and the arguments of the rule that are still open."""
+
+    type: Expr
+    lhs: Expr
+    rhs: Expr
+    proof: Expr
+    open: tuple[str, ...]
+
+
+class Rewritten(NamedTuple):
+    """The new term, `proof : old = new`, and the goals for what the rule leaves open."""
+
+    expr: Expr
+    proof: Expr
+    goals: list[str]
+
+
+@tactic(RwStx)
+def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
+    """`rw [a, ← b] at h`: rewrite by the rules in order, then try `rfl` (unless it is `rewrite`)."""
+    for rule in stx.rules:
+        try:
+            _rewrite_everywhere(ctx, stx, rule)
+        except ProofError as error:
+            raise error.at(rule.pos, rule.end) from None
+    if stx.try_rfl:
+        ctx.attempt(lambda: close_by_rfl(ctx, "reducible"))
+
+
+def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
+    location = stx.location
+    if location.wildcard:
+        _rewrite_wildcard(ctx, rule)
+        return
+    for name in location.hyps:
+        _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id)
+    if location.goal:
+        _rewrite_goal(ctx, rule)
+
+
+def _rewrite_wildcard(ctx: TacticContext, rule: RwRule) -> None:
+    done = False
+    for fvar_id in reversed(proposition_ids(ctx)):
+        if fvar_id in ctx.lctx:
+            done = ctx.attempt(lambda fvar_id=fvar_id: _rewrite_hyp(ctx, rule, fvar_id)) or done  # type: ignore[misc]
+    done = ctx.attempt(lambda: _rewrite_goal(ctx, rule)) or done
+    if not done:
+        raise TacticError("Tactic `rewrite` failed: did not find instance of the pattern in the current goal")
+
+
+def _rewrite_goal(ctx: TacticContext, rule: RwRule) -> None:
+    target = ctx.target
+    done = rewrite_with(ctx, target, rule)
+    goal = replace_target(ctx.mctx, ctx.main, done.expr, done.proof)
+    ctx.replace_main([goal, *done.goals])
+
+
+def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str) -> None:
+    decl = ctx.lctx.by_id[fvar_id]
+    old = ctx.type_of(decl)
+    done = rewrite_with(ctx, old, rule)
+    level = level_of(ctx.mctx, old)
+    moved = mk_app(Const("Eq.mp", (level,)), old, done.expr, done.proof, FVar(fvar_id))
+    _, goal = replace_hyp(ctx.mctx, ctx.main, fvar_id, done.expr, moved)
+    ctx.replace_main([goal, *done.goals])
+
+
+def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule) -> Rewritten:
+    """Rewrite a term of the main goal by one rule."""
+    found = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
+    if definition_name(ctx.mctx, found.term) is not None:
+        return _unfold_definition(ctx, e, found.term, rule.symm)
+    equation = as_equation(ctx, found.term, rule.symm)
+    result = rewrite(ctx, e, equation)
+    others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
+    goals = [*result.goals]
+    goals += [i for i in dict.fromkeys(others) if i not in goals and not ctx.mctx.is_assigned(i)]
+    return Rewritten(result.expr, result.proof, goals)
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def as_equation(ctx: TacticContext, proof: Expr, symm: bool) -> Equation:
+    """A proof of `∀ .., a = b` or `∀ .., a ↔ b` as an equation with metavariables for its arguments."""
+    mctx = ctx.mctx
+    type_ = mctx.instantiate(mctx.infer_type(proof))
+    ids: list[str] = []
+    while True:
+        if isinstance(type_, Pi):
+            mvars, type_ = telescope(mctx, type_, 1, ctx.main)
+            ids.append(mvars[0].id)
+            proof = App(proof, mvars[0])
+            continue
+        equation = _sides(mctx, type_, proof)
+        if equation is not None:
+            break
+        reduced = mctx.whnf(type_, "default")
+        if reduced is type_ or not isinstance(reduced, Pi):
+            raise TacticError(
+                "Tactic `rewrite` failed: Expected an equality or iff proof or definition name, but got\n  "
+                f"{ctx.show(type_)}"
+            )
+        type_ = reduced
+    sort, lhs, rhs, proof = equation
+    if symm:
+        proof = mk_symm(mctx, lhs, rhs, proof)
+        lhs, rhs = rhs, lhs
+    return Equation(sort, lhs, rhs, proof, tuple(ids))
+
+
+def _sides(mctx: MetaContext, type_: Expr, proof: Expr) -> tuple[Expr, Expr, Expr, Expr] | None:
+    """Type, sides and proof (as an equation) of an equation or equivalence."""
+    type_ = mctx.instantiate(type_)
+    equation = match_eq(type_)
+    if equation is not None:
+        return equation[1], equation[2], equation[3], proof
+    fn, args = get_app_fn_args(type_)
+    if isinstance(fn, Const) and fn.name == "Iff" and len(args) == 2:
+        return PROP, args[0], args[1], mk_propext(args[0], args[1], proof)
+    return None
+
+
+def rewrite(ctx: TacticContext, e: Expr, equation: Equation) -> Rewritten:
+    """Replace the instances of the left side in `e` by the right side."""
+    mctx = ctx.mctx
+    pattern = mctx.instantiate(equation.lhs)
+    if isinstance(get_app_fn(pattern), MVar):
+        raise ctx.with_goal(
+            "Tactic `rewrite` failed: Pattern is a metavariable\n  "
+            f"{ctx.show(pattern)}\nfrom equation\n  {ctx.show(pattern)} = {ctx.show(equation.rhs)}"
+        )
+    body = kabstract(mctx, e, pattern)
+    if not body.loose:
+        raise ctx.with_goal(
+            f"Tactic `rewrite` failed: Did not find an occurrence of the pattern\n  {ctx.show(pattern)}\n"
+            f"in the target expression\n  {ctx.show(e)}"
+        )
+    result_type = mctx.instantiate(mctx.infer_type(e))
+    type_ = mctx.instantiate(equation.type)
+    _check_motive(ctx, body, type_)
+    lhs, rhs = mctx.instantiate(equation.lhs), mctx.instantiate(equation.rhs)
+    proof = mctx.instantiate(equation.proof)
+    new = head_beta(mctx.instantiate(instantiate(body, rhs)))
+    motive = Lam("_a", type_, mctx.instantiate(body))
+    levels = (ONE if type_ is PROP else level_of(mctx, type_), level_of(mctx, result_type))
+    step = mk_app(Const("congrArg", levels), type_, result_type, lhs, rhs, motive, proof)
+    return Rewritten(new, step, [i for i in equation.open if not mctx.is_assigned(i)])
+
+
+def _check_motive(ctx: TacticContext, body: Expr, type_: Expr) -> None:
+    """Refuse a motive that is not type correct: some type depends on the instance that is replaced."""
+    mctx = ctx.mctx
+    local = mctx.fresh_local("_a", type_).fvar
+    motive = instantiate(body, local)
+    if _well_typed(mctx, motive, local, {}):
+        return
+    raise ctx.with_goal(f"Tactic `rewrite` failed: motive is not type correct:\n  {ctx.show(Lam('_a', type_, body))}")
+
+
+def _well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool]) -> bool:
+    """Whether the applications that mention the local fit together."""
+    if not e.has_fvar or e in seen:
+        return True
+    seen[e] = True
+    if isinstance(e, App):
+        if not (_well_typed(mctx, e.fn, local, seen) and _well_typed(mctx, e.arg, local, seen)):
+            return False
+        if not _occurs(e, local):
+            return True
+        fn_type = mctx.whnf(mctx.infer_type(e.fn), "default")
+        if not isinstance(fn_type, Pi):
+            return False
+        actual = mctx.infer_type(e.arg)
+        return fn_type.type is actual or mctx.is_def_eq(fn_type.type, actual)
+    if isinstance(e, Lam | Pi | Let):
+        inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
+        return _well_typed(mctx, e.type, local, seen) and _well_typed(mctx, instantiate(e.body, inner), local, seen)
+    return True
+
+
+def _occurs(e: Expr, local: Expr) -> bool:
+    return any(node is local for node in subterms(e, lambda node: node.has_fvar))
+
+
+# -- definitions -------------------------------------------------------------------------------------------------------
+
+
+def definition_name(mctx: MetaContext, term: Expr) -> str | None:
+    """The name where a rule is not a proof but a definition (to be unfolded)."""
+    fn = get_app_fn(term)
+    if isinstance(fn, Const) and isinstance(mctx.env.get(fn.name), DefInfo):
+        type_ = mctx.infer_type(term)
+        while isinstance(type_, Pi):
+            type_ = instantiate(type_.body, mctx.fresh_local(type_.name, type_.type).fvar)
+        return None if mctx.is_prop(type_) else fn.name
+    return None
+
+
+def _unfold_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> Rewritten:
+    """Rewrite by the defining equation of a constant; its sides are equal by definition."""
+    mctx = ctx.mctx
+    name = definition_name(mctx, term)
+    assert name is not None
+    if symm:
+        raise TacticError(f"Tactic `rewrite` failed: `← {name}` is not supported for the definition `{name}`")
+    new = unfold_everywhere(mctx, e, name)
+    if new is e:
+        raise ctx.with_goal(f"Tactic `rewrite` failed: Did not find an occurrence of `{name}` that unfolds")
+    type_ = mctx.infer_type(e)
+    refl = mk_app(Const("Eq.refl", (level_of(mctx, type_),)), type_, e)
+    return Rewritten(new, refl, [])
+
+
+def unfold_everywhere(mctx: MetaContext, e: Expr, name: str) -> Expr:
+    """The term with every application of a definition unfolded, where its recursion (if any) then computes."""
+
+    def visit(node: Expr) -> Expr:
+        fn, args = get_app_fn_args(node)
+        if isinstance(fn, Const) and fn.name == name:
+            new = mctx.unfold(mk_app(fn, *[visit(arg) for arg in args]))
+            if new is not None:
+                return new
+        if isinstance(node, App):
+            return App(visit(node.fn), visit(node.arg))
+        if isinstance(node, Lam | Pi):
+            return type(node)(node.name, visit(node.type), visit(node.body), node.info)
+        return node
+
+    with mctx.with_transparency("default"):
+        return visit(e)
