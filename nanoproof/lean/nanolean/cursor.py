@@ -4,7 +4,8 @@ from typing import NoReturn
 
 from .lexer import BAD, EOF, IDENT, Tokens
 
-MAX_DEPTH = 100  # nested terms and blocks; each costs the parser, the elaborator and the printer a few Python frames
+MAX_DEPTH = 100  # nested terms and blocks; each costs the parser and the elaborator a few Python frames
+MAX_CHAIN = 100  # things in a row that nest to the left: `a + b + ..`, `h.1.1..`, `t <;> t ..`
 NO_COLUMN = -1
 
 
@@ -76,6 +77,11 @@ class Cursor:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.tokens.error(f"nested more than {MAX_DEPTH} deep", self.pos())
+
+    def check_chain(self, count: int) -> None:
+        """Raise when a chain that nests to the left has become too long."""
+        if count > MAX_CHAIN:
+            raise self.tokens.error(f"a chain of more than {MAX_CHAIN} links", self.pos())
 
     def name(self, what: str = "identifier") -> str:
         """An identifier, dots allowed."""

@@ -4,6 +4,7 @@ from . import syntax as stx
 from .cursor import NO_COLUMN, Cursor
 from .lexer import IDENT, NUM
 
+MAX_LEVEL = 32  # as in Lean
 BRACKETS: dict[str, tuple[str, stx.BinderInfo]] = {
     "(": (")", "default"),
     "{": ("}", "implicit"),
@@ -24,7 +25,7 @@ class BinderParser(Cursor):
         close, info = BRACKETS[self.texts[self.i]]
         self.i += 1
         column, self.column = self.column, NO_COLUMN
-        if info == "inst" and self.texts[self.i + 1] != ":":
+        if info == "inst" and not (self.at_binder_name() and self.texts[self.i + 1] == ":"):
             start = self.pos()
             binders = [stx.Binder("_", self.term(), "inst", pos=start, end=self.last_end())]
         else:
@@ -106,7 +107,7 @@ class BinderParser(Cursor):
             self.i += 1
             return stx.LevelHole(pos=start, end=self.last_end())
         if self.kinds[self.i] == NUM:
-            return stx.LevelNum(self.small_number(), pos=start, end=self.last_end())
+            return stx.LevelNum(self.level_number(), pos=start, end=self.last_end())
         return stx.LevelName(self.name("universe level"), pos=start, end=self.last_end())
 
     def level(self) -> stx.LevelStx:
@@ -122,10 +123,19 @@ class BinderParser(Cursor):
             level = stx.LevelMax(tuple(args), text == "imax", pos=start, end=self.last_end())
         else:
             level = self.level_atom()
+        offset = 0
         while self.accept("+"):
-            level = stx.LevelAdd(level, self.small_number(), pos=start, end=self.last_end())
+            offset += self.level_number()
+        if offset:
+            level = stx.LevelAdd(level, offset, pos=start, end=self.last_end())
         self.depth -= 1
         return level
+
+    def level_number(self) -> int:
+        number = self.small_number()
+        if number > MAX_LEVEL:
+            raise self.tokens.error(f"universe levels end at {MAX_LEVEL}", self.starts[self.i - 1])
+        return number
 
     def small_number(self) -> int:
         """A numeral that counts something (universes, goals), not a term."""

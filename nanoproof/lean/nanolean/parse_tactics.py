@@ -51,7 +51,10 @@ class TacticParser(TermParser):
         """One tactic with the `<;>` behind it."""
         start = self.pos()
         tactic = self.tactic_form()
+        chain = 0
         while self.accept("<;>"):
+            chain += 1
+            self.check_chain(chain)
             tactic = stx.AndThenStx(tactic, self.tactic_form(), pos=start, end=self.last_end())
         return tactic
 

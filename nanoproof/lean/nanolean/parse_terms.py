@@ -11,7 +11,6 @@ from .cursor import NO_COLUMN
 from .lexer import FIELD, HOLE, IDENT, NUM
 from .parse_binders import BinderParser
 
-MAX_CHAIN = 300  # operators in a row (`a + b + c + ...`), which nest to the left
 MAX_DIGITS = 1000
 MAX_PREC = 1024  # what can be an argument
 LEAD_PREC = 1023  # `∀ x, p` and the like: an operand, but no argument without parentheses
@@ -62,8 +61,7 @@ class TermParser(BinderParser):
             if lhs_prec < least_left:
                 raise self.tokens.error(f"'{op}' cannot follow here without parentheses", self.pos())
             chain += 1
-            if chain > MAX_CHAIN:
-                raise self.tokens.error(f"more than {MAX_CHAIN} operators in a row", self.pos())
+            self.check_chain(chain)
             self.i += 1
             lhs = self.combine(op, lhs, self.term(right), start)
             lhs_prec = own
@@ -145,6 +143,7 @@ class TermParser(BinderParser):
                 self.fail("term")
             atom = form(self)
         while self.kinds[self.i] == FIELD and self.starts[self.i] == self.ends[self.i - 1]:
+            self.check_chain(self.i - i)
             part = self.texts[self.i][1:]
             field = self.small_projection(part) if part[0].isdecimal() else part
             self.i += 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from . import syntax as stx
-from .lexer import ParseError
+from .lexer import EOF, ParseError
 from .parse_commands import CommandParser
 
 __all__ = ["ParseError", "iter_commands", "parse_commands", "parse_tactic", "parse_term"]
@@ -40,6 +40,6 @@ def iter_commands(text: str) -> Iterator[stx.Command | ParseError]:
 def _parse_all(text: str, read: Callable[[CommandParser], _Node]) -> _Node:
     parser = CommandParser(text)
     node = read(parser)
-    if parser.texts[parser.i]:
+    if parser.kinds[parser.i] != EOF:
         parser.fail("end of input")
     return node

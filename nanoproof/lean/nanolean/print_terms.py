@@ -37,6 +37,7 @@ LEAD_PREC = 1023
 ARROW_PREC = 25
 CLOSED = 2000  # the right edge of an atom: swallows nothing
 ELLIPSIS = "⋯"
+MAX_DEPTH = 50  # Lean leaves out what is nested deeper
 
 Printed = tuple[str, int, int]
 
@@ -87,19 +88,27 @@ class TermPrinter:
         self.show_proofs = False
         self.renamed = False
         """Whether a bound variable got another name because of what is in the context."""
+        self._depth = 0
         self._bound: list[tuple[str, Expr]] = []
         self._signatures: dict[str, Signature] = {}
 
     def print(self, e: Expr) -> str:
         """The marked text of a whole term."""
         self._bound.clear()
+        self._depth = 0
         self.show_proofs = self.is_proof(e)
         return self.term(e)[0]
 
     # --- operands
 
     def term(self, e: Expr) -> Printed:
-        return _METHODS[e.__class__](self, e)
+        """The text of a term with its precedence and its right edge."""
+        if self._depth > MAX_DEPTH and e.__class__ in _COMPOUND:
+            return ELLIPSIS, MAX_PREC, CLOSED
+        self._depth += 1
+        printed = _METHODS[e.__class__](self, e)
+        self._depth -= 1
+        return printed
 
     def operand(self, e: Expr, prec: int) -> tuple[str, int]:
         """The text of a term where `prec` is demanded, as a group of its own, and what its right edge leaves."""
@@ -463,3 +472,4 @@ _METHODS: dict[type, Callable[[TermPrinter, Any], Printed]] = {
     Let: TermPrinter.let,
     Proj: TermPrinter.proj,
 }
+_COMPOUND = (App, Lam, Pi, Let, Proj)
