@@ -12,7 +12,7 @@ from typing import IO, Self
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.errors import LeanError, ServerUnavailable
 
-_READY_SECONDS = 120.0
+_READY_SECONDS = 300.0  # the first start ever checks the library of the embedded prover
 _STOP_SECONDS = 10.0
 _TAIL_BYTES = 2000
 _LISTENING = "listening on "

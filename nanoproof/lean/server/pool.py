@@ -48,6 +48,7 @@ class Pool:
         self._ids = itertools.count(1)
         self._waiting = 0
         self._closed = False
+        self._has_started = False
         self._failures = 0
         self._start_error: str | None = None
         self._retry_at = 0.0
@@ -190,19 +191,23 @@ class Pool:
             with self._changed:
                 if self._closed:
                     return
-                missing = 0 if time.monotonic() < self._retry_at else self._wanted() - self._live()
+                missing, idle = self._missing(), next_check - time.monotonic()
+                if missing <= 0 and idle > 0:
+                    self._changed.wait(idle)
+                    continue
             for _ in range(missing):
                 self._spawn()
-            if time.monotonic() >= next_check:
+            if idle <= 0:
                 self._check_leases()
                 self._check_memory()
                 next_check = time.monotonic() + _TICK_SECONDS
-            with self._changed:
-                if not self._closed:
-                    self._changed.wait(_TICK_SECONDS)
 
-    def _live(self) -> int:
-        return len(self._free) + len(self._starting) + sum(lease.process is not None for lease in self._leases.values())
+    def _missing(self) -> int:
+        """How many processes to start now. The first one starts alone: it may fill a cache that the others use."""
+        if time.monotonic() < self._retry_at:
+            return 0
+        live = len(self._free) + len(self._starting) + sum(lease.process is not None for lease in self._leases.values())
+        return (self._wanted() if self._has_started else 1) - live
 
     def _wanted(self) -> int:
         """How many processes there should be: all with `warmup`, else those in demand and one to spare."""
@@ -231,6 +236,7 @@ class Pool:
             return
         with self._changed:
             self._starting.discard(process)
+            self._has_started = True
             self._failures = 0
             self._start_error = None
             if self._closed:
