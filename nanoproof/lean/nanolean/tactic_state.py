@@ -23,6 +23,7 @@ from nanoproof.lean.nanolean.meta.store import DelayedAssignment, MVarDecl
 from nanoproof.lean.nanolean.parser import ParseError, parse_tactic
 from nanoproof.lean.nanolean.printer import pp_goal
 from nanoproof.lean.nanolean.syntax import Tactic, TacticSeq
+from nanoproof.lean.nanolean.tactics import load as load_tactics
 from nanoproof.lean.nanolean.tactics.core import TacticContext, run_seq, run_tactic_node
 
 TACTIC_STEPS = 200_000
@@ -87,7 +88,7 @@ def show_goal(mctx: MetaContext, goal: str) -> str:
     """A goal as Lean prints it: `case tag`, hypotheses, `⊢ target`."""
     decl = mctx.decl(goal)
     shown = LocalContext(instantiated(mctx, decl.lctx))
-    return pp_goal(decl.user_name, shown, mctx.instantiate(decl.type), mctx.env)
+    return pp_goal(decl.user_name, shown, mctx.instantiate(decl.type), mctx.env, mctx.user_name)
 
 
 def instantiated(mctx: MetaContext, lctx: LocalContext) -> LocalContext:
@@ -123,6 +124,7 @@ def run_tactic(state: TacticState, text: str, steps: int = TACTIC_STEPS) -> Step
 
 def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> StepResult:
     """Run one parsed tactic on a state; raises `TacticError` or another `ProofError`."""
+    load_tactics()
     mctx = open_state(state, steps)
     session = Session(mctx, state.state, run_block, state.level_names)
     ctx = TacticContext(mctx, state.state, state.goals, session)
@@ -136,6 +138,7 @@ def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> Ste
 
 def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -> None:
     """Run the tactics of a `by` block; they must close the goal."""
+    load_tactics()
     ctx = TacticContext(session.mctx, session.state, [goal], session)
     run_seq(ctx, seq)
     ctx.prune()

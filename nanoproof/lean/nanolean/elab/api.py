@@ -9,7 +9,7 @@ from nanoproof.lean.nanolean.elab import app, binders, operators, rewrite_arrow,
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
-from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, collect_mvars
+from nanoproof.lean.nanolean.kernel.expr import Expr, collect_mvars
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.unify_level import solve_postponed
 from nanoproof.lean.nanolean.printer import pp_goal
@@ -87,5 +87,5 @@ def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:
     mctx = elaborator.mctx
     decl = mctx.decl(mvar_id)
     what = "placeholder" if isinstance(stx, Hole) else "implicit argument"
-    text = pp_goal("", decl.lctx, mctx.instantiate(MVar(mvar_id)), elaborator.session.state.env)
+    text = pp_goal("", decl.lctx, mctx.instantiate(decl.type), mctx.env, mctx.user_name)
     return ElabError(f"don't know how to synthesize {what}\ncontext:\n{text}", stx.pos, stx.end)

@@ -57,4 +57,4 @@ class Session:
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
         """A term as Lean prints it."""
-        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env)
+        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from nanoproof.lean.nanolean.kernel.declaration import DefInfo
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, MVar
+from nanoproof.lean.nanolean.kernel.reduce import NAT_FUNCTIONS, NAT_SUCC, to_literal
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
 NAT = "Nat"
@@ -29,7 +31,29 @@ def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
         elif isinstance(e.arg, Lit) and isinstance(fn, App) and fn.fn is NAT_ADD:
             plus, e = plus + e.arg.value, fn.arg
         else:
-            return e, plus
+            value = None if e.has_fvar or e.has_mvar else eval_nat(store, e)
+            return (e, plus) if value is None else (None, plus + value)
+
+
+def eval_nat(store: MetaStore, e: Expr) -> int | None:
+    """The number that arithmetic on literals denotes, at any transparency; None for anything else."""
+    value = to_literal(e)
+    if value is not None or not isinstance(e, App):
+        return value
+    if e.fn is NAT_SUCC:
+        inner = eval_nat(store, e.arg)
+        return None if inner is None else inner + 1
+    if not (isinstance(e.fn, App) and isinstance(e.fn.fn, Const) and e.fn.fn.name in NAT_FUNCTIONS):
+        return None
+    left = eval_nat(store, e.fn.arg)
+    right = None if left is None else eval_nat(store, e.arg)
+    if left is None or right is None:
+        return None
+    info = store.env.get(e.fn.fn.name)
+    if not isinstance(info, DefInfo) or not info.computes_literals:
+        return None
+    result = NAT_FUNCTIONS[e.fn.fn.name](left, right)
+    return None if isinstance(result, bool) else result
 
 
 def mk_offset(base: Expr | None, plus: int) -> Expr:

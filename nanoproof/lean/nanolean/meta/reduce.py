@@ -7,22 +7,28 @@ tried and what a metavariable or a `let` local means to them. Results for terms 
 
 from __future__ import annotations
 
-from nanoproof.lean.nanolean.kernel.declaration import DefInfo
+from weakref import WeakKeyDictionary
+
+from nanoproof.lean.nanolean.kernel.declaration import Constants, DefInfo, RecInfo
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
+    BVar,
     Const,
     Expr,
     FVar,
     Lam,
     Let,
+    Lit,
     MVar,
     Proj,
     get_app_fn,
     get_app_fn_args,
     instantiate,
     mk_app,
+    replace,
 )
-from nanoproof.lean.nanolean.kernel.reduce import beta, fold_nat, reduce_head, reduce_proj
+from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, beta, fold_nat, reduce_head, reduce_proj
+from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
 
@@ -105,8 +111,8 @@ def definition(store: MetaStore, e: Expr) -> DefInfo | None:
 def unfold(store: MetaStore, e: Expr) -> Expr | None:
     """The term with the definition at its head unfolded and reduced, None if it does not unfold.
 
-    A definition by recursion unfolds only where its recursor then computes, so that `a + b` never turns into a stuck
-    `Nat.rec`.
+    A definition by recursion unfolds only where its recursor then computes, and what the recursor answers for smaller
+    arguments is written with the definition again: `n + succ m` becomes `succ (n + m)`, `n + m` stays as it is.
     """
     info = definition(store, e)
     if info is None:
@@ -114,23 +120,53 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     fn, args = get_app_fn_args(e)
     assert isinstance(fn, Const)
     store.budget.spend()
-    body = beta(info.value_at(fn.levels), args)
-    if not _is_recursor_app(store, get_app_fn(_lambda_body(info.value))):
-        return body
-    reduced = whnf_core(store, body)
-    head = get_app_fn(reduced)
-    return None if _is_recursor_app(store, head) or isinstance(reduced, Lam) else reduced
+    if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
+        return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
+    shape = _recursion(store.env, info)
+    if shape is None:
+        return beta(info.value_at(fn.levels), args)
+    arity, major = shape
+    if len(args) < arity:
+        return None
+    recursor = beta(info.value_at(fn.levels), args[:arity])
+    step = _app_step(store, recursor)
+    if step is None:
+        return None
+    assert isinstance(recursor, App)
+    step = _refolded(step, recursor.fn, mk_app(fn, *args[:major]), args[major + 1 : arity])
+    return beta(step, args[arity:])
 
 
-def _lambda_body(e: Expr) -> Expr:
-    while isinstance(e, Lam):
-        e = e.body
-    return e
+_RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()
 
 
-def _is_recursor_app(store: MetaStore, head: Expr) -> bool:
-    info = store.env.get(head.name) if isinstance(head, Const) else None
-    return info is not None and info.kind == "rec"
+def _recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    """Number of arguments and place of the major premise of `fun x₁ .. xₙ => T.rec .. xₖ`, None for other values."""
+    if info not in _RECURSIONS:
+        _RECURSIONS[info] = _find_recursion(env, info)
+    return _RECURSIONS[info]
+
+
+def _find_recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    body, arity = info.value, 0
+    while isinstance(body, Lam):
+        body, arity = body.body, arity + 1
+    fn, args = get_app_fn_args(body)
+    rec = env.get(fn.name) if isinstance(fn, Const) else None
+    if not isinstance(rec, RecInfo) or len(args) != rec.major_idx + 1 or not isinstance(args[-1], BVar):
+        return None
+    return arity, arity - 1 - args[-1].idx
+
+
+def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
+    """The term with `recursor x` written as `before x after`."""
+
+    def fold(node: Expr) -> Expr | None:
+        if isinstance(node, App) and node.fn is recursor:
+            return mk_app(before, replace(node.arg, fold), *after)
+        return None
+
+    return replace(e, fold)
 
 
 def unfold_const(store: MetaStore, e: Expr) -> Expr | None:

@@ -234,6 +234,11 @@ class MetaStore:
         """The declaration of a metavariable."""
         return self.decls[mvar_id]
 
+    def user_name(self, mvar_id: str) -> str:
+        """The name under which source text knows a metavariable, empty for none."""
+        decl = self.decls.get(mvar_id)
+        return "" if decl is None else decl.user_name
+
     def instantiate_level(self, level: Level) -> Level:
         """The level with assigned level metavariables replaced."""
         while level.has_mvar and self.level_assignment:
