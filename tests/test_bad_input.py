@@ -1,0 +1,109 @@
+"""What a user can get wrong: one clear line on stderr, exit code 2, and nothing written."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from nanoproof.gpt.checkpoint import save_checkpoint
+from tests.training import small
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkpoint")
+    words = small.tokenizer()
+    save_checkpoint(folder, 0, small.model(words), words)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def misshapen(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("misshapen")
+    words = small.tokenizer()
+    path = save_checkpoint(folder, 0, small.model(words), words)
+    state = torch.load(path, weights_only=True)
+    state["head.weight"] = state["head.weight"][:, :-1].clone()
+    torch.save(state, path)
+    return folder
+
+
+def refused(*words, home):
+    """The single line that a command ends with; it must exit with 2 and write nothing."""
+    before = sorted(home.rglob("*"))
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**__import__("os").environ, "NANOPROOF_HOME": str(home)},
+    )
+    assert done.returncode == 2, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
+    assert sorted(home.rglob("*")) == before
+    return lines[0]
+
+
+def test_a_missing_checkpoint(tmp_path):
+    assert "--model-path nowhere" in refused("nanoproof.rl", "--model-path", "nowhere", home=tmp_path)
+
+
+def test_a_checkpoint_of_another_shape(tmp_path, misshapen):
+    line = refused("scripts.prover_eval", "--model-path", misshapen, "--output-dir", tmp_path / "out", home=tmp_path)
+    assert "head.weight has shape" in line
+
+
+def test_an_unreachable_server(tmp_path, checkpoint):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["scripts.prover_eval", "--model-path", checkpoint, "--output-dir", tmp_path / "out"]
+    assert f"127.0.0.1:{port}" in refused(*words, "--lean-servers", f"127.0.0.1:{port}", home=tmp_path)
+
+
+def test_a_busy_port_of_the_server(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert str(port) in refused("nanoproof.lean.server", "--backend", "nanolean", "--port", port, home=tmp_path)
+
+
+def test_a_busy_port_of_the_dashboard(tmp_path):
+    (tmp_path / "run").mkdir()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert str(port) in refused("nanoproof.monitor", "--run-dir", "run", "--port", port, home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command", ["nanoproof.sft", "nanoproof.rl", "nanoproof.lean.server", "scripts.prover_eval", "scripts.prove"]
+)
+def test_an_unknown_flag(tmp_path, command):
+    assert "--no-such-flag" in refused(command, "--no-such-flag", home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nanoproof.sft", "--depth", "0"), "model.depth must be >= 1, got 0"),
+        (("nanoproof.rl", "--model-path", "x", "--fraction-sft", "1.5"), "rl.fraction_sft must be <= 1, got 1.5"),
+        (("nanoproof.rl", "--model-path", "x", "--search-gamma", "2"), "search.gamma must be <= 1"),
+        (("nanoproof.rl", "--model-path", "x", "--eval-every", "soon"), "--eval-every must look like"),
+        (("nanoproof.rl",), "give either --model-path"),
+        (("nanoproof.rl", "--model-path", "x", "--datasets", "other"), "unknown data set other"),
+        (("scripts.prover_eval",), "--policy model needs --model-path"),
+    ],
+)
+def test_a_value_out_of_range_or_a_clash(tmp_path, words, message):
+    assert message in refused(*words, home=tmp_path)
+
+
+def test_a_theorem_with_a_syntax_error(tmp_path):
+    line = refused("scripts.prove", "theorem t (p : Prop : p := by sorry", "--policy", "solver-only", home=tmp_path)
+    assert "line 1" in line and "column" in line
