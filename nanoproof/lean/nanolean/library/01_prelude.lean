@@ -75,7 +75,7 @@ def False.elim {C : Sort u} (h : False) : C := @False.rec (fun _ => C) h
 
 def absurd {a : Prop} {b : Sort v} (h₁ : a) (h₂ : ¬a) : b := False.elim (h₂ h₁)
 
-theorem Not.elim {a : Prop} {b : Sort v} (h₁ : ¬a) (h₂ : a) : b := absurd h₂ h₁
+def Not.elim {a : Prop} {b : Sort v} (h₁ : ¬a) (h₂ : a) : b := absurd h₂ h₁
 
 theorem mt {a b : Prop} (h₁ : a → b) (h₂ : ¬b) : ¬a := fun ha => h₂ (h₁ ha)
 

@@ -21,7 +21,6 @@ theorem Nat.le_succ_of_le {n m : Nat} (h : n ≤ m) : n ≤ Nat.succ m := by
 
 theorem Nat.le_of_eq {n m : Nat} (p : n = m) : n ≤ m := by
   rw [p]
-  exact Nat.le_refl m
 
 @[simp] theorem Nat.zero_le (n : Nat) : 0 ≤ n := by
   induction n with

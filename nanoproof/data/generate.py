@@ -1,0 +1,87 @@
+"""The generator of true statements: families, levels 1 to 6, distinct up to renaming, the same for the same seed."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from nanoproof.data.generate_cancel import cancel_problem, exists_problem
+from nanoproof.data.generate_equations import equation_problem, identity_problem
+from nanoproof.data.generate_induction import induction_problem
+from nanoproof.data.generate_logic import pred_problem, prop_problem
+from nanoproof.data.generate_mix import mixed_problem
+from nanoproof.data.generate_order import divides_problem, order_problem
+from nanoproof.data.problem import Problem
+from nanoproof.data.statement_key import statement_key
+
+LEVELS = (1, 2, 3, 4, 5, 6)
+FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
+    "prop": prop_problem,
+    "pred": pred_problem,
+    "nat_identity": identity_problem,
+    "equation": equation_problem,
+    "cancel": cancel_problem,
+    "order": order_problem,
+    "divides": divides_problem,
+    "exists": exists_problem,
+    "induction": induction_problem,
+    "mixed": mixed_problem,
+}
+MAX_FAILURES = 6000
+"""Tries in a row without a new problem after which a family has given what it has."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A problem with its place: id `<family>_l<level>_<number>` and its key."""
+
+    id: str
+    problem: Problem
+    key: str
+
+    @property
+    def level(self) -> int:
+        """1 (easiest) to 6."""
+        return self.problem.level
+
+    def source(self) -> str:
+        """The theorem with `sorry`."""
+        return self.problem.source(self.id)
+
+
+def family_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
+    """Distinct problems of one family, at most `per_level[level]` of each level, none with a key in `excluded`.
+
+    Deterministic in its arguments. A family that runs dry gives fewer.
+    """
+    room = Counter(per_level)
+    seen = set(excluded)
+    found: list[Named] = []
+    failures = 0
+    for problem in _candidates(family, seed, room):
+        if failures > MAX_FAILURES or not +room:
+            break
+        failures += 1
+        if problem is None or room[problem.level] <= 0:
+            continue
+        key = statement_key(problem.source("t"))
+        if key in seen:
+            continue
+        seen.add(key)
+        room[problem.level] -= 1
+        number = per_level[problem.level] - room[problem.level]
+        found.append(Named(f"{family}_l{problem.level}_{number:04d}", problem, key))
+        failures = 0
+    return found
+
+
+def _candidates(family: str, seed: int, room: Counter[int]) -> Iterator[Problem | None]:
+    """Tries with difficulties of levels that still have room; one generator per try, so that each can be repeated."""
+    generator = FAMILIES[family]
+    attempt = 0
+    while True:
+        open_levels = [level for level in LEVELS if room[level] > 0] or list(LEVELS)
+        difficulty = open_levels[attempt % len(open_levels)]
+        rng = random.Random(f"{family}/{seed}/{attempt}")
+        yield generator(rng, min(6, difficulty + rng.choice((0, 0, 0, 1))))
+        attempt += 1

@@ -1,0 +1,301 @@
+"""Finds short tactic proofs of intuitionistic statements, propositional or with quantifiers over numbers.
+
+A depth-first search over the same moves that a person makes: use a hypothesis, introduce, split, take a side, apply an
+implication. Moves that lose nothing are made at once; among the others the shortest proof within the budget wins. For
+propositional statements the decision procedure cuts every branch that cannot succeed.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, match, show, substitute, variables
+from nanoproof.data.intuitionistic import holds
+from nanoproof.data.problem import Names, Step
+
+MAX_NODES = 4000
+# Names for what quantifiers bring into scope. The ones bound in the statement are taken already, so nothing is captured.
+BOUND_NAMES = ("x", "y", "z", "n", "m", "k", "i", "j", "w")
+
+Context = tuple[tuple[str, Formula], ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A hypothesis read as `premises → conclusion`, with `term` the Lean term for it (holes filled in by `{x}`)."""
+
+    term: str
+    holes: tuple[str, ...]
+    premises: tuple[Formula, ...]
+    conclusion: Formula
+
+
+class GaveUp(Exception):
+    """The search visited too many nodes."""
+
+
+class LogicSearch:
+    """One search; `plain` asks for one rule per tactic, otherwise terms such as `⟨h.2, h.1⟩` are used."""
+
+    def __init__(self, names: Names, rng: random.Random, propositional: bool, plain: bool = True) -> None:
+        self.names = names
+        self.rng = rng
+        self.propositional = propositional
+        self.plain = plain
+        self.nodes = 0
+        self.projections = rng.random() < 0.3
+        self.numbered = rng.random() < 0.5
+        self.symbols = rng.random() < 0.5
+
+    def prove(self, hypotheses: Context, goal: Formula, terms: tuple[Term, ...], budget: int) -> Step | None:
+        """A proof of at most `budget` tactics, or None. `terms` are the numbers in scope."""
+        for limit in range(1, budget + 1):
+            try:
+                step = self._search(hypotheses, goal, terms, limit, self.names.copy(), frozenset())
+            except GaveUp:
+                return None
+            if step is not None:
+                return step
+        return None
+
+    def _search(
+        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
+    ) -> Step | None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise GaveUp
+        if budget <= 0:
+            return None
+        closing = self._close(context, goal, terms)
+        if closing is not None:
+            return Step(closing)
+        key = (frozenset(f for _, f in context), goal)
+        if budget == 1 or key in seen:
+            return None
+        if self.propositional and not holds([f for _, f in context], goal):
+            return None
+        below = seen | {key}
+        forced = self._forced(context, goal, terms, budget, names, below)
+        if forced is not False:
+            return forced
+        for option in self._options(context, goal, terms, budget, names, below):
+            if option is not None:
+                return option
+        return None
+
+    # ---- closing a goal by one tactic
+
+    def _close(self, context: Context, goal: Formula, terms: tuple[Term, ...]) -> str | None:
+        by_formula = {f: name for name, f in context}
+        if goal in by_formula:
+            return f"exact {by_formula[goal]}" if self.rng.random() < 0.85 else "assumption"
+        if goal[0] in ("=", "≤") and goal[1] == goal[2]:
+            return "rfl" if goal[0] == "=" else f"exact Nat.le_refl {arg(goal[1])}"
+        if FALSE in by_formula or any(f[0] == "not" and f[1] in by_formula for f in by_formula):
+            return "contradiction"
+        for name, formula in context:
+            part = self._part(name, formula, goal)
+            if part is not None:
+                return f"exact {part}"
+        for rule in self._rules(context):
+            found = match(rule.conclusion, goal, set(rule.holes), {})
+            if found is None or len(rule.premises) + len(rule.holes) > 2 or set(rule.holes) - found.keys():
+                continue
+            arguments = [by_formula.get(_instance(p, found)) for p in rule.premises]
+            if None not in arguments:
+                return "exact " + " ".join([_fill(rule, found), *(str(a) for a in arguments)])
+        if goal[0] == "ex":
+            for name, formula in context:
+                found = match(goal[2], formula, {goal[1]}, {})
+                if found is not None and goal[1] in found:
+                    return f"exact ⟨{show(found[goal[1]])}, {name}⟩"
+        if not self.plain:
+            return self._close_by_term(by_formula, goal)
+        return None
+
+    def _part(self, name: str, formula: Formula, goal: Formula) -> str | None:
+        if formula[0] == "∧" and self.projections and goal in formula[1:]:
+            first = goal == formula[1]
+            return name + ((".1" if first else ".2") if self.numbered else (".left" if first else ".right"))
+        return None
+
+    def _close_by_term(self, by_formula: dict[Formula, str], goal: Formula) -> str | None:
+        if goal[0] == "∧" and goal[1] in by_formula and goal[2] in by_formula:
+            return f"exact ⟨{by_formula[goal[1]]}, {by_formula[goal[2]]}⟩"
+        if goal[0] == "∨":
+            for side, constructor in ((1, "Or.inl"), (2, "Or.inr")):
+                if goal[side] in by_formula:
+                    return f"exact {constructor} {by_formula[goal[side]]}"
+        return None
+
+    # ---- moves that lose nothing
+
+    def _forced(
+        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
+    ) -> Step | None | bool:
+        """The result of an invertible move, or False when there is none."""
+        if goal[0] in ("→", "not"):
+            name = names.take("h")
+            result = goal[2] if goal[0] == "→" else FALSE
+            return self._one(f"intro {name}", (*context, (name, goal[1])), result, terms, budget, names, seen)
+        if goal[0] == "all":
+            x = names.take(*BOUND_NAMES)
+            body = substitute(goal[2], goal[1], ("var", x))
+            return self._one(f"intro {x}", context, body, (*terms, ("var", x)), budget, names, seen)
+        for name, formula in context:
+            if formula[0] in ("∧", "↔", "ex") and not self._useless(context, name, goal):
+                return self._split(context, name, name, formula, goal, terms, budget, names, seen)
+        if goal[0] in ("∧", "↔"):
+            parts = goal[1:] if goal[0] == "∧" else (("→", goal[1], goal[2]), ("→", goal[2], goal[1]))
+            return self._many("constructor", [(context, p) for p in parts], terms, budget, names, seen)
+        for name, formula in context:
+            if formula[0] == "∨" and not self._useless(context, name, goal):
+                return self._split(context, name, name, formula, goal, terms, budget, names, seen)
+        return False
+
+    def _useless(self, context: Context, name: str, goal: Formula) -> bool:
+        return self.propositional and holds([f for n, f in context if n != name], goal)
+
+    def _split(
+        self, context: Context, used: str, term: str, formula: Formula, goal: Formula, terms: tuple[Term, ...],
+        budget: int, names: Names, seen: frozenset,
+    ) -> Step | None:  # fmt: skip
+        """`cases` on a conjunction, disjunction, equivalence or existence; the hypothesis itself goes away."""
+        rest = tuple((n, f) for n, f in context if n != used)
+        if formula[0] == "∨":
+            name = names.take("h1", "h2", "h3")
+            other = name if self.rng.random() < 0.5 else names.take("h2", "h3", "h4")
+            tactic = f"cases {term} with | inl {name} => ?_ | inr {other} => ?_"
+            goals = [((*rest, (name, formula[1])), goal), ((*rest, (other, formula[2])), goal)]
+            return self._many(tactic, goals, terms, budget, names, seen)
+        if formula[0] == "ex":
+            x, h = names.take(*BOUND_NAMES), names.take("hx", "hy")
+            body = substitute(formula[2], formula[1], ("var", x))
+            tactic = f"cases {term} with | intro {x} {h} => ?_"
+            return self._one(tactic, (*rest, (h, body)), goal, (*terms, ("var", x)), budget, names, seen)
+        first, second = names.take("h1", "h2", "h3"), names.take("h2", "h3", "h4")
+        parts = formula[1:]
+        if formula[0] == "↔":
+            parts = (("→", formula[1], formula[2]), ("→", formula[2], formula[1]))
+        tactic = f"cases {term} with | intro {first} {second} => ?_"
+        return self._one(tactic, (*rest, (first, parts[0]), (second, parts[1])), goal, terms, budget, names, seen)
+
+    # ---- choices
+
+    def _options(
+        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
+    ) -> Iterator[Step | None]:
+        if goal[0] == "∨":
+            yield self._one("left", context, goal[1], terms, budget, names, seen)
+            yield self._one("right", context, goal[2], terms, budget, names, seen)
+        if goal[0] == "ex":
+            for term in terms:
+                body = substitute(goal[2], goal[1], term)
+                if not any(f == body for _, f in context):
+                    yield self._one(f"exists {arg(term)}", context, body, terms, budget, names, seen)
+        rules = list(self._rules(context))
+        for rule in rules:
+            found = match(rule.conclusion, goal, set(rule.holes), {})
+            if found is not None and not set(rule.holes) - found.keys() and rule.premises:
+                goals = [(context, _instance(p, found)) for p in rule.premises]
+                yield self._many(f"apply {rule.term.split()[0]}", goals, terms, budget, names, seen)
+        yield from self._forward(context, rules, goal, terms, budget, names, seen)
+        if goal != FALSE and any(f[0] == "not" or (f[0] == "→" and f[2] == FALSE) for _, f in context):
+            yield self._one("exfalso", context, FALSE, terms, budget, names, seen)
+
+    def _forward(
+        self, context: Context, rules: list[Rule], goal: Formula, terms: tuple[Term, ...], budget: int, names: Names,
+        seen: frozenset,
+    ) -> Iterator[Step | None]:  # fmt: skip
+        """Uses a rule all of whose premises are there: `cases h h1 with ..` or `have h2 : q := h h1`."""
+        by_formula = {f: name for name, f in context}
+        for rule in rules:
+            for found in _instances(rule, list(by_formula), terms):
+                result = _instance(rule.conclusion, found)
+                if result in by_formula or (not rule.premises and not rule.holes):
+                    continue
+                arguments = [by_formula[_instance(p, found)] for p in rule.premises]
+                term = " ".join([_fill(rule, found), *arguments])
+                inner = names.copy()
+                if result[0] in ("∨", "∧", "ex"):
+                    used = rule.term if not rule.holes else ""
+                    yield self._split(context, used, term, result, goal, terms, budget, inner, seen)
+                elif result != FALSE:
+                    name = inner.take("h2", "h3", "h4")
+                    tactic = f"have {name} : {show(result)} := {term}"
+                    yield self._one(tactic, (*context, (name, result)), goal, terms, budget, inner, seen)
+
+    def _rules(self, context: Context) -> Iterator[Rule]:
+        for name, formula in context:
+            holes: list[str] = []
+            while formula[0] == "all":
+                holes.append(formula[1])
+                formula = formula[2]
+            premises: list[Formula] = []
+            while formula[0] in ("→", "not"):
+                premises.append(formula[1])
+                formula = formula[2] if formula[0] == "→" else FALSE
+            if premises or holes:
+                yield Rule(name, tuple(holes), tuple(premises), formula)
+
+    # ---- putting steps together
+
+    def _one(
+        self, tactic: str, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names,
+        seen: frozenset,
+    ) -> Step | None:  # fmt: skip
+        child = self._search(context, goal, terms, budget - 1, names.copy(), seen)
+        return None if child is None else Step(tactic, (child,))
+
+    def _many(
+        self, tactic: str, goals: list[tuple[Context, Formula]], terms: tuple[Term, ...], budget: int, names: Names,
+        seen: frozenset,
+    ) -> Step | None:  # fmt: skip
+        children: list[Step] = []
+        left = budget - 1
+        for k, (context, goal) in enumerate(goals):
+            reserve = len(goals) - 1 - k
+            limits = range(1, left - reserve + 1)
+            tries = (self._search(context, goal, terms, limit, names.copy(), seen) for limit in limits)
+            child = next((step for step in tries if step is not None), None)
+            if child is None:
+                return None
+            children.append(child)
+            left -= child.size
+        return Step(tactic, tuple(children))
+
+
+def _instance(formula: Formula, found: dict[str, Term]) -> Formula:
+    for name, value in found.items():
+        formula = substitute(formula, name, value)
+    return formula
+
+
+def _fill(rule: Rule, found: dict[str, Term]) -> str:
+    return " ".join([rule.term, *(arg(found[x]) for x in rule.holes)])
+
+
+def _instances(rule: Rule, facts: list[Formula], terms: tuple[Term, ...]) -> Iterator[dict[str, Term]]:
+    """Ways to fill the holes so that every premise is among the facts."""
+    partial: list[dict[str, Term]] = [{}]
+    for premise in rule.premises:
+        partial = [
+            more for found in partial for fact in facts if (more := match(premise, fact, set(rule.holes), found)) is not None
+        ]
+    for found in partial:
+        missing = [x for x in rule.holes if x not in found]
+        if not missing:
+            yield found
+        elif len(missing) == 1 and len(terms) <= 4:
+            for term in terms:
+                yield {**found, missing[0]: term}
+
+
+def scope(names: list[str]) -> tuple[Term, ...]:
+    """The number variables of a statement as terms to try."""
+    return tuple(("var", name) for name in names)
+
+
+def free_terms(formulas: list[Formula]) -> tuple[Term, ...]:
+    """The number variables that the formulas mention, in alphabetical order."""
+    return scope(sorted(set().union(*(variables(f) for f in formulas)))) if formulas else ()
