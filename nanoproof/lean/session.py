@@ -79,7 +79,8 @@ class HttpLeanSession:
 
     def start(self, theorem: Theorem) -> Branch:
         """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
-        number, state = self._surviving(lambda: self._start(theorem))
+        number, state = self._surviving(lambda: self._start(theorem, fresh=True))
+        self._epoch += 1  # the server forgets earlier branches now; they are rebuilt if they are used again
         return Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
@@ -170,15 +171,14 @@ class HttpLeanSession:
                 self._release()
         raise ProcessLost(f"Lean server {self._transport.address} lost {_RECOVERIES} processes in a row: {reason}")
 
-    def _start(self, theorem: Theorem) -> tuple[int, ProofState]:
+    def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
         """Start a theorem: the number of its proof state and its goals.
 
         It is sent as an `example`: a proof must not use the theorem itself, and its name may be taken already.
         """
+        body = {"theorem_with_sorry": to_example(theorem.source), "fresh": fresh}
         try:
-            answer = self._call(
-                "proof_from_sorry", {"theorem_with_sorry": to_example(theorem.source)}, self._config.command_seconds
-            )
+            answer = self._call("proof_from_sorry", body, self._config.command_seconds)
         except _Refusal as error:
             raise TheoremRejected(str(error)) from error
         return read_branch(answer.get("value"))

@@ -110,6 +110,26 @@ def test_branches_of_a_lost_process_are_rebuilt_by_replaying(serve: Serve) -> No
     assert sent == [*path, *path, "focus (exact hq)"]
 
 
+def test_a_new_theorem_clears_the_process_and_earlier_branches_are_rebuilt(serve: Serve) -> None:
+    server = serve()
+    with server.client().lease() as session:
+        right = applied(session.apply(session.start(THEOREM), ["constructor"])[0]).branches[1]
+        other = session.start(EXISTS_THEOREM)
+        assert {"prune_all": True} in server.requests()
+        assert applied(session.apply(right, ["exact hq"])[0]).branches == ()
+        assert len(applied(session.apply(other, ["refine"])[0]).branches) == 2
+
+
+def test_a_process_is_recycled_within_a_long_lease(serve: Serve) -> None:
+    server = serve(max_uses=3)
+    with server.client().lease() as session:
+        pids = []
+        for _ in range(4):
+            assert applied(session.apply(session.start(THEOREM), ["trivial"])[0]).branches == ()
+            pids.append(server.pool.find(session._process).process.pid)  # type: ignore[union-attr,arg-type]
+    assert pids[0] == pids[2] != pids[3]
+
+
 def test_a_crash_at_the_first_try_is_forgiven(serve: Serve, tmp_path: Path) -> None:
     flaky = {"do": "crash", "flag": str(tmp_path / "crashed"), "then": []}
     script = {**SCRIPT, "tactics": {AND: {"flaky": flaky, "trivial": []}}}

@@ -41,6 +41,7 @@ class Lease:
         process: ReplProcess,
         base_env: int | None,
         backend: Backend,
+        max_uses: int,
         replace: Callable[[], tuple[ReplProcess, int | None]],
     ) -> None:
         self.id = lease_id
@@ -49,6 +50,7 @@ class Lease:
         self.process: ReplProcess | None = process
         self.base_env = base_env
         self._backend = backend
+        self._max_uses = max_uses
         self._replace = replace
         self._ids = itertools.count()
         self._branches: dict[int, ReplBranch] = {}
@@ -73,8 +75,10 @@ class Lease:
         except ReplTimeout as error:
             raise TacticTimedOut(f"Command timed out after {seconds:g} s") from error
 
-    def start(self, source: str, seconds: float) -> tuple[int, ReplBranch]:
-        """Start at the single `sorry` of a theorem."""
+    def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, ReplBranch]:
+        """Start at the single `sorry` of a theorem; `fresh` says that the client needs no earlier branch any more."""
+        if fresh and self._branches:
+            self._forget()
         answer = self.command(source, seconds)
         errors = [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]
         if errors or "env" not in answer:
@@ -109,6 +113,20 @@ class Lease:
         except ReplError:
             return None
         return process if process.alive else None
+
+    def _forget(self) -> None:
+        """Drop all branches, and the process if it has been used enough (its memory may only ever grow)."""
+        self._branches.clear()
+        assert self.process is not None
+        self.process.uses += 1
+        if self.process.uses > self._max_uses:
+            self.process.close()
+            self.process = None
+            return
+        try:
+            self._backend.reset(self.process)
+        except ReplError:
+            self._lose()
 
     def _find(self, branch_id: int) -> ReplBranch:
         if self.process is None:

@@ -82,7 +82,7 @@ class Pool:
                     if remaining <= 0:
                         return None
                     self._changed.wait(min(remaining, _TICK_SECONDS))
-                lease = Lease(next(self._ids), *taken, self._backend, self._replace)
+                lease = Lease(next(self._ids), *taken, self._backend, self._settings.max_uses, self._replace)
                 self._leases[lease.id] = lease
                 return lease
             finally:

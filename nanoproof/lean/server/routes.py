@@ -64,8 +64,9 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
     @routes.post("/process/<int:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:
         def start(lease: Lease) -> dict[str, Any]:
+            source, fresh = _string(body, "theorem_with_sorry"), bool(body.get("fresh"))
             try:
-                return {"value": describe(lease.start(_string(body, "theorem_with_sorry"), settings.command_seconds))}
+                return {"value": describe(lease.start(source, settings.command_seconds, fresh))}
             except TacticRefused as error:
                 return {"error": str(error)}
 

@@ -24,8 +24,8 @@ class ServerSettings:
     lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
     start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0)
     command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
-    max_uses: int = opt(1000, "A process is replaced after this many leases.", min=1)
-    memory_limit_gb: float | None = opt(None, "A process with more resident memory than this is killed.", above=0)
+    max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1)
+    memory_limit_gb: float | None = opt(8.0, "A process with more unshared resident memory is killed.", above=0)
     exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.")
     log_level: str = opt(
         "warning", "Which messages go to standard error.", choices=("debug", "info", "warning", "error")
