@@ -1,12 +1,13 @@
 """The client of Lean servers: what users name on the command line, and where leases come from."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from nanoproof.lean.address import Address, parse_address
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.session import HttpLeanSession, ServerFeatures
-from nanoproof.lean.transport import ClientConfig, Transport
+from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
 
 __all__ = ["ClientConfig", "LeanServerClient", "check_servers"]
 
@@ -14,12 +15,16 @@ _STATUS_SECONDS = 10.0
 
 
 class LeanServerClient:
-    """One Lean server. Safe for several threads: every lease has a connection of its own."""
+    """One Lean server. Safe for several threads: every lease has a connection of its own.
+
+    `address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if there is one.
+    """
 
     def __init__(self, address: str | Address, token: str | None = None, config: ClientConfig | None = None) -> None:
-        self.address = parse_address(address) if isinstance(address, str) else address
+        self._address = parse_address(address) if isinstance(address, str) else address
+        self.address = str(self._address)
         self.config = config or ClientConfig()
-        self._token = token
+        self._token = os.environ.get(TOKEN_VARIABLE) if token is None else token
         self._features = ServerFeatures()
 
     def status(self) -> dict[str, Any]:
@@ -38,7 +43,7 @@ class LeanServerClient:
         return HttpLeanSession(self._connect(), self.config, self._features, timeout)
 
     def _connect(self) -> Transport:
-        return Transport(self.address, self._token, self.config.connect_seconds)
+        return Transport(self._address, self._token, self.config.connect_seconds)
 
 
 def check_servers(addresses: Iterable[str | Address], token: str | None = None) -> list[dict[str, Any]]:

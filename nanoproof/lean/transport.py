@@ -21,6 +21,9 @@ from nanoproof.common.config import opt, validate
 from nanoproof.lean.address import Address
 from nanoproof.lean.errors import ProtocolError, ServerTimeout, ServerUnavailable
 
+TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
+"""Environment variable with the token that servers ask for and clients send."""
+
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 0.1
 _MAX_RETRY_AFTER_SECONDS = 5.0

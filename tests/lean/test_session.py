@@ -263,6 +263,12 @@ def test_a_wrong_token_is_said(serve: Serve) -> None:
         assert session.start(THEOREM)
 
 
+def test_the_token_of_the_environment_is_sent(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(token="right")
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "right")
+    assert check_servers([f"127.0.0.1:{server.port}"])[0]["used_processes"] == 0
+
+
 UPSTREAM_GOAL = {"type": "p", "hypotheses": []}
 
 

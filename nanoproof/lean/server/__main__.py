@@ -17,8 +17,10 @@ from nanoproof.lean.server.app import bind, create_app, make_http_server
 from nanoproof.lean.server.backend import make_backend
 from nanoproof.lean.server.pool import CannotStart, Pool
 from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.transport import TOKEN_VARIABLE
 
-TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
+log = logging.getLogger(__name__)
+
 _PARENT_CHECK_SECONDS = 1.0
 
 
@@ -36,7 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         threading.Thread(target=_watch_parent, args=(pool, os.getppid()), name="parent-watch", daemon=True).start()
     try:
         pool.start()
-        app = create_app(settings, pool, token=os.environ.get(TOKEN_VARIABLE))
+        token = os.environ.get(TOKEN_VARIABLE)
+        if not token and not settings.address.startswith(("127.", "localhost", "::1")):
+            log.warning("anyone who reaches %s can run code here; set %s", settings.address, TOKEN_VARIABLE)
+        app = create_app(settings, pool, token)
         server = make_http_server(app, settings, listener)
         host = f"[{settings.address}]" if ":" in settings.address else settings.address
         print(f"listening on http://{host}:{listener.getsockname()[1]}", flush=True)
