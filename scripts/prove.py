@@ -23,6 +23,8 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.lean.client import LeanServerClient, check_servers
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lexical import mask
+from nanoproof.lean.nanolean.lexer import ParseError
+from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.source import parts
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
@@ -70,11 +72,20 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def theorem_of(text: str) -> Theorem:
-    """The theorem that a user typed, with its `sorry` added if it is missing; SourceError if it is not a theorem."""
+def theorem_of(text: str, embedded: bool) -> Theorem:
+    """The theorem that a user typed, with its `sorry` added if it is missing; UserError if it is not one theorem.
+
+    If the embedded prover is to read it, a mistake in its syntax is found here already, with its place.
+    """
     source = text.strip()
     if re.search(r"(?<![\w.'])sorry(?![\w.'])", mask(source)) is None:
         source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source) + " := by sorry"
+    if embedded:
+        try:
+            parse_commands(source)
+        except ParseError as error:
+            place = f"line {error.line}, column {error.column}"
+            raise UserError(f"the theorem has a syntax error at {place}: {error.message}") from error
     parts(source)
     return Theorem(source, dataset="user", id="user")
 
@@ -145,7 +156,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parse_args(argv)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
-    theorem = theorem_of(args.theorem)
+    theorem = theorem_of(args.theorem, embedded=not options.lean_servers)
     with open_policy(options, sampling) as policy, open_session(options) as session:
         print(f"policy: {options.policy_name}")
         prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.errors import SourceError
 from scripts import prove
 from tests.fakes.lean import ScriptedLean, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
@@ -78,16 +77,23 @@ def test_a_lost_server_is_no_unproven_theorem(lean: ScriptedLean) -> None:
     ],
 )
 def test_a_missing_sorry_is_added(text: str) -> None:
-    assert prove.theorem_of(text).source == "theorem foo : A := by sorry"
+    assert prove.theorem_of(text, embedded=True).source == "theorem foo : A := by sorry"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "A → A", "theorem : A", "theorem foo : A := by sorry\ntheorem bar : B := by sorry"]
-)
-def test_what_is_not_one_theorem_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(SourceError) as error:
-        prove.theorem_of(text)
+TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+@pytest.mark.parametrize("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
+def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: bool) -> None:
+    with pytest.raises(UserError) as error:
+        prove.theorem_of(text, embedded)
     assert "\n" not in str(error.value)
+
+
+def test_a_syntax_error_is_refused_with_its_place() -> None:
+    with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 15: unexpected token"):
+        prove.theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
 
 
 @pytest.mark.parametrize(
