@@ -92,7 +92,7 @@ def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: boo
 
 
 def test_a_syntax_error_is_refused_with_its_place() -> None:
-    with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 15: unexpected token"):
+    with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
         prove.theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
 
 
