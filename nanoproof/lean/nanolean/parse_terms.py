@@ -9,7 +9,7 @@ from collections.abc import Callable
 from . import syntax as stx
 from .cursor import NO_COLUMN
 from .lexer import FIELD, HOLE, IDENT, NUM
-from .parse_binders import BinderParser
+from .parse_binders import BRACKETS, BinderParser
 
 MAX_DIGITS = 1000
 MAX_PREC = 1024  # what can be an argument
@@ -87,7 +87,7 @@ class TermParser(BinderParser):
             if prec > LEAD_PREC:
                 self.fail("term")
             return prefix_form(self)
-        if (text == "(" or text == "{" or text == "⦃") and prec <= ARROW_PREC and self.at_dependent_arrow():
+        if text in BRACKETS and prec <= ARROW_PREC and self.at_dependent_arrow():
             return self.dependent_arrow()
         if text == "-" and prec <= 75:
             return self.unary("-", 75)
@@ -96,6 +96,8 @@ class TermParser(BinderParser):
         head = self.atom()
         if not self.at_argument():
             return head
+        if text == "(" and isinstance(head, stx.Ident) and head.explicit:
+            self.refuse("an argument of `@f` in parentheses is")
         args = [self.argument()]
         while self.at_argument():
             args.append(self.argument())

@@ -30,7 +30,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
 from nanoproof.lean.nanolean.layout import CLOSE, LINE, OPEN
-from nanoproof.lean.nanolean.signatures import Signature, result_sort_is_prop, signature_of, telescope
+from nanoproof.lean.nanolean.signatures import EXPORTED, Signature, result_sort_is_prop, signature_of, telescope
 
 MAX_PREC = 1024  # arguments
 LEAD_PREC = 1023
@@ -64,14 +64,6 @@ INFIX: dict[str, tuple[int, str, int, int, int]] = {
     "Nat.mod": (2, "%", 70, 70, 71),
     "Nat.pow": (2, "^", 75, 76, 75),
     "Function.comp": (5, "∘", 90, 91, 90),
-}
-# Names that Lean exports to the root, so that they print without their namespace.
-EXPORTED = {
-    "Bool.true": "true",
-    "Bool.false": "false",
-    "Decidable.decide": "decide",
-    "Decidable.isTrue": "isTrue",
-    "Decidable.isFalse": "isFalse",
 }
 
 

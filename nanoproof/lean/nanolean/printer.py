@@ -13,7 +13,7 @@ from nanoproof.lean.nanolean.layout import INDENT, WIDTH, flat, lay_out
 from nanoproof.lean.nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext
 from nanoproof.lean.nanolean.print_terms import TermPrinter
 
-MAX_CACHED = 20_000
+MAX_CACHED = 4_000
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 MVarName = Callable[[str], str]
@@ -124,6 +124,6 @@ class _CachingPrinter:
         return text
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _printer(env: Constants) -> _CachingPrinter:
     return _CachingPrinter(env)

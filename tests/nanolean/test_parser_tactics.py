@@ -1,0 +1,319 @@
+"""Tactics: forms, blocks and their columns."""
+
+import pytest
+
+from nanoproof.lean.nanolean.parser import ParseError, parse_tactic, parse_term
+from nanoproof.lean.nanolean.syntax import (
+    AcRflStx,
+    AllGoalsStx,
+    AndThenStx,
+    AnyGoalsStx,
+    ApplyStx,
+    AssumptionStx,
+    BraceStx,
+    BulletStx,
+    By,
+    ByCasesStx,
+    CasesStx,
+    CaseStx,
+    CaseTarget,
+    ChangeStx,
+    ConstructorStx,
+    ContradictionStx,
+    DecideStx,
+    DoneStx,
+    ExactStx,
+    ExfalsoStx,
+    ExistsStx,
+    FirstStx,
+    FocusStx,
+    GrindStx,
+    HaveStx,
+    Hole,
+    Ident,
+    InductionAlt,
+    InductionStx,
+    InjectionStx,
+    IntrosStx,
+    IntroStx,
+    LeftStx,
+    Location,
+    NextStx,
+    Num,
+    ObtainStx,
+    OmegaStx,
+    ParenStx,
+    PatAlts,
+    PatName,
+    PatTuple,
+    PatTyped,
+    RcasesStx,
+    RefineStx,
+    RenameIStx,
+    RepeatStx,
+    RevertStx,
+    RflStx,
+    RightStx,
+    RotateLeftStx,
+    RotateRightStx,
+    RwRule,
+    RwStx,
+    ShowStx,
+    SimpAllStx,
+    SimpLemma,
+    SimpStx,
+    SkipStx,
+    SorryStx,
+    SpecializeStx,
+    SplitStx,
+    SubstStx,
+    SymmStx,
+    SyntheticHole,
+    Tactic,
+    TacticSeq,
+    TrivialStx,
+    TryStx,
+    UnfoldStx,
+)
+
+H, K, N, P, X = (Ident(name) for name in "hknpx")
+GOAL = Location()
+NEW_GOAL = SyntheticHole("_")
+
+
+def seq(*tactics: Tactic) -> TacticSeq:
+    return TacticSeq(tactics)
+
+
+RFL, SKIP = RflStx(), SkipStx()
+
+
+@pytest.mark.parametrize(
+    ("text", "tactic"),
+    [
+        ("intro", IntroStx(())),
+        ("intro x _ y", IntroStx(("x", "_", "y"))),
+        ("intros", IntrosStx(())),
+        ("exact h", ExactStx(H)),
+        ("apply h", ApplyStx(H)),
+        ("refine ?_", RefineStx(NEW_GOAL)),
+        ("assumption", AssumptionStx()),
+        ("rfl", RFL),
+        ("constructor", ConstructorStx()),
+        ("left", LeftStx()),
+        ("right", RightStx()),
+        ("exists 3, x", ExistsStx((Num(3), X))),
+        ("exfalso", ExfalsoStx()),
+        ("contradiction", ContradictionStx()),
+        ("rw [h, ← k] at h ⊢", RwStx((RwRule(False, H), RwRule(True, K)), Location(("h",), True))),
+        ("rw [<- h]", RwStx((RwRule(True, H),), GOAL)),
+        ("rewrite [h]", RwStx((RwRule(False, H),), GOAL, try_rfl=False)),
+        ("simp", SimpStx(False, (), False, GOAL)),
+        (
+            "simp only [h, ← k, -n, *] at *",
+            SimpStx(
+                True,
+                (SimpLemma(H), SimpLemma(K, symm=True), SimpLemma(N, erase=True)),
+                True,
+                Location((), True, True),
+            ),
+        ),
+        ("simp at h k", SimpStx(False, (), False, Location(("h", "k"), False))),
+        ("simp_all [h]", SimpAllStx(False, (SimpLemma(H),))),
+        ("decide", DecideStx()),
+        ("trivial", TrivialStx()),
+        ("by_cases h : p", ByCasesStx("h", P)),
+        ("by_cases p", ByCasesStx(None, P)),
+        ("have h : p := k", HaveStx("h", P, K)),
+        ("have := k", HaveStx("this", None, K)),
+        ("have h : p := by rfl", HaveStx("h", P, By(seq(RFL)))),
+        ("show p", ShowStx(P)),
+        ("change p at h", ChangeStx(P, Location(("h",), False))),
+        ("specialize h 3", SpecializeStx(parse_term("h 3"))),
+        ("revert h x", RevertStx(("h", "x"))),
+        ("subst h k", SubstStx((H, K))),
+        ("injection h with x y", InjectionStx(H, ("x", "y"))),
+        ("rename_i x _", RenameIStx(("x", "_"))),
+        ("symm at h", SymmStx(Location(("h",), False))),
+        ("unfold f Nat.g at h", UnfoldStx(("f", "Nat.g"), Location(("h",), False))),
+        ("split", SplitStx(GOAL)),
+        ("ac_rfl", AcRflStx()),
+        ("omega", OmegaStx()),
+        ("grind [h]", GrindStx(False, (SimpLemma(H),))),
+        ("sorry", SorryStx()),
+        ("skip", SKIP),
+        ("done", DoneStx()),
+        ("rotate_left", RotateLeftStx(1)),
+        ("rotate_left 2", RotateLeftStx(2)),
+        ("rotate_right", RotateRightStx(1)),
+    ],
+)
+def test_single_tactics(text: str, tactic: Tactic) -> None:
+    assert parse_tactic(text) == tactic
+
+
+@pytest.mark.parametrize(
+    ("text", "tactic"),
+    [
+        ("rfl <;> skip <;> rfl", AndThenStx(AndThenStx(RFL, SKIP), RFL)),
+        ("· rfl", BulletStx(seq(RFL))),
+        ("(rfl; skip)", ParenStx(seq(RFL, SKIP))),
+        ("{ rfl; skip }", BraceStx(seq(RFL, SKIP))),
+        ("case inl h _ => rfl", CaseStx((("inl", ("h", "_")),), seq(RFL))),
+        ("case a | b.c x => rfl", CaseStx((("a", ()), ("b.c", ("x",))), seq(RFL))),
+        ("next x => rfl", NextStx(("x",), seq(RFL))),
+        ("all_goals rfl <;> skip", AllGoalsStx(seq(AndThenStx(RFL, SKIP)))),
+        ("any_goals rfl", AnyGoalsStx(seq(RFL))),
+        ("focus rfl; skip", FocusStx(seq(RFL, SKIP))),
+        ("first | rfl | skip; rfl", FirstStx((seq(RFL), seq(SKIP, RFL)))),
+        ("try rfl", TryStx(seq(RFL))),
+        ("repeat rfl", RepeatStx(seq(RFL))),
+    ],
+)
+def test_combinators(text: str, tactic: Tactic) -> None:
+    assert parse_tactic(text) == tactic
+
+
+def test_induction_with_alternatives_on_one_line() -> None:
+    assert parse_tactic("induction n generalizing x y with | zero => ?_ | succ n ih => ?_") == InductionStx(
+        (CaseTarget(N),),
+        (InductionAlt("zero", (), NEW_GOAL), InductionAlt("succ", ("n", "ih"), NEW_GOAL)),
+        generalizing=("x", "y"),
+    )
+
+
+def test_cases_forms() -> None:
+    assert parse_tactic("cases h") == CasesStx((CaseTarget(H),))
+    assert parse_tactic("cases k : h with | inl x => rfl | @inr _ => _ | _ => rfl") == CasesStx(
+        (CaseTarget(H, "k"),),
+        (
+            InductionAlt("inl", ("x",), seq(RFL)),
+            InductionAlt("inr", ("_",), Hole(), explicit=True),
+            InductionAlt("_", (), seq(RFL)),
+        ),
+    )
+
+
+def test_alternatives_with_one_right_side_are_spread_out() -> None:
+    assert parse_tactic("cases h with | a | b x => rfl") == CasesStx(
+        (CaseTarget(H),), (InductionAlt("a", (), seq(RFL)), InductionAlt("b", ("x",), seq(RFL)))
+    )
+
+
+def test_patterns_of_rcases_and_obtain() -> None:
+    pattern = PatTuple((PatName("x"), PatAlts((PatName("rfl"), PatTyped(PatName("_"), P), PatName("-")))))
+    assert parse_tactic("rcases h with ⟨x, rfl | (_ : p) | -⟩") == RcasesStx((CaseTarget(H),), pattern)
+    assert parse_tactic("obtain ⟨x, rfl | (_ : p) | -⟩ := h") == ObtainStx(pattern, None, H)
+    assert parse_tactic("obtain h : p := k") == ObtainStx(PatName("h"), P, K)
+    assert parse_tactic("obtain : p") == ObtainStx(None, P, None)
+
+
+def test_lines_of_one_column_are_one_block() -> None:
+    text = "have h : p := by\n    skip\n    rfl; rfl"
+    assert parse_tactic(text) == HaveStx("h", P, By(seq(SKIP, RFL, RFL)))
+
+
+def test_a_less_indented_line_ends_the_block() -> None:
+    text = "(have h : p := by\n    skip\n rfl)"
+    assert parse_tactic(text) == ParenStx(seq(HaveStx("h", P, By(seq(SKIP))), RFL))
+
+
+def test_a_nested_by_must_be_indented() -> None:
+    with pytest.raises(ParseError, match="indented tactic sequence"):
+        parse_tactic("(skip\n have h : p := by\n rfl)")
+
+
+def test_arguments_on_later_lines_stand_to_the_right() -> None:
+    assert parse_tactic("(exact h\n    x)") == ParenStx(seq(ExactStx(parse_term("h x"))))
+    assert parse_tactic("(intro x\n rfl)") == ParenStx(seq(IntroStx(("x",)), RFL))
+
+
+def test_alternatives_hold_blocks_and_nested_cases_give_the_outer_ones_back() -> None:
+    text = """cases h with
+| inl x =>
+  skip
+  rfl
+| inr x =>
+  cases k with
+  | a => rfl
+  | b => skip
+| c => rfl"""
+    nested = CasesStx((CaseTarget(K),), (InductionAlt("a", (), seq(RFL)), InductionAlt("b", (), seq(SKIP))))
+    assert parse_tactic(text) == CasesStx(
+        (CaseTarget(H),),
+        (
+            InductionAlt("inl", ("x",), seq(SKIP, RFL)),
+            InductionAlt("inr", ("x",), seq(nested)),
+            InductionAlt("c", (), seq(RFL)),
+        ),
+    )
+
+
+def test_bullets_in_lines() -> None:
+    text = "(constructor\n · skip\n   rfl\n · rfl)"
+    assert parse_tactic(text) == ParenStx(seq(ConstructorStx(), BulletStx(seq(SKIP, RFL)), BulletStx(seq(RFL))))
+
+
+def test_braces_after_by_are_the_whole_block() -> None:
+    assert parse_tactic("exact by { skip; rfl }") == ExactStx(By(seq(BraceStx(seq(SKIP, RFL)))))
+
+
+def test_an_empty_by_is_an_empty_block() -> None:
+    assert parse_tactic("exact by") == ExactStx(By(seq()))
+
+
+def test_hypothesis_names_in_scope_of_a_type_without_spaces() -> None:
+    assert parse_tactic("have: p := by\n    skip\n    rfl") == HaveStx("this", P, By(seq(SKIP, RFL)))
+
+
+@pytest.mark.parametrize("text", ["exat 42", "exact? x", "simp?", "apply?", "lia", "nlinarith", "rwa [h]"])
+def test_unknown_tactics(text: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_tactic(text)
+    assert (caught.value.message, caught.value.line, caught.value.column) == ("unknown tactic", 1, 0)
+
+
+def test_an_unknown_tactic_inside_of_a_block_is_found_there() -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_tactic("· skip\n  foo")
+    assert (caught.value.message, caught.value.line, caught.value.column) == ("unknown tactic", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("skip; rfl", "unexpected token ';'; expected end of input"),
+        ("", "unexpected end of input; expected tactic"),
+        ("exact", "unexpected end of input; expected term"),
+        ("rw h", "unexpected identifier 'h'; expected '['"),
+        ("have h : p", "unexpected end of input; expected ':='"),
+        ("cases h with", "unexpected end of input; expected '|'"),
+        ("cases h with | inl", "unexpected end of input; expected '=>'"),
+        ("simp at", "unexpected end of input; expected hypothesis, '⊢' or '*'"),
+        ("revert", "unexpected end of input; expected identifier"),
+        ("try", "unexpected end of input; expected tactic"),
+        ("3", "unexpected token '3'; expected tactic"),
+        ("rotate_left 5000", "a number of this size here is not supported"),
+    ],
+)
+def test_errors_say_what_was_expected(text: str, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_tactic(text)
+    assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "intro ⟨a, b⟩",
+        "simp (config := {})",
+        "simp +arith",
+        "simp [↓ h]",
+        "change p with q",
+        "cases h with skip | a => rfl",
+        "have ⟨a, b⟩ := h",
+    ],
+)
+def test_what_lean_has_beyond_us_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ParseError, match="not supported"):
+        parse_tactic(text)
