@@ -66,10 +66,13 @@ class ProveOptions:
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("theorem", help="Lean text of one theorem; `:= by sorry` may be left out")
+    parser.add_argument("theorem", nargs="?", help="Lean text of one theorem; `:= by sorry` may be left out")
     for prefix, group in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
         add_flags(parser, group, prefix, skip=("keep_tree", "disprove_fraction"))
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.theorem is None:  # checked here, so that an unknown flag is what is complained about first
+        parser.error("give a theorem to prove")
+    return args
 
 
 def theorem_of(text: str, embedded: bool) -> Theorem:
