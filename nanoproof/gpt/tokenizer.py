@@ -33,7 +33,7 @@ MARKERS = (
 NUM_BYTES = 256
 
 # A word is a dotted name, a digit, a run of punctuation or a run of whitespace; one space may lead a name or a run.
-WORD_PATTERN = r" ?[\p{L}_]+(?:[._'][\p{L}_]+)*'*|\p{N}| ?[^\s\p{L}\p{N}_]+|\s+(?!\S)|\s+"
+WORD_PATTERN = r" ?[\p{L}_]+(?:[._'][\p{L}_]+)*'*| ?\p{N}| ?[^\s\p{L}\p{N}_]+|\s+(?!\S)|\s+"
 
 
 def _byte_of_character() -> dict[str, int]:

@@ -1,0 +1,93 @@
+"""Text survives the tokenizer; symbols and digits stand alone; markers have no spelling."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nanoproof.common.errors import UserError
+from nanoproof.gpt.tokenizer import MARKERS, SYMBOLS, Tokenizer, train_tokenizer
+
+
+@given(text=st.text(max_size=40) | st.text(alphabet="ℕ⊢→∀ h123\n.✝⟨⟩é", max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_decoding_undoes_encoding(tokenizer: Tokenizer, text: str) -> None:
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_every_symbol_is_one_token_in_any_company(tokenizer: Tokenizer) -> None:
+    assert len(SYMBOLS) == len(set(SYMBOLS)) == 117
+    for symbol in SYMBOLS:
+        spelled = [tokenizer.describe(token) for token in tokenizer.encode(f"x{symbol}{symbol} y{symbol}")]
+        assert [piece for piece in spelled if symbol in piece] == [symbol] * 3
+
+
+def test_no_merge_reaches_across_a_symbol() -> None:
+    tokenizer = train_tokenizer(["a→b ⊢⊢ x≤y"] * 500, 460)
+    for token in range(tokenizer.num_text_tokens):
+        piece = tokenizer.describe(token)
+        assert len(piece) == 1 or not any(symbol in piece for symbol in SYMBOLS)
+
+
+def test_digits_stand_alone() -> None:
+    tokenizer = train_tokenizer(["h12 = 12345 + 12345"] * 500, 500)
+    spelled = [tokenizer.describe(token) for token in tokenizer.encode("h12 = 12345")]
+    assert all(sum(character.isdigit() for character in piece) <= 1 for piece in spelled)
+
+
+def test_frequent_lemma_names_become_one_token() -> None:
+    tokenizer = train_tokenizer(["rw [Nat.add_comm]"] * 200, 480)
+    assert "Nat.add_comm" in [tokenizer.describe(token) for token in tokenizer.encode("rw [Nat.add_comm]")]
+
+
+def test_text_that_looks_like_a_marker_is_text(tokenizer: Tokenizer) -> None:
+    for marker in MARKERS:
+        tokens = tokenizer.encode(marker)
+        assert max(tokens) < tokenizer.num_text_tokens
+        assert tokenizer.decode(tokens) == marker
+
+
+def test_markers_follow_the_text_tokens_and_decode_to_nothing(tokenizer: Tokenizer) -> None:
+    markers = [tokenizer.bos, tokenizer.pad, tokenizer.tactic, tokenizer.value, *tokenizer.bins]
+    assert markers == list(range(tokenizer.num_text_tokens, tokenizer.vocab_size))
+    assert tokenizer.eos == tokenizer.bos
+    assert [tokenizer.describe(token) for token in markers] == list(MARKERS)
+    assert tokenizer.decode([tokenizer.bos, *tokenizer.encode("simp"), tokenizer.bins[3], 10**9, -1]) == "simp"
+
+
+def test_halves_of_characters_decode_to_a_replacement(tokenizer: Tokenizer) -> None:
+    assert tokenizer.decode(tokenizer.encode("😀")[:2]) == "�"
+
+
+def test_saving_and_loading_changes_nothing(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tokenizer.save(tmp_path)
+    loaded = Tokenizer.load(tmp_path)
+    assert loaded.vocab_size == tokenizer.vocab_size
+    assert loaded.encode("h : ∀ x, x = 10") == tokenizer.encode("h : ∀ x, x = 10")
+    assert Tokenizer.load(tmp_path / "tokenizer.json").bins == tokenizer.bins
+
+
+def test_training_is_deterministic() -> None:
+    texts = ["induction n with", "intro h", "⊢ a + b = b + a"] * 5
+    first, second = train_tokenizer(texts, 480), train_tokenizer(texts, 480)
+    assert first.vocab_size == second.vocab_size
+    tokens = range(first.vocab_size)
+    assert [first.describe(token) for token in tokens] == [second.describe(token) for token in tokens]
+
+
+def test_the_vocabulary_has_the_size_asked_for() -> None:
+    assert train_tokenizer(["induction n with | zero => simp"] * 50, 460).vocab_size == 460
+
+
+def test_a_vocabulary_without_room_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--vocab-size must be >= 441 .*, got 300"):
+        train_tokenizer(["text"], 300)
+
+
+def test_missing_and_damaged_files_are_user_errors(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no tokenizer at .*tok_train"):
+        Tokenizer.load(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(UserError, match="is not a tokenizer"):
+        Tokenizer.load(tmp_path)
