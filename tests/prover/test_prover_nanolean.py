@@ -1,0 +1,110 @@
+"""Search, replay, layout and final check on the embedded prover: a real server, a real process, real goals."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from nanoproof.common.suggestion import Suggestion
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import LeanSession
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[LeanSession]:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as session:
+        yield session
+
+
+class Says:
+    """Suggests the same tactics everywhere."""
+
+    def __init__(self, *tactics: str) -> None:
+        self.answer = Suggestion(tactics, (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
+
+    def suggest(self, state_text: str) -> Suggestion:
+        return self.answer
+
+
+def attempt(session: LeanSession, source: str, *tactics: str, finishers: tuple[str, ...] = ()) -> Attempt:
+    prover = Prover(Says(*tactics), SearchConfig(finishers=finishers), ProverOptions())
+    return prover.prove(session, Theorem(source), 400, random.Random(0))
+
+
+def test_branches_are_laid_out_as_lean_accepts_them(session: LeanSession) -> None:
+    source = "theorem swap (p q r : Prop) : (p ∧ q) ∨ r → (q ∧ p) ∨ r := by sorry"
+    result = attempt(
+        session,
+        source,
+        "intro h",
+        "cases h with | inl h => ?_ | inr h => ?_",
+        "left",
+        "right",
+        "exact h",
+        "constructor",
+        "exact h.1",
+        "exact h.2",
+    )
+    assert (result.outcome, result.message) == ("proven", "")
+    assert result.proof.split("\n") == [
+        "intro h",
+        "cases h with | inl h => ?_ | inr h => ?_",
+        "· left",
+        "  constructor",
+        "  · exact h.2",
+        "  · exact h.1",
+        "· right",
+        "  exact h",
+    ]
+    assert [depth for _, _, depth in result.transitions] == [5, 4, 3, 2, 1, 1, 2, 1]
+    assert result.transitions[-1].state.endswith("⊢ r")
+    assert result.check is not None and result.check["axioms"] == []
+
+
+def test_induction_on_one_line_stays_on_one_line(session: LeanSession) -> None:
+    tactics = ["induction n with | zero => ?_ | succ n ih => ?_", "rfl", "rw [Nat.add_succ, ih]"]
+    result = attempt(session, "theorem zero_add' (n : Nat) : 0 + n = n := by sorry", *tactics)
+    assert (result.outcome, result.message) == ("proven", "")
+    assert result.proof == f"{tactics[0]}\n· rfl\n· {tactics[2]}"
+
+
+def test_goals_coupled_by_a_metavariable_are_proved_together(session: LeanSession) -> None:
+    result = attempt(session, "example : ∃ n : Nat, n = 3 := by sorry", "apply Exists.intro", "rfl")
+    assert (result.outcome, result.message) == ("proven", "")
+    assert result.proof == "apply Exists.intro\nrfl"
+
+
+def test_steps_that_do_nothing_for_the_proof_are_dropped(session: LeanSession) -> None:
+    source = "theorem t (p q : Prop) (hp : p) (h : p → q) : q := by sorry"
+    result = attempt(session, source, "have h2 : p ∧ p := ⟨hp, hp⟩", "exact h hp")
+    assert (result.outcome, result.proof, result.num_tactics) == ("proven", "exact h hp", 1)
+
+
+def test_a_false_statement_is_unproven_and_refusals_are_kept(session: LeanSession) -> None:
+    result = attempt(session, "theorem t (p q : Prop) (h : p) : q := by sorry", "exact h", "rfl")
+    assert result.outcome == "unproven"
+    assert {tactic for _, tactic in result.failed_tactics} == {"exact h", "rfl"}
+    assert result.failed_tactics[0].state == "p q : Prop\nh : p\n⊢ q"
+
+
+def test_a_statement_that_does_not_elaborate_is_an_error(session: LeanSession) -> None:
+    result = attempt(session, "theorem t : no_such_name := by sorry", "rfl")
+    assert (result.outcome, result.stop_reason) == ("error", "TheoremRejected")
+    assert "no_such_name" in result.message
+
+
+def test_the_session_serves_the_next_theorem_after_an_error(session: LeanSession) -> None:
+    attempt(session, "theorem t : no_such_name := by sorry", "rfl")
+    assert attempt(session, "theorem t : 1 = 1 := by sorry", "rfl").outcome == "proven"
+
+
+def test_finishers_close_leaves_and_teach_nothing(session: LeanSession) -> None:
+    source = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by sorry"
+    result = attempt(session, source, "constructor", finishers=("assumption",))
+    assert result.proof == "constructor\n· assumption\n· assumption"
+    assert [tactic for _, tactic, _ in result.transitions] == ["constructor"]
