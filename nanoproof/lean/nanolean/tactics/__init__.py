@@ -12,6 +12,8 @@ MODULES = (
     "induction",
     "rcases",
     "rewrite",
+    "simp",
+    "unfolding",
 )
 
 

@@ -40,6 +40,7 @@ from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_propext, mk_symm
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
 from nanoproof.lean.nanolean.tactics.location import proposition_ids
+from nanoproof.lean.nanolean.tactics.unfolding import unfold_everywhere
 
 
 class Equation(NamedTuple):
@@ -249,28 +250,9 @@ def _unfold_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> R
     assert name is not None
     if symm:
         raise TacticError(f"Tactic `rewrite` failed: `← {name}` is not supported for the definition `{name}`")
-    new = unfold_everywhere(mctx, e, name)
+    new = unfold_everywhere(mctx, e, frozenset([name]))
     if new is e:
         raise ctx.with_goal(f"Tactic `rewrite` failed: Did not find an occurrence of `{name}` that unfolds")
     type_ = mctx.infer_type(e)
     refl = mk_app(Const("Eq.refl", (level_of(mctx, type_),)), type_, e)
     return Rewritten(new, refl, [])
-
-
-def unfold_everywhere(mctx: MetaContext, e: Expr, name: str) -> Expr:
-    """The term with every application of a definition unfolded, where its recursion (if any) then computes."""
-
-    def visit(node: Expr) -> Expr:
-        fn, args = get_app_fn_args(node)
-        if isinstance(fn, Const) and fn.name == name:
-            new = mctx.unfold(mk_app(fn, *[visit(arg) for arg in args]))
-            if new is not None:
-                return new
-        if isinstance(node, App):
-            return App(visit(node.fn), visit(node.arg))
-        if isinstance(node, Lam | Pi):
-            return type(node)(node.name, visit(node.type), visit(node.body), node.info)
-        return node
-
-    with mctx.with_transparency("default"):
-        return visit(e)

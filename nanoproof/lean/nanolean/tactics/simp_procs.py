@@ -1,0 +1,182 @@
+"""Computed rewriting steps of the simplifier: arithmetic on literals, offsets (`x + 3 = 5`), constructor clashes.
+
+Each procedure has the name under which Lean knows it and answers a `Step`, or None where it does not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
+from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.meta.offset import NAT_ADD, NAT_TYPE, mk_offset, nat_offset
+from nanoproof.lean.nanolean.tactics.constructors import (
+    BOOL,
+    BOOL_FALSE,
+    BOOL_TRUE,
+    as_ctor,
+    match_eq,
+    mk_eq,
+    mk_eq_refl,
+    refute_clash,
+)
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_eq_false, mk_eq_true, mk_propext
+from nanoproof.lean.nanolean.tactics.matching import Match
+from nanoproof.lean.nanolean.tactics.simp_rules import rules_of_constant
+
+Proc = Callable[[MetaContext, Expr], Step | None]
+
+MAX_EXPONENT = 256
+
+
+def _nat_args(e: Expr) -> tuple[int, int] | None:
+    """The two literals that an operation is applied to."""
+    if isinstance(e, App) and isinstance(e.arg, Lit) and isinstance(e.fn, App) and isinstance(e.fn.arg, Lit):
+        return e.fn.arg.value, e.arg.value
+    return None
+
+
+def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
+    """`2 + 3` to `5`, likewise `* - ^ / %`, and `succ 2`."""
+    fn, args = get_app_fn_args(e)
+    if not isinstance(fn, Const):
+        return None
+    if fn.name == "Nat.succ" and len(args) == 1 and isinstance(args[0], Lit):
+        return Step(Lit(args[0].value + 1))
+    found = _nat_args(e)
+    if found is None:
+        return None
+    value = _compute(fn.name, *found)
+    return None if value is None else Step(Lit(value))
+
+
+def _compute(name: str, a: int, b: int) -> int | None:
+    match name:
+        case "Nat.add":
+            return a + b
+        case "Nat.mul":
+            return a * b
+        case "Nat.sub":
+            return max(a - b, 0)
+        case "Nat.pow":
+            return a**b if b <= MAX_EXPONENT else None
+        case "Nat.div":
+            return a // b if b else 0
+        case "Nat.mod":
+            return a % b if b else a
+        case _:
+            return None
+
+
+def _false_step(prop: Expr, refutation: Expr) -> Step:
+    return Step(FALSE, mk_eq_false(prop, refutation))
+
+
+def reduce_eq(mctx: MetaContext, e: Expr) -> Step | None:
+    """Equations between numbers: `2 = 3` to `False`, `x + 3 = 5` to `x = 2`, `x + 1 = 0` to `False`."""
+    sides = match_eq(e)
+    if sides is None or sides[1] is not NAT_TYPE:
+        return None
+    (base_a, plus_a), (base_b, plus_b) = nat_offset(mctx, sides[2]), nat_offset(mctx, sides[3])
+    if base_a is None and base_b is None and plus_a == plus_b:
+        return Step(TRUE, mk_eq_true(e, mk_eq_refl(ONE, NAT_TYPE, sides[2])))
+    return _cancel(
+        mctx,
+        e,
+        (base_a, plus_a, base_b, plus_b),
+        "Nat.add_right_cancel_iff",
+        lambda a, b: mk_eq(ONE, NAT_TYPE, a, b),
+    ) or reduce_clash(mctx, e)
+
+
+def reduce_le(mctx: MetaContext, e: Expr) -> Step | None:
+    """`2 ≤ 3` to `True`, `3 ≤ 2` to `False`, `x + 3 ≤ 5` to `x ≤ 2`."""
+    fn, args = get_app_fn_args(e)
+    if not (isinstance(fn, Const) and fn.name == "Nat.le" and len(args) == 2):
+        return None
+    sides = (*nat_offset(mctx, args[0]), *nat_offset(mctx, args[1]))
+    if sides[0] is None and sides[2] is None:
+        return _compare_numbers(e, sides[1], sides[3])
+    return _cancel(mctx, e, sides, "Nat.add_le_add_iff_right", lambda a, b: mk_app(fn, a, b))
+
+
+def reduce_lt(mctx: MetaContext, e: Expr) -> Step | None:
+    """`2 < 3` to `True`, `3 < 2` to `False`, `x + 3 < 5` to `x < 2`."""
+    fn, args = get_app_fn_args(e)
+    if not (isinstance(fn, Const) and fn.name == "Nat.lt" and len(args) == 2):
+        return None
+    sides = (*nat_offset(mctx, args[0]), *nat_offset(mctx, args[1]))
+    if sides[0] is None and sides[2] is None:
+        return _compare_numbers(e, sides[1] + 1, sides[3])
+    return _cancel(mctx, e, sides, "Nat.add_lt_add_iff_right", lambda a, b: mk_app(fn, a, b))
+
+
+def _compare_numbers(e: Expr, low: int, high: int) -> Step:
+    """`low ≤ high` (the proposition `e` by definition) by evaluating `Nat.ble`."""
+    numbers = (Lit(low), Lit(high))
+    if low <= high:
+        proof = mk_app(Const("Nat.le_of_ble_eq_true"), *numbers, mk_eq_refl(ONE, BOOL, BOOL_TRUE))
+        return Step(TRUE, mk_eq_true(e, proof))
+    differ = mk_app(Const("ne_true_of_eq_false"), mk_app(Const("Nat.ble"), *numbers), mk_eq_refl(ONE, BOOL, BOOL_FALSE))
+    return _false_step(e, mk_app(Const("Nat.not_le_of_not_ble_eq_true"), *numbers, differ))
+
+
+def _cancel(
+    mctx: MetaContext,
+    e: Expr,
+    sides: tuple[Expr | None, int, Expr | None, int],
+    lemma: str,
+    relate: Callable[[Expr, Expr], Expr],
+) -> Step | None:
+    """Take the common offset from both sides of a relation, by a lemma `a + k ~ b + k ↔ a ~ b`."""
+    base_a, plus_a, base_b, plus_b = sides
+    common = min(plus_a, plus_b)
+    info = mctx.env.get(lemma)
+    if common == 0 or info is None:
+        return None
+    lhs, rhs = mk_offset(base_a, plus_a - common), mk_offset(base_b, plus_b - common)
+    rule = rules_of_constant(info)[0]
+    found = Match(mctx, len(rule.types), open_levels=False)
+    if lhs is rhs or not found.match(rule.lhs, relate(_plus(lhs, common), _plus(rhs, common))):
+        return None
+    result = relate(lhs, rhs)
+    equivalence = found.fill(rule.proof)
+    assert equivalence is not None, "the left side determines all arguments"
+    return Step(result, mk_propext(e, result, equivalence))
+
+
+def _plus(e: Expr, number: int) -> Expr:
+    return mk_app(NAT_ADD, e, Lit(number))
+
+
+def reduce_clash(mctx: MetaContext, e: Expr) -> Step | None:
+    """`C₁ .. = C₂ ..` with different constructors to `False`."""
+    sides = match_eq(e)
+    if sides is None:
+        return None
+    left = as_ctor(mctx, sides[2], reduce=False)
+    right = as_ctor(mctx, sides[3], reduce=False) if left is not None else None
+    if left is None or right is None or left.ctor is right.ctor:
+        return None
+    local = mctx.fresh_local("h", e)
+    absurdity = refute_clash(mctx, e, local.fvar)
+    if absurdity is None:
+        return None
+    return _false_step(e, mctx.mk_lambda([local.fvar_id], absurdity))
+
+
+PROCS: dict[str, Proc] = {
+    "Nat.reduceAdd": reduce_arith,
+    "Nat.reduceMul": reduce_arith,
+    "Nat.reduceSub": reduce_arith,
+    "Nat.reducePow": reduce_arith,
+    "Nat.reduceDiv": reduce_arith,
+    "Nat.reduceMod": reduce_arith,
+    "Nat.reduceSucc": reduce_arith,
+    "Nat.reduceEqDiff": reduce_eq,
+    "Nat.reduceLeDiff": reduce_le,
+    "Nat.reduceLTLE": reduce_lt,
+    "reduceCtorEq": reduce_clash,
+}
+"""Lean's name of each procedure. Several names may stand for one function here, which then does the work of all."""
