@@ -242,6 +242,13 @@ def test_errors_say_where_and_what_was_expected(text: str, message: str, line: i
     assert (error.message, error.line, error.column) == (message, line, column)
 
 
+@pytest.mark.parametrize(
+    "text", ["∃ x (y : a), p", "∃ (x : a) y, p", "∃ (x), p", "fun (x y) => a", "∀ _ < 3, p", "∀ x y < 3, p"]
+)
+def test_binders_that_lean_does_not_read(text: str) -> None:
+    assert "expected" in refused(text).message
+
+
 def test_keywords_are_not_names() -> None:
     assert "expected" in refused("fun at => 1").message
 

@@ -1,5 +1,7 @@
 """Binders: `(a b : T)`, `{x}`, `[inst : C]`, `x y : T`, `x < n`, and universe levels."""
 
+from typing import NoReturn
+
 from . import syntax as stx
 from .cursor import NO_COLUMN, Cursor
 from .lexer import IDENT, NUM
@@ -11,7 +13,7 @@ BRACKETS: dict[str, tuple[str, stx.BinderInfo]] = {
     "⦃": ("⦄", "strict"),
     "[": ("]", "inst"),
 }
-BINDER_PREDICATES = {"<": "<", "≤": "≤", "<=": "≤", ">": ">", "≥": "≥", ">=": "≥", "≠": "≠"}
+BINDER_PREDICATES = ("<", "≤", ">", "≥", "≠")
 
 
 class BinderParser(Cursor):
@@ -20,8 +22,8 @@ class BinderParser(Cursor):
     def term(self, prec: int = 0) -> stx.Term:
         raise NotImplementedError
 
-    def bracketed_binders(self) -> list[stx.Binder]:
-        """The binders of the group at the cursor, which is an opening bracket."""
+    def bracketed_binders(self, typed: bool = False) -> list[stx.Binder]:
+        """The binders of the group at the cursor, which is an opening bracket; `typed` if `(x)` is no such group."""
         close, info = BRACKETS[self.texts[self.i]]
         self.i += 1
         column, self.column = self.column, NO_COLUMN
@@ -33,6 +35,8 @@ class BinderParser(Cursor):
             names = self.binder_names()
             if not names:
                 self.fail("identifier")
+            if typed and info == "default" and self.texts[self.i] != ":":
+                self.fail("':'")
             type_ = self.term() if self.accept(":") else None
             binders = [
                 stx.Binder(name, type_, info, pos=self.starts[first + k], end=self.ends[first + k])
@@ -58,34 +62,54 @@ class BinderParser(Cursor):
         start = self.pos()
         return stx.Binder(self.binder_name(), pos=start, end=self.last_end())
 
-    def quantifier_binders(self, brackets: tuple[str, ...]) -> tuple[stx.Binder, ...]:
-        """What stands between `∀`, `∃` or `fun` and its body: `x y : T`, or names and groups in the given brackets."""
+    def quantifier_binders(self, typed: bool) -> tuple[stx.Binder, ...]:
+        """What stands between `∀` or `fun` and its body: `x y : T`, or names and groups in brackets."""
         binders: list[stx.Binder] = []
         grouped = False
         while True:
             if self.at_binder_name():
                 binders.append(self.bare_binder())
-            elif self.texts[self.i] in brackets:
-                binders.extend(self.bracketed_binders())
+            elif self.texts[self.i] in BRACKETS:
+                binders.extend(self.bracketed_binders(typed))
                 grouped = True
             else:
                 break
         if not binders:
-            if self.texts[self.i] == "⟨":
-                self.refuse("patterns in binders are")
-            self.fail("identifier or '('")
-        if not grouped and self.accept(":"):
+            self.no_binder()
+        return self.with_type(binders) if not grouped else tuple(binders)
+
+    def existential_binders(self) -> tuple[stx.Binder, ...]:
+        """What stands between `∃` and its body: `x y : T`, or groups `(x y : T)`, not both."""
+        binders: list[stx.Binder] = []
+        while self.texts[self.i] == "(":
+            binders.extend(self.bracketed_binders(typed=True))
+        if binders:
+            return tuple(binders)
+        while self.at_binder_name():
+            binders.append(self.bare_binder())
+        if not binders:
+            self.no_binder()
+        return self.with_type(binders)
+
+    def no_binder(self) -> NoReturn:
+        if self.texts[self.i] == "⟨":
+            self.refuse("patterns in binders are")
+        self.fail("identifier or '('")
+
+    def with_type(self, binders: list[stx.Binder]) -> tuple[stx.Binder, ...]:
+        """The bare binders with the type that may follow them all."""
+        if self.accept(":"):
             type_ = self.term()
             binders = [stx.Binder(b.name, type_, pos=b.pos, end=b.end) for b in binders]
         return tuple(binders)
 
     def binder_predicate(self, binders: tuple[stx.Binder, ...]) -> stx.BinOp | None:
         """The `x < n` of `∀ x < n, p`, read after `x`; None when there is no such thing."""
-        op = BINDER_PREDICATES.get(self.texts[self.i])
-        if op is None or len(binders) != 1 or binders[0].type is not None:
+        op = self.texts[self.i]
+        binder = binders[0]
+        if op not in BINDER_PREDICATES or len(binders) > 1 or binder.type is not None or binder.name == "_":
             return None
         self.i += 1
-        (binder,) = binders
         variable = stx.Ident(binder.name, pos=binder.pos, end=binder.end)
         bound = self.term()
         return stx.BinOp(op, variable, bound, pos=binder.pos, end=self.last_end())

@@ -284,7 +284,7 @@ class TermParser(BinderParser):
         self.i += 1
         if self.texts[self.i] == "|":
             self.refuse("`fun` with alternatives is")
-        binders = self.quantifier_binders(("(", "{", "⦃", "["))
+        binders = self.quantifier_binders(typed=True)
         if not self.accept("=>", "↦"):
             self.fail("'=>'")
         return stx.Fun(binders, self.term(), pos=start, end=self.last_end())
@@ -292,7 +292,7 @@ class TermParser(BinderParser):
     def forall(self) -> stx.Forall:
         start = self.pos()
         self.i += 1
-        binders = self.quantifier_binders(("(", "{", "⦃", "["))
+        binders = self.quantifier_binders(typed=False)
         predicate = self.binder_predicate(binders)
         self.expect(",")
         body = self.term()
@@ -306,7 +306,7 @@ class TermParser(BinderParser):
         self.i += 1
         if self.texts[self.i] == "!":
             self.refuse("`∃!` is")
-        binders = self.quantifier_binders(("(",))
+        binders = self.existential_binders()
         predicate = self.binder_predicate(binders)
         self.expect(",")
         body = self.term()
