@@ -93,12 +93,9 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)
         stack.enter_context(loop.working(stage, fleet))
-        signal.signal(signal.SIGTERM, _interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: loop.interrupt())
         loop.run()
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -55,6 +55,10 @@ class TaskSource(Protocol):
 ProverFactory = Callable[[str, Policy], Prover]
 
 
+class Interrupted(Exception):
+    """Somebody asked the run to end; raised in the main thread where it waits for actors."""
+
+
 class Stopped(Exception):
     """The pool is closing; the attempt at hand is given up."""
 
@@ -168,6 +172,7 @@ class ActorPool:
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
         self._closing = threading.Event()
+        self._interrupted = False
         self._error: Exception | None = None
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -180,6 +185,10 @@ class ActorPool:
     def wait_closing(self, seconds: float) -> bool:
         """Wait; True as soon as the pool closes."""
         return self._closing.wait(seconds)
+
+    def interrupt(self) -> None:
+        """End the present and all later waits of the main thread (safe in a signal handler)."""
+        self._interrupted = True
 
     def locked(self) -> threading.Condition:
         """The pool's lock, as a context manager: task sources are left alone meanwhile."""
@@ -215,9 +224,11 @@ class ActorPool:
             self._condition.notify_all()
 
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
-        """Wait until `done()`; raises an actor's error if one died of it."""
+        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted after `interrupt`."""
         while True:
             with self._condition:
+                if self._interrupted:
+                    raise Interrupted
                 if self._error is not None:
                     raise self._error
                 if done():

@@ -4,6 +4,7 @@ An attempt is numbered (step, rank, sequence), where `step` counts collections a
 buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -52,6 +53,7 @@ class CollectSource:
         self._fresh: list[dict[str, Any]] = []
         self._under_way: set[int] = set()
         self._sequence = 0
+        self._target, self._deadline = 1, float("inf")
         self._transitions = SharedCounter(f"transitions/{first_step}")
         self.collected = 0
 
@@ -77,10 +79,17 @@ class CollectSource:
         self._fresh.append(record)
         self.collected = self._transitions.add(len(attempt.transitions))
 
-    def enough(self, target: int) -> bool:
-        """Whether the ranks together have `target` transitions in this step."""
+    def begin(self, target: int, max_seconds: float | None) -> None:
+        """Begin a collection of `target` transitions over all ranks, for at most so many seconds."""
+        self._target = target
+        self._deadline = time.monotonic() + max_seconds if max_seconds is not None else float("inf")
+
+    def enough(self) -> bool:
+        """Whether the ranks together have the transitions of this step, or one of them ran out of time."""
+        if time.monotonic() > self._deadline:
+            self._transitions.add(self._target)
         self.collected = self._transitions.add(0)
-        return self.collected >= target
+        return self.collected >= self._target
 
     def drain(self) -> list[dict[str, Any]]:
         """The attempts of this step, which ends here: later ones count for the next. Call it under the pool's lock."""

@@ -1,5 +1,6 @@
 """The loop of reinforcement learning: collect, exchange, train, evaluate, save; a checkpoint keeps its `LoopState`."""
 
+import hashlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from nanoproof.common.dist import DistInfo, broadcast_json
+from nanoproof.common.dist import DistInfo, broadcast_json, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
@@ -24,7 +26,7 @@ from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import make_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.actors import ActorPool, Interrupted
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience, relearn
 from nanoproof.selfplay.evaluate import evaluate
@@ -73,6 +75,7 @@ class ReinforcementLearning:
         self.batch, self.optim, self.dist = batch, optim, dist
         self.eval_trigger = Trigger.parse(options.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(options.save_every, "--save-every")
+        self.collect_seconds = Trigger.parse(options.collect_max_time, "--collect-max-time").every_seconds
         self.max_seconds = Trigger.parse(options.max_time, "--max-time").every_seconds
         if batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
@@ -168,7 +171,7 @@ class ReinforcementLearning:
         }
 
     def run(self) -> None:
-        """Steps until the last one, the time limit, or an interrupt (which saves and returns)."""
+        """Steps until the last one, the time limit, or `interrupt` (which saves and returns)."""
         try:
             if self.state.step == 0 and self.options.eval_start:
                 self.evaluate()
@@ -183,9 +186,13 @@ class ReinforcementLearning:
                     self.save()
             self.save()
             self.evaluate()
-        except KeyboardInterrupt:
+        except Interrupted:
             log.warning("interrupted at step %d: saving", self.state.step)
             self.save()
+
+    def interrupt(self) -> None:
+        """End the run as soon as the step at hand allows it; what was collected meanwhile is in the log."""
+        self.pool.interrupt()
 
     def _is_over(self) -> bool:
         out_of_time = self.max_seconds is not None and self.state.seconds >= self.max_seconds
@@ -202,6 +209,8 @@ class ReinforcementLearning:
         middle = time.monotonic()
         losses = self._train()
         self.state.step += 1
+        if self.options.check_ranks:
+            self._check_ranks()
         self.state.sft_position = self.sft_sampler.state()
         times = {"seconds/collect": middle - started, "seconds/train": time.monotonic() - middle}
         metrics = {**collected, **losses, **times}
@@ -224,7 +233,8 @@ class ReinforcementLearning:
         self.phase = "collect"
         self.policy.resume()
         self.pool.set_source(self.source)
-        self.pool.wait(lambda: self.source.enough(self.options.collect_transitions))
+        self.source.begin(self.options.collect_transitions, self.collect_seconds)
+        self.pool.wait(self.source.enough)
         self.policy.pause()
         self.phase = "exchange"
         with self.pool.locked():
@@ -267,6 +277,15 @@ class ReinforcementLearning:
             )
         self.model.eval()
         return losses
+
+    def _check_ranks(self) -> None:
+        """Compare a digest of the weights over all ranks (a collective)."""
+        digest = hashlib.sha256()
+        for parameter in self.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        digests = gather_json(digest.hexdigest())
+        self.stage.run.event("weights", step=self.state.step, digest=digests[self.dist.rank])
+        assert len(set(digests)) == 1, f"the ranks' weights differ after step {self.state.step}"
 
     def _examples(self, rng: np.random.Generator) -> list[Example]:
         """This rank's share of a batch: SFT data, replayed transitions and failed tactics in their proportions."""

@@ -32,6 +32,7 @@ class RLOptions:
     collect_transitions: int = opt(
         100, "New transitions to collect for a step, over all ranks (0: collect none).", min=0
     )
+    collect_max_time: str = opt("1:00:00", "A collection ends after H:M:S even if it has too few transitions.")
     num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
     replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
@@ -45,6 +46,7 @@ class RLOptions:
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
+    check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
     monitor_port: int | None = opt(5050, "Port of the dashboard on 127.0.0.1; none turns it off.", min=0, max=65535)
 
     def __post_init__(self) -> None:

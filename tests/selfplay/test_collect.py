@@ -24,7 +24,8 @@ def collected(tmp_path):
     pool = ActorPool([ScriptedClient(), ScriptedClient()], policy(), make_prover)
     for _ in range(3):
         pool.set_source(source)
-        pool.wait(lambda: source.enough(4))
+        source.begin(4, None)
+        pool.wait(source.enough)
         with pool.locked():
             fresh = source.drain()
         step, attempts = source.exchange(fresh)
@@ -58,3 +59,10 @@ def test_slots_are_dealt_round_robin_over_servers_and_ranks():
     assert deal_slots([2, 3], 0, 1) == [0, 1, 0, 1, 1]
     assert deal_slots([2, 3], 0, 2) == [0, 0, 1]
     assert deal_slots([2, 3], 1, 2) == [1, 1]
+
+
+def test_a_collection_without_proofs_ends_at_its_deadline(tmp_path):
+    source = CollectSource(experience(), tmp_path, ALONE, seed=0, first_step=0)
+    source.begin(4, 0.0)
+    assert source.enough()
+    source.close()
