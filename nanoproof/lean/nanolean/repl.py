@@ -8,6 +8,7 @@ that a process can serve one user after another.
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -175,5 +176,10 @@ def serve(base: EnvState, source: IO[str], sink: IO[str]) -> None:
     """Answer requests until the stream ends."""
     repl = Repl(base)
     for text in requests(source):
-        sink.write(json.dumps(repl.answer_text(text), ensure_ascii=False) + "\n\n")
+        try:
+            answer = repl.answer_text(text)
+        except Exception as error:  # a bug of ours must not take the other states of this process with it
+            traceback.print_exc()
+            answer = {"message": f"internal error: {type(error).__name__}: {error}"}
+        sink.write(json.dumps(answer, ensure_ascii=False) + "\n\n")
         sink.flush()

@@ -8,6 +8,15 @@ from nanoproof.lean.nanolean.kernel.expr import Expr, FVar
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 
 ROOT = "_root_."
+EXPORTED = {
+    "true": "Bool.true",
+    "false": "Bool.false",
+    "isTrue": "Decidable.isTrue",
+    "isFalse": "Decidable.isFalse",
+    "some": "Option.some",
+    "none": "Option.none",
+}
+"""Names that Lean core exports from their namespaces."""
 
 
 def resolve_constant(state: EnvState, name: str) -> list[str]:
@@ -24,6 +33,9 @@ def resolve_constant(state: EnvState, name: str) -> list[str]:
         found = []
     if found and "." in found[0] and found[0] != name:
         return found
+    exported = EXPORTED.get(name)
+    if exported is not None and exported in state.env:
+        found.append(exported)
     for namespace in state.opened():
         full = f"{namespace}.{name}"
         if full in state.env and full not in found and full not in state.protected:

@@ -89,7 +89,8 @@ def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
 def outer_context(store: MetaStore, lctx: LocalContext, hidden: Sequence[str]) -> LocalContext:
     """The context without the hidden locals and without whatever depends on them."""
     gone = set(hidden)
-    for decl in lctx:
+    first = next(i for i, decl in enumerate(lctx.decls) if decl.fvar_id in gone)
+    for decl in lctx.decls[first:]:
         if decl.fvar_id not in gone and depends_on(store, decl.type, decl.value, gone):
             gone.add(decl.fvar_id)
     return lctx.remove(gone)

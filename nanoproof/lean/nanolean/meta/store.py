@@ -153,6 +153,7 @@ class MetaStore:
 
     def fresh_mvar(self, type_: Expr, lctx: LocalContext, kind: MVarKind = "natural", user_name: str = "") -> MVar:
         """A new metavariable of a type, whose value may use the locals of `lctx`."""
+        self.budget.spend(5 + len(lctx))
         mvar_id = f"m{next(_mvar_ids)}"
         self._set(self.decls, mvar_id, MVarDecl(mvar_id, type_, lctx, kind, user_name, self.depth))
         return MVar(mvar_id)
@@ -267,6 +268,7 @@ class MetaStore:
         return found
 
     def _instantiate_node(self, e: Expr) -> Expr:
+        self.budget.spend()
         go = self._instantiate
         match e:
             case MVar(mvar_id):
