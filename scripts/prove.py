@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_text
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.client import LeanServerClient, check_servers
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lexical import mask
@@ -28,6 +27,7 @@ from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.source import parts
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
+from nanoproof.policy.opening import PolicyName, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -35,17 +35,13 @@ from nanoproof.search.config import SearchConfig
 from nanoproof.search.render import render_tree
 from nanoproof.search.tree_json import tree_from_json
 
-SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
-
 
 @dataclass(frozen=True)
 class ProveOptions:
     """Proving."""
 
     model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
-    policy: Literal["model", "uniform", "solver-only"] | None = opt(
-        None, "Who suggests tactics; without it the model of --model-path, else uniform."
-    )
+    policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
     num_simulations: int = opt(64, "Simulations of the search.", min=1)
     max_seconds: float | None = opt(None, "The search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
@@ -60,7 +56,7 @@ class ProveOptions:
         check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
 
     @property
-    def policy_name(self) -> str:
+    def policy_name(self) -> PolicyName:
         return self.policy or ("uniform" if self.model_path is None else "model")
 
 
@@ -91,35 +87,6 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
             raise UserError(f"the theorem has a syntax error at {place}: {error.message}") from error
     parts(source)
     return Theorem(source, dataset="user", id="user")
-
-
-@contextmanager
-def open_policy(options: ProveOptions, sampling: SamplingConfig) -> Iterator[Policy]:
-    """The policy that `options` ask for; a network is loaded only where one is needed."""
-    from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
-
-    if options.policy_name == "uniform":
-        yield UniformPolicy()
-    elif options.policy_name == "solver-only":
-        yield SolverOnlyPolicy(SOLVERS)
-    else:
-        from nanoproof.common.dist import cleanup, init_distributed
-        from nanoproof.common.run_dir import resolve_model_path
-        from nanoproof.gpt.checkpoint import load_model
-        from nanoproof.gpt.engine import Engine
-
-        path = resolve_model_path(options.model_path or "")
-        dist = init_distributed(options.device_type)
-        try:
-            model, tokenizer, _ = load_model(path, dist.device, dist.dtype)
-            try:
-                policy = TacticPolicy(Engine(model, tokenizer), sampling, seed=options.seed)
-            except ValueError as error:  # the sampling options do not fit the model
-                raise UserError(str(error)) from error
-            with policy:
-                yield policy
-        finally:
-            cleanup()
 
 
 @contextmanager
@@ -160,7 +127,9 @@ def main(argv: list[str] | None = None) -> int:
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
     theorem = theorem_of(args.theorem, embedded=not options.lean_servers)
-    with open_policy(options, sampling) as policy, open_session(options) as session:
+    dist = init_distributed(options.device_type)
+    opened = open_policy(options.policy_name, options.model_path, sampling, options.seed, dist)
+    with opened as policy, open_session(options) as session:
         print(f"policy: {options.policy_name}")
         prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))
         deadline = float("inf") if options.max_seconds is None else time.monotonic() + options.max_seconds

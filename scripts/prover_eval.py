@@ -6,8 +6,6 @@ python -m scripts.prover_eval --policy solver-only --datasets nanolean --split t
 
 import argparse
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -16,12 +14,11 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
-from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model
+from nanoproof.gpt.checkpoint import find_checkpoint
 from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.opening import SOLVERS, PolicyName, open_policy
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import SolverOnlyPolicy, UniformPolicy, make_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool
@@ -33,15 +30,13 @@ from nanoproof.training.setup import start_ranks
 
 log = logging.getLogger(__name__)
 
-SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
-
 
 @dataclass(frozen=True)
 class EvalOptions:
     """Evaluation."""
 
     model_path: str | None = opt(None, "Checkpoint to score; needed by --policy model.")
-    policy: Literal["model", "uniform", "solver-only"] = opt("model", "Who suggests tactics.")
+    policy: PolicyName = opt("model", "Who suggests tactics.")
     datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks, space- or comma-separated.")
     split: Literal["valid", "test"] = opt("valid", "Which theorems of them.")
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
@@ -78,19 +73,6 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-@contextmanager
-def open_policy(options: EvalOptions, sampling: SamplingConfig, seed: int, dist: DistInfo) -> Iterator[Policy]:
-    """The policy that `options` ask for."""
-    if options.policy == "uniform":
-        yield UniformPolicy()
-    elif options.policy == "solver-only":
-        yield SolverOnlyPolicy(options.solvers)
-    else:
-        model, tokenizer, _ = load_model(resolve_model_path(options.model_path or ""), dist.device, dist.dtype)
-        with make_policy(model, tokenizer, sampling, seed + dist.rank) as policy:
-            yield policy
-
-
 def output_dir(options: EvalOptions, dataset: str) -> Path:
     """Where the results on `dataset` go. Raises UserError if there are some already."""
     if options.output_dir is not None:
@@ -123,7 +105,7 @@ def main(argv: list[str] | None = None) -> int:
     dist = start_ranks(from_args(RunOptions, args))
     try:
         with (
-            open_policy(options, sampling, args.seed, dist) as policy,
+            open_policy(options.policy, options.model_path, sampling, args.seed, dist, options.solvers) as policy,
             open_fleet(from_args(FleetOptions, args), dist) as fleet,
         ):
             log.info("Lean: %s", fleet.description)

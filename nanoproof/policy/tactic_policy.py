@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from nanoproof.common.errors import UserError
 from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.engine import Completion, Engine
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.lean.banned import banned_reason
 from nanoproof.policy.batcher import Batcher, BatcherStats
 from nanoproof.policy.prompt import prompt_tokens
@@ -159,14 +156,6 @@ class TacticPolicy:
             value=max(1.0, completion.value),
             value_distribution=tuple(completion.value_distribution),
         )
-
-
-def make_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int) -> TacticPolicy:
-    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
-    try:
-        return TacticPolicy(Engine(model, tokenizer), sampling, seed=seed)
-    except ValueError as error:
-        raise UserError(str(error)) from error
 
 
 def _log_sum(logprobs: list[float]) -> float:

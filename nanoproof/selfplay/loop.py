@@ -22,8 +22,8 @@ from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer, save_checkpoint
 from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.opening import model_policy
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import make_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool, Interrupted
@@ -123,7 +123,7 @@ class ReinforcementLearning:
     def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
         """Start actors, batcher and status, and stop them in the end, whatever happens."""
         self.stage = stage
-        self.policy = make_policy(self.model, self.tokenizer, self.sampling, self.run_options.seed + self.dist.rank)
+        self.policy = model_policy(self.model, self.tokenizer, self.sampling, self.run_options.seed + self.dist.rank)
         first_step = self._relearn(stage.run.path)
         seed = self.run_options.seed
         self.source = CollectSource(self.experience, stage.run.path, self.dist, seed, first_step)

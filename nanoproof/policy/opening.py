@@ -1,0 +1,48 @@
+"""Opens the policy that a command line asks for."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.suggestion import Policy
+from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
+
+PolicyName = Literal["model", "uniform", "solver-only"]
+SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
+"""Tactics that need no argument and may close a goal: what a search can do without a network."""
+
+
+def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int) -> TacticPolicy:
+    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
+    try:
+        return TacticPolicy(Engine(model, tokenizer), sampling, seed=seed)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+@contextmanager
+def open_policy(
+    name: PolicyName,
+    model_path: str | None,
+    sampling: SamplingConfig,
+    seed: int,
+    dist: DistInfo,
+    solvers: Sequence[str] = SOLVERS,
+) -> Iterator[Policy]:
+    """The policy called `name`; a network is loaded only where one is needed."""
+    if name == "uniform":
+        yield UniformPolicy()
+    elif name == "solver-only":
+        yield SolverOnlyPolicy(solvers)
+    else:
+        model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
+        with model_policy(model, tokenizer, sampling, seed + dist.rank) as policy:
+            yield policy
