@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from .lexer import BAD, EOF, IDENT, Tokens
+from nanoproof.lean.nanolean.lexer import BAD, EOF, IDENT, Tokens
 
 MAX_DEPTH = 100  # nested terms and blocks; each costs the parser and the elaborator a few Python frames
 MAX_CHAIN = 100  # things in a row that nest to the left: `a + b + ..`, `h.1.1..`, `t <;> t ..`

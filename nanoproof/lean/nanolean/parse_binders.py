@@ -2,9 +2,9 @@
 
 from typing import NoReturn
 
-from . import syntax as stx
-from .cursor import NO_COLUMN, Cursor
-from .lexer import IDENT, NUM
+from nanoproof.lean.nanolean import syntax as stx
+from nanoproof.lean.nanolean.cursor import NO_COLUMN, Cursor
+from nanoproof.lean.nanolean.lexer import IDENT, NUM
 
 MAX_LEVEL = 32  # as in Lean
 BRACKETS: dict[str, tuple[str, stx.BinderInfo]] = {

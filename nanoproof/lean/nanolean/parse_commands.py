@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from . import syntax as stx
-from .lexer import COMMAND_WORDS, DOC, EOF, IDENT, NUM, ParseError
-from .parse_binders import BRACKETS
-from .parse_tactics import TacticParser
+from nanoproof.lean.nanolean import syntax as stx
+from nanoproof.lean.nanolean.lexer import COMMAND_WORDS, DOC, EOF, IDENT, NUM, ParseError
+from nanoproof.lean.nanolean.parse_binders import BRACKETS
+from nanoproof.lean.nanolean.parse_tactics import TacticParser
 
 _MODIFIER_WORDS = ("private", "protected", "noncomputable")
 

@@ -1,50 +1,24 @@
 """Terms: precedence climbing with Lean 4's precedences.
 
-The parser never goes back: every choice is made by looking at most a few tokens ahead. `by` blocks and the columns that
-end them are in `parse_tactics`, which extends the class below.
+The parser never goes back: every choice is made by looking at most a few tokens ahead. Its classes extend each other:
+cursor, binders, forms, terms, cases, tactics, commands.
 """
 
 from collections.abc import Callable
 
-from . import syntax as stx
-from .cursor import NO_COLUMN
-from .lexer import FIELD, HOLE, IDENT, NUM
-from .parse_binders import BRACKETS, BinderParser
+from nanoproof.lean.nanolean import syntax as stx
+from nanoproof.lean.nanolean.cursor import NO_COLUMN
+from nanoproof.lean.nanolean.lexer import FIELD, HOLE, IDENT, NUM
+from nanoproof.lean.nanolean.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS
+from nanoproof.lean.nanolean.parse_binders import BRACKETS
+from nanoproof.lean.nanolean.parse_forms import FormParser
 
 MAX_DIGITS = 1000
-MAX_PREC = 1024  # what can be an argument
-LEAD_PREC = 1023  # `∀ x, p` and the like: an operand, but no argument without parentheses
-ARROW_PREC = 25
-
-# token -> (canonical text, own precedence, least precedence of the left side, precedence of the right side)
-OPERATORS: dict[str, tuple[str, int, int, int]] = {
-    "→": ("→", ARROW_PREC, 0, ARROW_PREC),
-    "<|": ("<|", 10, 0, 10),
-    "|>": ("|>", 10, 10, 11),
-    "↔": ("↔", 20, 21, 21),
-    "∨": ("∨", 30, 31, 30),
-    "||": ("||", 30, 30, 31),
-    "∧": ("∧", 35, 36, 35),
-    "×": ("×", 35, 36, 35),
-    "&&": ("&&", 35, 35, 36),
-    **{op: (op, 50, 51, 51) for op in ("=", "≠", "==", "!=", "<", ">", "≤", "≥", "∣")},
-    **{op: (op, 65, 65, 66) for op in ("+", "-", "++")},
-    "::": ("::", 67, 68, 67),
-    **{op: (op, 70, 70, 71) for op in ("*", "/", "%")},
-    "^": ("^", 75, 76, 75),
-    "▸": ("▸", 75, 75, 75),
-    "∘": ("∘", 90, 91, 90),
-}
-_SPELLINGS = {"->": "→", "$": "<|", "<->": "↔", "\\/": "∨", "/\\": "∧", "<=": "≤", ">=": "≥"}
-OPERATORS.update({spelling: OPERATORS[op] for spelling, op in _SPELLINGS.items()})
+_OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
 
 
-class TermParser(BinderParser):
-    """One method per form of term."""
-
-    def tactic_block(self) -> stx.TacticSeq:
-        """The tactics after `by`."""
-        raise NotImplementedError
+class TermParser(FormParser):
+    """Operators, applications and atoms."""
 
     # --- operators and applications
 
@@ -54,7 +28,7 @@ class TermParser(BinderParser):
         start = self.starts[self.i]
         lhs = self.operand(prec)
         lhs_prec, chain = MAX_PREC, 0
-        while (operator := OPERATORS.get(self.texts[self.i])) is not None:
+        while (operator := _OPERATORS.get(self.texts[self.i])) is not None:
             op, own, least_left, right = operator
             if own < prec:
                 break
@@ -252,162 +226,6 @@ class TermParser(BinderParser):
         self.i += 1
         return stx.Unary(op, self.term(prec), pos=start, end=self.last_end())
 
-    # --- binders
-
-    def at_dependent_arrow(self) -> bool:
-        """Whether `(x y : T) →` stands here."""
-        i = self.i + 1
-        while self.texts[i] == "_" or self.kinds[i] == IDENT:
-            i += 1
-        if i == self.i + 1 or self.texts[i] != ":":
-            return False
-        open_brackets = 1
-        while open_brackets:
-            i += 1
-            text = self.texts[i]
-            if text in ("(", "{", "⦃", "⟨", "[", ".{", "@["):
-                open_brackets += 1
-            elif text in (")", "}", "⦄", "⟩", "]"):
-                open_brackets -= 1
-            elif text == "":
-                return False
-        return self.texts[i + 1] in ("→", "->")
-
-    def dependent_arrow(self) -> stx.Forall:
-        start = self.pos()
-        binders = self.bracketed_binders()
-        self.i += 1
-        return stx.Forall(tuple(binders), self.term(ARROW_PREC), pos=start, end=self.last_end())
-
-    def fun(self) -> stx.Fun:
-        start = self.pos()
-        self.i += 1
-        if self.texts[self.i] == "|":
-            self.refuse("`fun` with alternatives is")
-        binders = self.quantifier_binders(typed=True)
-        if not self.accept("=>", "↦"):
-            self.fail("'=>'")
-        return stx.Fun(binders, self.term(), pos=start, end=self.last_end())
-
-    def forall(self) -> stx.Forall:
-        start = self.pos()
-        self.i += 1
-        binders = self.quantifier_binders(typed=False)
-        predicate = self.binder_predicate(binders)
-        self.expect(",")
-        body = self.term()
-        end = self.last_end()
-        if predicate is not None:
-            body = stx.Arrow(predicate, body, pos=predicate.pos, end=end)
-        return stx.Forall(binders, body, pos=start, end=end)
-
-    def exists(self) -> stx.Exists:
-        start = self.pos()
-        self.i += 1
-        if self.texts[self.i] == "!":
-            self.refuse("`∃!` is")
-        binders = self.existential_binders()
-        predicate = self.binder_predicate(binders)
-        self.expect(",")
-        body = self.term()
-        end = self.last_end()
-        if predicate is not None:
-            body = stx.BinOp("∧", predicate, body, pos=predicate.pos, end=end)
-        return stx.Exists(binders, body, pos=start, end=end)
-
-    # --- blocks
-
-    def local_definition(self, keyword: str) -> tuple[str, stx.Term | None, stx.Term]:
-        """`x (a : A) : T := v` after `let` or `have`; the binders go into type and value."""
-        if self.texts[self.i] in ("⟨", "("):
-            self.refuse(f"a pattern after `{keyword}` (`obtain` and `cases` take them apart) is")
-        name = self.binder_name() if keyword == "let" or self.at_binder_name() else "this"
-        start = self.pos()
-        binders = self.signature_binders()
-        type_ = self.term() if self.accept(":") else None
-        self.expect(":=")
-        value = self.term()
-        if binders:
-            end = self.last_end()
-            type_ = stx.Forall(binders, type_, pos=start, end=end) if type_ is not None else None
-            value = stx.Fun(binders, value, pos=start, end=end)
-        return name, type_, value
-
-    def let_or_have(self) -> stx.Let | stx.Have:
-        start, keyword = self.pos(), self.texts[self.i]
-        column, self.column = self.column, self.cols[self.i]
-        self.i += 1
-        name, type_, value = self.local_definition(keyword)
-        self.column = column
-        if not self.accept(";") and not self.on_new_line():
-            self.fail("';' or a new line")
-        body = self.term()
-        node = stx.Let if keyword == "let" else stx.Have
-        return node(name, type_, value, body, pos=start, end=self.last_end())
-
-    def show(self) -> stx.Show:
-        start = self.pos()
-        self.i += 1
-        type_ = self.term()
-        if self.texts[self.i] == "by":
-            value: stx.Term = self.by()
-        else:
-            self.expect("from")
-            value = self.term()
-        return stx.Show(type_, value, pos=start, end=self.last_end())
-
-    def by(self) -> stx.By:
-        start = self.pos()
-        self.i += 1
-        return stx.By(self.tactic_block(), pos=start, end=self.last_end())
-
-    def if_then_else(self) -> stx.If:
-        start = self.pos()
-        self.i += 1
-        name = self.equation_name()
-        condition = self.term()
-        self.expect("then")
-        then = self.term()
-        self.expect("else")
-        return stx.If(name, condition, then, self.term(), pos=start, end=self.last_end())
-
-    def equation_name(self) -> str | None:
-        """The `h :` before a term, or None."""
-        if not self.at_binder_name() or self.texts[self.i + 1] != ":":
-            return None
-        name = self.binder_name()
-        self.i += 1
-        return name
-
-    def match(self) -> stx.Match:
-        start = self.pos()
-        self.i += 1
-        targets = [(self.equation_name(), self.term())]
-        while self.accept(","):
-            targets.append((self.equation_name(), self.term()))
-        self.expect("with")
-        return stx.Match(tuple(targets), self.match_alternatives(), pos=start, end=self.last_end())
-
-    def match_alternatives(self) -> tuple[stx.MatchAlt, ...]:
-        """`| p, q => e` at least once, none to the left of the first; `| p | q => e` gives two alternatives."""
-        if self.texts[self.i] != "|":
-            self.fail("'|'")
-        column, self.column = self.column, self.cols[self.i]
-        alts: list[stx.MatchAlt] = []
-        while self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
-            start = self.pos()
-            rows: list[tuple[stx.Term, ...]] = []
-            while self.accept("|"):
-                row = [self.term()]
-                while self.accept(","):
-                    row.append(self.term())
-                rows.append(tuple(row))
-            self.expect("=>")
-            rhs = self.term()
-            alts.extend(stx.MatchAlt(row, rhs, pos=start, end=self.last_end()) for row in rows)
-        self.column = column
-        return tuple(alts)
-
 
 _PREFIX_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "∀": TermParser.forall,
@@ -434,6 +252,6 @@ _ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "λ": TermParser.fun,
     "sorry": TermParser.sorry,
     "‹": TermParser.assumption,
-    "¬": lambda parser: parser.unary("¬", 40),
-    "!": lambda parser: parser.unary("!", 40),
+    "¬": lambda parser: parser.unary("¬", NOT_PREC),
+    "!": lambda parser: parser.unary("!", NOT_PREC),
 }

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from . import syntax as stx
-from .lexer import EOF, ParseError
-from .parse_commands import CommandParser
+from nanoproof.lean.nanolean import syntax as stx
+from nanoproof.lean.nanolean.lexer import EOF, ParseError
+from nanoproof.lean.nanolean.parse_commands import CommandParser
 
 __all__ = ["ParseError", "iter_commands", "parse_commands", "parse_tactic", "parse_term"]
 

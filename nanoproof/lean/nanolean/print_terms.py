@@ -30,41 +30,14 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
 from nanoproof.lean.nanolean.layout import CLOSE, LINE, OPEN
-from nanoproof.lean.nanolean.signatures import EXPORTED, Signature, result_sort_is_prop, signature_of, telescope
+from nanoproof.lean.nanolean.notation import ARROW_PREC, EXPORTED, INFIX, LEAD_PREC, MAX_PREC, NOT_PREC, Operator
+from nanoproof.lean.nanolean.signatures import Signature, result_sort_is_prop, signature_of, telescope
 
-MAX_PREC = 1024  # arguments
-LEAD_PREC = 1023
-ARROW_PREC = 25
 CLOSED = 2000  # the right edge of an atom: swallows nothing
 ELLIPSIS = "⋯"
 MAX_DEPTH = 50  # Lean leaves out what is nested deeper
 
 Printed = tuple[str, int, int]
-
-# constant -> (number of arguments, symbol, precedence, precedence on the left, on the right); the operands come last
-INFIX: dict[str, tuple[int, str, int, int, int]] = {
-    "Iff": (2, "↔", 20, 21, 21),
-    "Or": (2, "∨", 30, 31, 30),
-    "or": (2, "||", 30, 30, 31),
-    "And": (2, "∧", 35, 36, 35),
-    "and": (2, "&&", 35, 35, 36),
-    "Eq": (3, "=", 50, 51, 51),
-    "Ne": (3, "≠", 50, 51, 51),
-    "Nat.le": (2, "≤", 50, 51, 51),
-    "Nat.lt": (2, "<", 50, 51, 51),
-    "Nat.ge": (2, "≥", 50, 51, 51),
-    "Nat.gt": (2, ">", 50, 51, 51),
-    "Nat.dvd": (2, "∣", 50, 51, 51),
-    "Nat.add": (2, "+", 65, 65, 66),
-    "Nat.sub": (2, "-", 65, 65, 66),
-    "List.append": (3, "++", 65, 65, 66),
-    "List.cons": (3, "::", 67, 68, 67),
-    "Nat.mul": (2, "*", 70, 70, 71),
-    "Nat.div": (2, "/", 70, 70, 71),
-    "Nat.mod": (2, "%", 70, 70, 71),
-    "Nat.pow": (2, "^", 75, 76, 75),
-    "Function.comp": (5, "∘", 90, 91, 90),
-}
 
 
 class TermPrinter:
@@ -173,7 +146,8 @@ class TermPrinter:
         name = head.name
         infix = INFIX.get(name)
         if infix is not None and len(args) >= infix[0]:
-            return self.with_more_args(self.infix(infix, args), args[infix[0] :])
+            count, operator = infix
+            return self.with_more_args(self.infix(operator, args[:count]), args[count:])
         special = _SPECIAL.get(name)
         if special is not None and len(args) >= special[0]:
             printed = special[1](self, args)
@@ -215,15 +189,16 @@ class TermPrinter:
         head = text if own >= MAX_PREC and edge == CLOSED else f"({OPEN}{text}{CLOSE})"
         return self.application(head, (), args)
 
-    def infix(self, operator: tuple[int, str, int, int, int], args: list[Expr]) -> Printed:
-        count, symbol, prec, left_prec, right_prec = operator
+    def infix(self, operator: Operator, args: list[Expr]) -> Printed:
+        """An operator between the last two arguments."""
+        symbol, prec, left_prec, right_prec = operator
         if symbol == "::":
-            items = self.list_items(args[1], args[2])
+            items = self.list_items(args[-2], args[-1])
             if items is not None:
                 return items
-        left = self.left(args[count - 2], left_prec, prec)
-        right, edge = self.operand(args[count - 1], right_prec)
-        return f"{left} {symbol}{LINE}{right}", prec, edge if edge < right_prec else right_prec
+        left = self.left(args[-2], left_prec, prec)
+        right, edge = self.operand(args[-1], right_prec)
+        return f"{left} {symbol}{LINE}{right}", prec, min(edge, right_prec)
 
     def list_items(self, head: Expr, tail: Expr) -> Printed | None:
         """`[a, b]` when the tail ends in `[]`."""
@@ -240,8 +215,8 @@ class TermPrinter:
             tail = args[2]
 
     def prefix(self, symbol: str, arg: Expr) -> Printed:
-        text, edge = self.operand(arg, 40)
-        return symbol + text, MAX_PREC, min(edge, 40)
+        text, edge = self.operand(arg, NOT_PREC)
+        return symbol + text, MAX_PREC, min(edge, NOT_PREC)
 
     def exists(self, args: list[Expr]) -> Printed | None:
         if args[1].__class__ is not Lam:

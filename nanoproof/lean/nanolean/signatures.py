@@ -12,15 +12,6 @@ from nanoproof.lean.nanolean.kernel.declaration import (
 )
 from nanoproof.lean.nanolean.kernel.expr import PROP, BVar, Const, Expr, Pi, get_app_args, get_app_fn
 
-# Constants that Lean exports to the root: they are written and print without their namespace.
-EXPORTED = {
-    "Bool.true": "true",
-    "Bool.false": "false",
-    "Decidable.decide": "decide",
-    "Decidable.isTrue": "isTrue",
-    "Decidable.isFalse": "isFalse",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Signature:

@@ -1,0 +1,170 @@
+"""Forms that bind names or hold blocks: `fun`, `∀`, `∃`, `let`, `have`, `show`, `by`, `if`, `match`."""
+
+from nanoproof.lean.nanolean import syntax as stx
+from nanoproof.lean.nanolean.lexer import IDENT
+from nanoproof.lean.nanolean.notation import ARROW_PREC
+from nanoproof.lean.nanolean.parse_binders import BinderParser
+
+
+class FormParser(BinderParser):
+    """One method per form; each starts at the word that opens it."""
+
+    def tactic_block(self) -> stx.TacticSeq:
+        """The tactics after `by`; they come from the class that extends this one."""
+        raise NotImplementedError
+
+    # --- binders
+
+    def at_dependent_arrow(self) -> bool:
+        """Whether `(x y : T) →` stands here."""
+        i = self.i + 1
+        while self.texts[i] == "_" or self.kinds[i] == IDENT:
+            i += 1
+        if i == self.i + 1 or self.texts[i] != ":":
+            return False
+        open_brackets = 1
+        while open_brackets:
+            i += 1
+            text = self.texts[i]
+            if text in ("(", "{", "⦃", "⟨", "[", ".{", "@["):
+                open_brackets += 1
+            elif text in (")", "}", "⦄", "⟩", "]"):
+                open_brackets -= 1
+            elif text == "":
+                return False
+        return self.texts[i + 1] in ("→", "->")
+
+    def dependent_arrow(self) -> stx.Forall:
+        start = self.pos()
+        binders = self.bracketed_binders()
+        self.i += 1
+        return stx.Forall(tuple(binders), self.term(ARROW_PREC), pos=start, end=self.last_end())
+
+    def fun(self) -> stx.Fun:
+        start = self.pos()
+        self.i += 1
+        if self.texts[self.i] == "|":
+            self.refuse("`fun` with alternatives is")
+        binders = self.quantifier_binders(typed=True)
+        if not self.accept("=>", "↦"):
+            self.fail("'=>'")
+        return stx.Fun(binders, self.term(), pos=start, end=self.last_end())
+
+    def forall(self) -> stx.Forall:
+        start = self.pos()
+        self.i += 1
+        binders = self.quantifier_binders(typed=False)
+        predicate = self.binder_predicate(binders)
+        self.expect(",")
+        body = self.term()
+        end = self.last_end()
+        if predicate is not None:
+            body = stx.Arrow(predicate, body, pos=predicate.pos, end=end)
+        return stx.Forall(binders, body, pos=start, end=end)
+
+    def exists(self) -> stx.Exists:
+        start = self.pos()
+        self.i += 1
+        if self.texts[self.i] == "!":
+            self.refuse("`∃!` is")
+        binders = self.existential_binders()
+        predicate = self.binder_predicate(binders)
+        self.expect(",")
+        body = self.term()
+        end = self.last_end()
+        if predicate is not None:
+            body = stx.BinOp("∧", predicate, body, pos=predicate.pos, end=end)
+        return stx.Exists(binders, body, pos=start, end=end)
+
+    # --- blocks
+
+    def local_definition(self, keyword: str) -> tuple[str, stx.Term | None, stx.Term]:
+        """`x (a : A) : T := v` after `let` or `have`; the binders go into type and value."""
+        if self.texts[self.i] in ("⟨", "("):
+            self.refuse(f"a pattern after `{keyword}` (`obtain` and `cases` take them apart) is")
+        name = self.binder_name() if keyword == "let" or self.at_binder_name() else "this"
+        start = self.pos()
+        binders = self.signature_binders()
+        type_ = self.term() if self.accept(":") else None
+        self.expect(":=")
+        value = self.term()
+        if binders:
+            end = self.last_end()
+            type_ = stx.Forall(binders, type_, pos=start, end=end) if type_ is not None else None
+            value = stx.Fun(binders, value, pos=start, end=end)
+        return name, type_, value
+
+    def let_or_have(self) -> stx.Let | stx.Have:
+        start, keyword = self.pos(), self.texts[self.i]
+        column, self.column = self.column, self.cols[self.i]
+        self.i += 1
+        name, type_, value = self.local_definition(keyword)
+        self.column = column
+        if not self.accept(";") and not self.on_new_line():
+            self.fail("';' or a new line")
+        body = self.term()
+        node = stx.Let if keyword == "let" else stx.Have
+        return node(name, type_, value, body, pos=start, end=self.last_end())
+
+    def show(self) -> stx.Show:
+        start = self.pos()
+        self.i += 1
+        type_ = self.term()
+        if self.texts[self.i] == "by":
+            value: stx.Term = self.by()
+        else:
+            self.expect("from")
+            value = self.term()
+        return stx.Show(type_, value, pos=start, end=self.last_end())
+
+    def by(self) -> stx.By:
+        start = self.pos()
+        self.i += 1
+        return stx.By(self.tactic_block(), pos=start, end=self.last_end())
+
+    def if_then_else(self) -> stx.If:
+        start = self.pos()
+        self.i += 1
+        name = self.equation_name()
+        condition = self.term()
+        self.expect("then")
+        then = self.term()
+        self.expect("else")
+        return stx.If(name, condition, then, self.term(), pos=start, end=self.last_end())
+
+    def equation_name(self) -> str | None:
+        """The `h :` before a term, or None."""
+        if not self.at_binder_name() or self.texts[self.i + 1] != ":":
+            return None
+        name = self.binder_name()
+        self.i += 1
+        return name
+
+    def match(self) -> stx.Match:
+        start = self.pos()
+        self.i += 1
+        targets = [(self.equation_name(), self.term())]
+        while self.accept(","):
+            targets.append((self.equation_name(), self.term()))
+        self.expect("with")
+        return stx.Match(tuple(targets), self.match_alternatives(), pos=start, end=self.last_end())
+
+    def match_alternatives(self) -> tuple[stx.MatchAlt, ...]:
+        """`| p, q => e` at least once, none to the left of the first; `| p | q => e` gives two alternatives."""
+        if self.texts[self.i] != "|":
+            self.fail("'|'")
+        column, self.column = self.column, self.cols[self.i]
+        alts: list[stx.MatchAlt] = []
+        while self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
+            start = self.pos()
+            rows: list[tuple[stx.Term, ...]] = []
+            while self.accept("|"):
+                row = [self.term()]
+                while self.accept(","):
+                    row.append(self.term())
+                rows.append(tuple(row))
+            self.expect("=>")
+            rhs = self.term()
+            alts.extend(stx.MatchAlt(row, rhs, pos=start, end=self.last_end()) for row in rows)
+        self.column = column
+        return tuple(alts)
