@@ -27,7 +27,7 @@ FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
     "induction": induction_problem,
     "mixed": mixed_problem,
 }
-MAX_FAILURES = 6000
+MAX_FAILURES = 1500
 """Tries in a row without a new problem after which a family has given what it has."""
 
 

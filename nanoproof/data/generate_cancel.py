@@ -172,7 +172,7 @@ def _number_problem(rng: random.Random, difficulty: int) -> Problem | None:
                 ]
             )
         )
-    if not any(f[0] == "=" for f in facts) and len(facts) < 2 or len(set(facts)) < len(facts):
+    if (not any(f[0] == "=" for f in facts) and len(facts) < 2) or len(set(facts)) < len(facts):
         return None
     body = facts[-1]
     for fact in reversed(facts[:-1]):
@@ -246,7 +246,7 @@ def _divisor_problem(rng: random.Random, difficulty: int) -> Problem | None:
     for piece in pieces[1:]:
         witness = ("+", witness, piece)
     closing = ["rw [Nat.mul_add]"] * (len(pieces) - 1)
-    if factor is not None and factor != k:
+    if factor is not None and factor not in (k, total):
         total, witness = ("*", total, factor), ("*", witness, factor)
         if len(pieces) > 1:
             return None

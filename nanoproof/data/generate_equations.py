@@ -35,7 +35,12 @@ def _seed_term(rng: random.Random, leaves: list[Term], size: int, ops: str, grou
     if "unit" in groups:
         for _ in range(rng.randint(1, 2)):
             place = rng.choice(list(subterms(term)))
-            unit: tuple[Term, ...] = (("+", place, num(0)), ("+", num(0), place), ("*", place, num(1)), ("*", num(1), place))
+            unit: tuple[Term, ...] = (
+                ("+", place, num(0)),
+                ("+", num(0), place),
+                ("*", place, num(1)),
+                ("*", num(1), place),
+            )
             extra: tuple[Term, ...] = (("^", place, num(1)), ("+", place, ("*", num(0), rng.choice(leaves))))
             term = replace(term, place, rng.choice((*unit, *unit, *extra)))
     if "ring" in groups:
@@ -50,7 +55,9 @@ def _seed_term(rng: random.Random, leaves: list[Term], size: int, ops: str, grou
             term = ("*", term, rng.choice(leaves))
     if "sub" in groups:
         a, b = rng.choice(leaves), expression(rng, leaves, rng.randint(1, 2), "+")
-        term = rng.choice([("-", ("+", a, b), b), ("-", ("+", a, b), a), ("+", ("-", b, b), a), ("-", ("+", b, num(0)), b)])
+        term = rng.choice(
+            [("-", ("+", a, b), b), ("-", ("+", a, b), a), ("+", ("-", b, b), a), ("-", ("+", b, num(0)), b)]
+        )
         if rng.random() < 0.6:
             term = rng.choice([("+", term, rng.choice(leaves)), ("+", rng.choice(leaves), term)])
     return term
@@ -143,9 +150,11 @@ def equation_problem(rng: random.Random, difficulty: int) -> Problem | None:
         hypotheses.append((names.fresh("hyp"), ("=", x, value) if rng.random() < 0.8 else ("=", value, x)))
         defined.append(x)
         values[x[1]] = value
-    start = expression(rng, [*defined, *base] if rng.random() < 0.5 else defined, rng.randint(1, 2 + difficulty // 3), "+*")
+    start = expression(
+        rng, [*defined, *base] if rng.random() < 0.5 else defined, rng.randint(1, 2 + difficulty // 3), "+*"
+    )
     tactics, end = _unfold(start, values, hypotheses, len(hypotheses))
-    extra = rng.randint(0, max(0, difficulty - 1))
+    extra = rng.randint(max(0, 2 * difficulty - 6), 2 * difficulty - 2)
     used = walk(rng, end, {"add", "mul", "unit"} if rng.random() < 0.6 else {"add", "mul", "ring"}, extra)
     if used is None or not tactics:
         return None

@@ -16,8 +16,27 @@ def _fn(f: str, t: Term) -> Term:
 def induction_problem(rng: random.Random, difficulty: int) -> Problem | None:
     """One of the kinds below; harder ones want a stronger statement or more arithmetic."""
     easy: list[Callable[[random.Random, int], Problem | None]] = [_predicate, _closed_form, _constant]
-    harder: list[Callable[[random.Random, int], Problem | None]] = [_predicate, _closed_form, _two_functions, _bound, _power]
+    harder: list[Callable[[random.Random, int], Problem | None]] = [
+        _predicate,
+        _closed_form,
+        _two_functions,
+        _bound,
+        _power,
+    ]
     return rng.choice(easy if difficulty == 1 else harder)(rng, difficulty)
+
+
+def _parameter(rng: random.Random, names: Names, c: str) -> tuple[Term, tuple[tuple[str, str], ...]]:
+    """A number that the equations mention, and the variables it needs."""
+    pick = rng.random()
+    if pick < 0.3:
+        return num(rng.randint(1, 5)), ()
+    if pick < 0.6:
+        return var(c), ((c, "Nat"),)
+    if pick < 0.8:
+        return (rng.choice("+*"), var(c), num(rng.randint(2, 4))), ((c, "Nat"),)
+    other = names.take("d", "e", "b")
+    return (rng.choice("+*"), var(c), var(other)), ((c, "Nat"), (other, "Nat"))
 
 
 def _by_induction(n: str, zero: Step, succ: Step) -> Step:
@@ -31,11 +50,16 @@ def _exact(*arguments: str) -> Step:
 def _names(rng: random.Random) -> tuple[Names, str, str, str]:
     """The supply of names, the variable of the induction, the bound variable of the equations, a parameter."""
     names = Names(rng)
-    n, x = names.take(*rng.choice((("n",), ("k",), ("a",), ("m",)))), names.take(*rng.choice((("k", "i"), ("x", "y"), ("m", "i"))))
+    n, x = (
+        names.take(*rng.choice((("n",), ("k",), ("a",), ("m",)))),
+        names.take(*rng.choice((("k", "i"), ("x", "y"), ("m", "i")))),
+    )
     return names, n, x, names.take("c", "d", "b")
 
 
-def _over_all(rng: random.Random, n: str, goal: Formula, proof: Step) -> tuple[tuple[tuple[str, str], ...], Formula, Step]:
+def _over_all(
+    rng: random.Random, n: str, goal: Formula, proof: Step
+) -> tuple[tuple[tuple[str, str], ...], Formula, Step]:
     """The induction variable before the colon or under a quantifier."""
     if rng.random() < 0.35:
         return (), ("all", n, goal), Step(f"intro {n}", (proof,))
@@ -88,7 +112,9 @@ def _numeral_instance(
     )
 
 
-def _even_or_odd(rng: random.Random, names: Names, letters: tuple[str, str, str, str], given: tuple[str, str]) -> Problem:
+def _even_or_odd(
+    rng: random.Random, names: Names, letters: tuple[str, str, str, str], given: tuple[str, str]
+) -> Problem:
     """`P n ∨ Q n` from steps that change sides."""
     (n, x, p, q), (h0, hs) = letters, given
     ht = names.take("ht", "h2")
@@ -110,7 +136,9 @@ def _even_or_odd(rng: random.Random, names: Names, letters: tuple[str, str, str,
     return Problem("induction", ((p, "Nat → Prop"), (q, "Nat → Prop"), *bound), hypotheses, goal, proof)
 
 
-def _strengthened(rng: random.Random, names: Names, letters: tuple[str, str, str, str], given: tuple[str, str]) -> Problem:
+def _strengthened(
+    rng: random.Random, names: Names, letters: tuple[str, str, str, str], given: tuple[str, str]
+) -> Problem:
     """`P n ∧ Q n` where each side needs the other."""
     (n, x, p, q), (h0, hs) = letters, given
     hq, ht = names.take("hq", "h2"), names.take("ht", "h3")
@@ -145,21 +173,29 @@ def _closed_form(rng: random.Random, difficulty: int) -> Problem | None:
     """`f n = c * n`, `f n = n + c`, `f n = c ^ n` and what may be added to them."""
     names, n, x, c = _names(rng)
     f = names.fresh("fn")
-    parameter: Term = var(c) if rng.random() < 0.45 else num(rng.randint(1, 3))
+    parameter, parameters = _parameter(rng, names, c)
     kind = rng.randrange(6) if difficulty > 1 else rng.choice((0, 2, 3))
     start: Term = num(0)
     if kind in (0, 1):
         follow, closed = (lambda t: ("+", t, parameter)), ("*", var(n), parameter)
-        ending = ["rw [Nat.add_one_mul]"]
+        ending = [f"rw [Nat.add_one_mul {n}]"]
         zero = ["rw [Nat.zero_mul]"]
         if rng.random() < 0.5:
-            closed, ending, zero = ("*", parameter, var(n)), ["rw [Nat.mul_add_one]"], ["rw [Nat.mul_zero]"]
+            closed, ending, zero = (
+                ("*", parameter, var(n)),
+                [f"rw [Nat.mul_add_one {arg(parameter)} {n}]"],
+                ["rw [Nat.mul_zero]"],
+            )
     elif kind in (2, 3):
         start = parameter
         follow, closed = (lambda t: ("+", t, _SUCC)), ("+", var(n), parameter)
         ending, zero = [f"rw [Nat.add_right_comm {n} {arg(parameter)} 1]"], ["rw [Nat.zero_add]"]
         if rng.random() < 0.5:
-            closed, ending, zero = ("+", parameter, var(n)), [f"rw [Nat.add_assoc {arg(parameter)} {n} 1]"], ["rw [Nat.add_zero]"]
+            closed, ending, zero = (
+                ("+", parameter, var(n)),
+                [f"rw [Nat.add_assoc {arg(parameter)} {n} 1]"],
+                ["rw [Nat.add_zero]"],
+            )
     else:
         start = num(1)
         follow, closed = (lambda t: ("*", t, parameter)), ("^", parameter, var(n))
@@ -176,7 +212,6 @@ def _closed_form(rng: random.Random, difficulty: int) -> Problem | None:
     (h0, _), (hs, _) = hypotheses
     proof = _by_induction(n, chain([f"rw [{h0}]", *zero]), chain([f"rw [{hs}]", "rw [ih]", *ending]))
     bound, goal, proof = _over_all(rng, n, ("=", _fn(f, var(n)), closed), proof)
-    parameters = ((c, "Nat"),) if parameter == var(c) else ()
     return Problem("induction", ((f, "Nat → Nat"), *parameters, *bound), tuple(hypotheses), goal, proof)
 
 
@@ -185,12 +220,11 @@ def _constant(rng: random.Random, difficulty: int) -> Problem | None:
     del difficulty
     names, n, x, c = _names(rng)
     f = names.fresh("fn")
-    value: Term = rng.choice([var(c), num(rng.randint(0, 5))])
+    value, parameters = _parameter(rng, names, c)
     hypotheses = _function(names, x, f, value, lambda t: t)
     (h0, _), (hs, _) = hypotheses
     succ = chain([f"rw [{hs}]", "exact ih"]) if rng.random() < 0.6 else chain([f"rw [{hs}]", "rw [ih]"])
     bound, goal, proof = _over_all(rng, n, ("=", _fn(f, var(n)), value), _by_induction(n, _exact(h0), succ))
-    parameters = ((c, "Nat"),) if value == var(c) else ()
     return Problem("induction", ((f, "Nat → Nat"), *parameters, *bound), tuple(hypotheses), goal, proof)
 
 
@@ -198,7 +232,7 @@ def _two_functions(rng: random.Random, difficulty: int) -> Problem | None:
     """Two functions with the same equations agree, or one is a multiple of the other."""
     names, n, x, c = _names(rng)
     f, g = names.fresh("fn"), names.fresh("fn")
-    parameter: Term = var(c) if rng.random() < 0.5 else num(rng.randint(1, 4))
+    parameter, parameters = _parameter(rng, names, c)
     op = rng.choice("+*")
     at = ("+", var(x), _SUCC)
     h0, hf, hg = names.take("h0", "hz"), names.take("hf", "h1"), names.take("hg", "h2")
@@ -216,8 +250,9 @@ def _two_functions(rng: random.Random, difficulty: int) -> Problem | None:
         ending = f"rw [Nat.add_right_comm (g {n}) {arg(d)} {arg(parameter)}]".replace("(g ", f"({g} ")
         proof = _by_induction(n, _exact(h0), chain([f"rw [{hf}]", f"rw [{hg}]", "rw [ih]", ending]))
     bound, goal, proof = _over_all(rng, n, goal, proof)
-    parameters = ((c, "Nat"),) if parameter == var(c) else ()
-    return Problem("induction", ((f, "Nat → Nat"), (g, "Nat → Nat"), *parameters, *bound), ((h0, zero), *own), goal, proof)
+    return Problem(
+        "induction", ((f, "Nat → Nat"), (g, "Nat → Nat"), *parameters, *bound), ((h0, zero), *own), goal, proof
+    )
 
 
 # ---- bounds
@@ -234,21 +269,24 @@ def _bound(rng: random.Random, difficulty: int) -> Problem | None:
         given: Formula = ("all", x, ("≤", _fn(f, var(x)), _fn(f, at)))
         goal: Formula = ("≤", _fn(f, num(0)), _fn(f, var(n)))
         zero = _exact(f"Nat.le_refl ({f} 0)")
-        succ = _exact(f"Nat.le_trans ih ({hs} {n})") if rng.random() < 0.5 else chain(["apply Nat.le_trans ih", f"exact {hs} {n}"])
+        succ = (
+            _exact(f"Nat.le_trans ih ({hs} {n})")
+            if rng.random() < 0.5
+            else chain(["apply Nat.le_trans ih", f"exact {hs} {n}"])
+        )
     elif kind == 1:
         given = ("all", x, ("<", _fn(f, var(x)), _fn(f, at)))
         goal = ("≤", var(n), _fn(f, var(n)))
         zero = _exact(f"Nat.zero_le ({f} 0)")
         succ = chain(["apply Nat.lt_of_le_of_lt ih", f"exact {hs} {n}"])
     else:
-        start: Term = rng.choice([var(c), num(rng.randint(1, 4))])
+        start, parameters = _parameter(rng, names, c)
         given = ("all", x, ("≤", _fn(f, at), _fn(f, var(x))))
         goal = ("≤", _fn(f, var(n)), start)
         h0 = names.take("h0", "hz")
         hypotheses = ((h0, ("≤", _fn(f, num(0)), start)), (hs, given))
         proof = _by_induction(n, _exact(h0), chain([f"apply Nat.le_trans ({hs} {n})", "exact ih"]))
         bound, goal, proof = _over_all(rng, n, goal, proof)
-        parameters = ((c, "Nat"),) if start == var(c) else ()
         return Problem("induction", ((f, "Nat → Nat"), *parameters, *bound), hypotheses, goal, proof)
     proof = _by_induction(n, zero, succ)
     if difficulty > 3 and rng.random() < 0.5:

@@ -47,13 +47,13 @@ def _solve(
 ) -> Problem | None:
     """Looks for the proof; unused variables are dropped from the statement."""
     context = tuple((names.fresh("hyp"), formula) for formula in hypotheses)
-    terms = scope([name for name, kind in variables if kind == "Nat"])
+    mentioned = _mentioned([*hypotheses, goal])
+    kept = tuple(v for v in variables if v[0] in mentioned)
+    terms = scope([name for name, kind in kept if kind == "Nat"])
     search = LogicSearch(names, rng, propositional, plain=rng.random() < 0.6)
     step = search.prove(context, goal, terms, MAX_BUDGET)
     if step is None:
         return None
-    mentioned = _mentioned([f for _, f in context] + [goal])
-    kept = tuple(v for v in variables if v[0] in mentioned)
     problem = Problem(family, kept, context, goal, step)
     return problem if len(problem.statement()) <= MAX_CHARACTERS + 24 else None
 
@@ -136,7 +136,7 @@ def _schema_problem(rng: random.Random, difficulty: int) -> Problem | None:
         rest = rng.choice([("∧", atom(prop), goal), ("∨", goal, atom(prop))])
         hypotheses, goal = ([*hypotheses, atom(prop)] if rest[0] == "∧" else hypotheses), rest
     if goal[0] == "all" and goal[2][0] != "all" and rng.random() < 0.3:
-        goal = substitute(goal[2], x, var(constant))
+        goal = substitute(goal[2], goal[1], var(constant))
     if hypotheses and rng.random() < 0.25:
         *hypotheses, last = hypotheses
         goal = ("→", last, goal)

@@ -1,5 +1,6 @@
 """Mixtures: problems of the other families under connectives, packed hypotheses, predicates and quantifiers."""
 
+import itertools
 import random
 import re
 from collections.abc import Callable
@@ -38,7 +39,9 @@ def mixed_problem(rng: random.Random, difficulty: int) -> Problem | None:
     for _ in range(1 + (difficulty > 2 and rng.random() < 0.5)):
         if problem is None:
             return None
-        problem = rng.choice((_pair, _pair, _side, _packed, _implication, _guarded, _transported, _by_cases))(rng, problem, difficulty)
+        problem = rng.choice((_pair, _pair, _side, _packed, _implication, _guarded, _transported, _by_cases))(
+            rng, problem, difficulty
+        )
     if problem is None or len(problem.statement()) > MAX_STATEMENT:
         return None
     return problem
@@ -59,13 +62,13 @@ def used_names(problem: Problem) -> set[str]:
 
 
 def _fresh(used: set[str], pool: tuple[str, ...]) -> str:
-    name = next(n for n in (*pool, *(f"{pool[0]}{i}" for i in range(1, 99))) if n not in used)
+    name = next(n for n in itertools.chain(pool, (f"{pool[0]}{i}" for i in itertools.count(1))) if n not in used)
     used.add(name)
     return name
 
 
 def _fresh_hypothesis(used: set[str]) -> str:
-    return _fresh(used, ("h", *(f"h{i}" for i in range(1, 20))))
+    return _fresh(used, ("h",))
 
 
 def _with(problem: Problem, goal: Formula, proof: Step, **changes: tuple) -> Problem:
@@ -179,6 +182,8 @@ def _guarded(rng: random.Random, problem: Problem, difficulty: int) -> Problem |
         given = (*problem.hypotheses[:-1], (guard, ("→", atom(p), formula)), (h, atom(p)))
         step = Step(f"have {name} : {show(formula)} := {guard} {h}", (problem.proof,))
         return _with(problem, problem.goal, step, variables=variables, hypotheses=given)
+    if "induction" in render(problem.proof):
+        return None
     given = (*problem.hypotheses, (h, ("→", problem.goal, atom(p))))
     return _with(problem, atom(p), Step(f"apply {h}", (problem.proof,)), variables=variables, hypotheses=given)
 
@@ -217,7 +222,9 @@ def _by_cases(rng: random.Random, problem: Problem, difficulty: int) -> Problem 
         extra = _fresh_hypothesis(used)
         other = ("∧", atom(p), ("not", atom(p)))
         closing = Step(f"cases {name} with | intro {q} {extra} => ?_", (Step("contradiction"),))
-        problem = _with(problem, problem.goal, problem.proof, variables=_sorted_variables((*problem.variables, (p, "Prop"))))
+        problem = _with(
+            problem, problem.goal, problem.proof, variables=_sorted_variables((*problem.variables, (p, "Prop")))
+        )
     if other is None or closing is None:
         return None
     sides = [(formula, problem.proof), (other, closing)]

@@ -133,8 +133,16 @@ def _le_of_eq(d: Derivation, depth: int) -> Fact:
 
 
 def _le_rewrite(d: Derivation, depth: int) -> Fact:
+    return _rewritten(d, _le(d, depth - 1))
+
+
+def _lt_rewrite(d: Derivation, depth: int) -> Fact:
+    return _rewritten(d, _lt(d, depth - 1))
+
+
+def _rewritten(d: Derivation, fact: Fact) -> Fact:
     """A new variable stands for one side and is rewritten away."""
-    (rel, s, t), step = _le(d, depth - 1) if d.rng.random() < 0.5 else _lt(d, depth - 1)
+    (rel, s, t), step = fact
     a = d.fresh()
     if d.rng.random() < 0.5:
         return _wrap((rel, a, t), f"rw [{d.assume(('=', a, s))}]", step)
@@ -216,7 +224,7 @@ def _positive(d: Derivation, depth: int) -> Fact:
 _LE_RULES: dict[Rule, int] = {
     _le_trans: 4, _le_add: 3, _le_one_side: 4, _le_weaken: 2, _le_of_lt: 2, _le_of_eq: 1, _le_rewrite: 2, _le_pow: 1,
 }  # fmt: skip
-_LT_RULES: dict[Rule, int] = {_lt_trans: 4, _lt_succ: 2, _lt_one_side: 2, _lt_add: 2, _positive: 2}
+_LT_RULES: dict[Rule, int] = {_lt_trans: 4, _lt_succ: 2, _lt_one_side: 2, _lt_add: 2, _positive: 2, _lt_rewrite: 1}
 
 # ---- what the goal may be
 

@@ -13,7 +13,7 @@ from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, match, show
 from nanoproof.data.intuitionistic import holds
 from nanoproof.data.problem import Names, Step
 
-MAX_NODES = 4000
+MAX_NODES = 800
 # Names for what quantifiers bring into scope. The ones bound in the statement are taken already, so nothing is captured.
 BOUND_NAMES = ("x", "y", "z", "n", "m", "k", "i", "j", "w")
 
@@ -280,7 +280,10 @@ def _instances(rule: Rule, facts: list[Formula], terms: tuple[Term, ...]) -> Ite
     partial: list[dict[str, Term]] = [{}]
     for premise in rule.premises:
         partial = [
-            more for found in partial for fact in facts if (more := match(premise, fact, set(rule.holes), found)) is not None
+            more
+            for found in partial
+            for fact in facts
+            if (more := match(premise, fact, set(rule.holes), found)) is not None
         ]
     for found in partial:
         missing = [x for x in rule.holes if x not in found]

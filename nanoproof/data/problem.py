@@ -3,6 +3,7 @@
 A proof is a tree of single tactics: each step has one child per goal that it leaves, in the order of the goals.
 """
 
+import itertools
 import random
 from dataclasses import dataclass, field
 
@@ -74,11 +75,10 @@ class Names:
 
     def fresh(self, kind: str) -> str:
         """The next unused name of a kind."""
-        for name in [*self.pools[kind], "u", "v", "i", "j", *(f"{self.pools[kind][0]}{i}" for i in range(1, 99))]:
-            if name not in self.used:
-                self.used.add(name)
-                return name
-        raise AssertionError(f"no name left of kind {kind}")
+        numbered = (f"{self.pools[kind][0]}{i}" for i in itertools.count(1))
+        name = next(n for n in itertools.chain(self.pools[kind], ("u", "v", "i", "j"), numbered) if n not in self.used)
+        self.used.add(name)
+        return name
 
     def take(self, *wanted: str) -> str:
         """The first unused of the wanted names, else a hypothesis name."""

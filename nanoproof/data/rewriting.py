@@ -4,7 +4,18 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.data.generate_terms import NUMBER_OPS, Term, arg, match, num, replace, substitute, subterms, var, variables
+from nanoproof.data.generate_terms import (
+    NUMBER_OPS,
+    Term,
+    arg,
+    match,
+    num,
+    replace,
+    substitute,
+    subterms,
+    var,
+    variables,
+)
 
 _A, _B, _C = var("?a"), var("?b"), var("?c")
 
@@ -54,7 +65,17 @@ LAWS: tuple[Law, ...] = (
 
 
 # Laws that people also use from right to left; turning a commutation round says nothing new.
-REVERSIBLE = {f"Nat.{name}" for name in ("add_assoc", "mul_assoc", "mul_add", "add_mul", "two_mul", "pow_add", "mul_pow")}
+REVERSIBLE = {
+    f"Nat.{name}" for name in ("add_assoc", "mul_assoc", "mul_add", "add_mul", "two_mul", "pow_add", "mul_pow")
+}
+
+_HOLES = {"?a", "?b", "?c"}
+# The two directions of every law by the operation at the top of the side that is looked for.
+_BY_HEAD: dict[str, list[tuple[Law, Term, Term, bool]]] = {}
+for _law in LAWS:
+    _BY_HEAD.setdefault(_law.left[0], []).append((_law, _law.left, _law.right, False))
+    if _law.name in REVERSIBLE:
+        _BY_HEAD.setdefault(_law.right[0], []).append((_law, _law.right, _law.left, True))
 
 
 @dataclass(frozen=True)
@@ -80,22 +101,23 @@ class Rewrite:
 def rewrites(term: Term, groups: set[str], backward: bool = True) -> Iterator[Rewrite]:
     """Every way to use a law of the groups at some place in the term."""
     for place in subterms(term):
-        for law in LAWS:
-            if law.group not in groups:
+        for law, old, new, reverse in _BY_HEAD.get(place[0], ()):
+            if law.group not in groups or (reverse and not backward):
                 continue
-            for old, new, reverse in ((law.left, law.right, False), (law.right, law.left, True)):
-                if reverse and not (backward and law.name in REVERSIBLE):
-                    continue
-                found = match(old, place, set(law.parameters), {})
-                if found is not None and set(law.parameters) <= found.keys() and place != _fill(new, found):
-                    arguments = tuple(found[p] for p in law.parameters)
-                    yield Rewrite(law.name, reverse, arguments, place, _fill(new, found))
+            found = match(old, place, _HOLES, {})
+            if found is None or len(found) < len(law.parameters):
+                continue
+            result = _fill(new, found)
+            if result != place:
+                yield Rewrite(law.name, reverse, tuple(found[p] for p in law.parameters), place, result)
 
 
 def _fill(pattern: Term, found: dict[str, Term]) -> Term:
-    for name, value in found.items():
-        pattern = substitute(pattern, name, value)
-    return pattern
+    if pattern[0] == "var":
+        return found.get(pattern[1], pattern)
+    if pattern[0] == "num":
+        return pattern
+    return (pattern[0], *(_fill(part, found) for part in pattern[1:]))
 
 
 def first_instance(term: Term, rewrite: Rewrite, num_arguments: int) -> Term | None:

@@ -13,10 +13,10 @@ from nanoproof.lean.nanolean.parser import ParseError, parse_commands
 from nanoproof.lean.nanolean.syntax import (
     AppStx,
     Arrow,
-    BinOp,
     Binder,
-    Exists,
+    BinOp,
     ExampleCmd,
+    Exists,
     Forall,
     Fun,
     Ident,

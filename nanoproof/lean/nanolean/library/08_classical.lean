@@ -39,9 +39,6 @@ theorem Classical.em (p : Prop) : p ∨ ¬p := by
   have hv : ∃ b, Classical.emPred p True b := by
     exact ⟨Bool.false, Or.inr ⟨rfl, trivial⟩⟩
   cases Classical.choose_spec hu with
-  | inr h =>
-    left
-    exact h.2
   | inl h1 =>
     cases Classical.choose_spec hv with
     | inl h =>
@@ -54,6 +51,9 @@ theorem Classical.em (p : Prop) : p ∨ ¬p := by
         exact Classical.em_choose_eq p (eq_true hp).symm hu hv
       apply Bool.true_ne_false
       exact Eq.trans h1.1.symm (Eq.trans e h2.1)
+  | inr h =>
+    left
+    exact h.2
 
 theorem Classical.byContradiction {p : Prop} (h : ¬p → False) : p := by
   cases Classical.em p with
