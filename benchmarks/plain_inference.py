@@ -1,0 +1,92 @@
+"""Inference done plainly: what the engine is compared with.
+
+Every prompt is encoded twice (once for the tactics, once for the value), padded to the longest of the batch; its keys
+and values are copied for every sample; all samples are decoded until the last one has ended.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from nanoproof.gpt.attention import MaskedAttention, attend
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.tokenizer import Tokenizer
+
+
+class GrowingCache:
+    """Keys and values of whole rows, lengthened by concatenation."""
+
+    def __init__(self, depth: int) -> None:
+        self.keys: list[torch.Tensor | None] = [None] * depth
+        self.values: list[torch.Tensor | None] = [None] * depth
+
+    def extend(self, layer: int, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The layer's keys and values with new columns, (B, N, K, D)."""
+        keys, values = self.keys[layer], self.values[layer]
+        keys = k if keys is None else torch.cat([keys, k], dim=1)
+        values = v if values is None else torch.cat([values, v], dim=1)
+        self.keys[layer], self.values[layer] = keys, values
+        return keys, values
+
+    def repeat(self, samples: int) -> None:
+        """Copy every row once per sample."""
+        for tensors in (self.keys, self.values):
+            tensors[:] = [tensor.repeat_interleave(samples, dim=0) for tensor in tensors if tensor is not None]
+
+
+class PlainEngine:
+    """Padded batches, a cache copied per sample, no early exit of rows. Windows must be unlimited (pattern "L")."""
+
+    def __init__(self, model: GPT, tokenizer: Tokenizer) -> None:
+        assert set(model.config.window_pattern) == {"L"}
+        self.model, self.tokenizer = model, tokenizer
+
+    @torch.inference_mode()
+    def generate(
+        self, prompts: Sequence[list[int]], num_samples: int, max_new_tokens: int, generator: torch.Generator
+    ) -> tuple[list[list[list[int]]], list[list[float]]]:
+        """Samples (unfinished ones included) and value distribution of each prompt."""
+        hidden, _, _ = self._prefill(prompts, self.tokenizer.value)
+        bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
+        values = self.model.logits(hidden, bins).softmax(dim=-1).tolist()
+        hidden, cache, padding = self._prefill(prompts, self.tokenizer.tactic)
+        cache.repeat(num_samples)
+        hidden, padding = (x.repeat_interleave(num_samples, dim=0) for x in (hidden, padding))
+        eos, width = self.tokenizer.eos, max(map(len, prompts)) + 1
+        ended = torch.zeros(len(hidden), dtype=torch.bool)
+        columns = []
+        for step in range(max_new_tokens):
+            probabilities = self.model.logits(hidden, slice(eos + 1)).softmax(dim=-1)
+            tokens = torch.multinomial(probabilities, 1, generator=generator)
+            columns.append(tokens.masked_fill(ended.unsqueeze(1), eos))
+            ended |= tokens.squeeze(1) == eos
+            if ended.all() or step == max_new_tokens - 1:
+                break
+            seen = (torch.arange(width + step + 1) >= padding.unsqueeze(1)).unsqueeze(1)
+
+            def attention(
+                layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, seen: torch.Tensor = seen
+            ) -> torch.Tensor:
+                return attend(q, *cache.extend(layer, k, v), seen)
+
+            hidden = self.model.trunk(tokens, width + step - padding.unsqueeze(1), attention)[:, -1]
+        rows = torch.cat(columns, dim=1).tolist()
+        return [rows[index * num_samples : (index + 1) * num_samples] for index in range(len(prompts))], values
+
+    def _prefill(self, prompts: Sequence[list[int]], marker: int) -> tuple[torch.Tensor, GrowingCache, torch.Tensor]:
+        """Activations (B, C) at the marker after each prompt, the cache, and the padding before each prompt."""
+        width = max(map(len, prompts)) + 1
+        rows = [[self.tokenizer.pad] * (width - 1 - len(prompt)) + prompt + [marker] for prompt in prompts]
+        padding = torch.tensor([width - 1 - len(prompt) for prompt in prompts])
+        column = torch.arange(width)
+        real = column >= padding.unsqueeze(1)
+        mask = (column.unsqueeze(1) >= column) & real.unsqueeze(1) | torch.eye(width, dtype=torch.bool)
+        positions = (column - padding.unsqueeze(1)).clamp(min=0)
+        whole = MaskedAttention(self.model.config.windows, positions, mask)
+        cache = GrowingCache(self.model.config.depth)
+
+        def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+            cache.extend(layer, k, v)
+            return whole(layer, q, k, v)
+
+        return self.model.trunk(torch.tensor(rows), positions, attention)[:, -1], cache, padding
