@@ -79,9 +79,10 @@ class ReinforcementLearning:
         self.max_seconds = Trigger.parse(options.max_time, "--max-time").every_seconds
         if batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
+        datasets, benchmarks = split_names(options.datasets), split_names(options.eval_datasets)
         self._load()
-        self.theorems = [theorem for name in split_names(options.datasets) for theorem in list_theorems(name, "train")]
-        self.benchmarks = {name: self._benchmark(name) for name in split_names(options.eval_datasets)}
+        self.theorems = [theorem for name in datasets for theorem in list_theorems(name, "train")]
+        self.benchmarks = {name: self._benchmark(name) for name in benchmarks}
         buffers = Buffers(options.replay_buffer_window_size, options.negative_buffer_window_size)
         self.experience = Experience(self.theorems, Matchmaker(len(self.theorems), matchmaker), buffers)
         limits = ExampleLimits(sequence=min(batch.row_length, self.model.config.sequence_len))
