@@ -107,7 +107,8 @@ def run_universe(result: CommandResult, cmd: UniverseCmd) -> None:
     for name in cmd.names:
         if name in universe_names(state):
             raise ElabError(f"a universe level named `{name}` has already been declared", cmd.pos, cmd.end)
-    result.state = state.with_scope(replace(state.scope, universes=(*state.scope.universes, *cmd.names)))
+        state = state.with_scope(replace(state.scope, universes=(*state.scope.universes, name)))
+    result.state = state
 
 
 def run_attribute(result: CommandResult, cmd: AttributeCmd) -> None:

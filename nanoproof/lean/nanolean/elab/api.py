@@ -13,7 +13,7 @@ from nanoproof.lean.nanolean.kernel.expr import Expr, collect_mvars
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.unify_level import solve_postponed
 from nanoproof.lean.nanolean.printer import pp_goal
-from nanoproof.lean.nanolean.syntax import Hole, Node, Term
+from nanoproof.lean.nanolean.syntax import Hole, Node, SyntheticHole, Term
 
 FORMS = (app, binders, operators, rewrite_arrow, terms)
 """The modules whose rules the elaborator knows."""
@@ -66,11 +66,11 @@ def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node) -> Elabo
         raise ElabError("stuck at solving universe constraint", stx.pos, stx.end)
     term = mctx.instantiate(term)
     open_goals = tuple(goal for goal in elaborator.goals if not mctx.is_assigned(goal))
+    blame: dict[str, Node] = dict(reversed(elaborator.holes))
     if holes == "error" and open_goals:
-        raise _unsolved(elaborator, open_goals[0], stx)
+        raise _unsolved(elaborator, open_goals[0], blame.get(open_goals[0], stx))
     natural = _natural(elaborator, term)
     if natural and holes != "natural":
-        blame: dict[str, Node] = dict(reversed(elaborator.holes))
         raise _unsolved(elaborator, natural[0], blame.get(natural[0], stx))
     return Elaborated(term, open_goals, natural)
 
@@ -86,6 +86,6 @@ def _natural(elaborator: Elaborator, term: Expr) -> tuple[str, ...]:
 def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:
     mctx = elaborator.mctx
     decl = mctx.decl(mvar_id)
-    what = "placeholder" if isinstance(stx, Hole) else "implicit argument"
+    what = "placeholder" if isinstance(stx, Hole | SyntheticHole) else "implicit argument"
     text = pp_goal("", decl.lctx, mctx.instantiate(decl.type), mctx.env, mctx.user_name)
     return ElabError(f"don't know how to synthesize {what}\ncontext:\n{text}", stx.pos, stx.end)

@@ -75,11 +75,13 @@ class Call:
         if isinstance(fn, Ident):
             return self._ident(fn, explicit)
         if isinstance(fn, ProjStx):
+            self.elaborator.forced = fn.term
             base = self.elaborator.elab(fn.term)
             fields: list[str | int] = [fn.field] if isinstance(fn.field, int) else list(fn.field.split("."))
             return self._with_fields(base, fields, explicit)
         if isinstance(fn, DotIdent):
             return self.apply(self._dot_ident(fn), explicit=False)
+        self.elaborator.forced = fn
         return self.apply(self.elaborator.elab(fn), explicit=False)
 
     def _ident(self, fn: Ident, explicit: bool) -> Expr:

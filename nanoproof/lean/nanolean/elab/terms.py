@@ -49,6 +49,7 @@ def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | N
     type_ = self.fresh_type() if expected is None else expected
     mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic", stx.name if named else "")
     self.goals.append(mvar.id)
+    self.holes.append((mvar.id, stx))
     if named:
         self.named_goals[stx.name] = mvar.id
     return mvar

@@ -134,7 +134,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
         return None
     assert isinstance(recursor, App)
     step = _refolded(step, recursor.fn, mk_app(fn, *args[:major]), args[major + 1 : arity])
-    return beta(step, args[arity:])
+    return head_beta(mk_app(step, *args[arity:]))
 
 
 _RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()

@@ -1,0 +1,24 @@
+"""The library for tests, built or read from the cache once per process."""
+
+from functools import cache
+
+from nanoproof.lean.nanolean.commands.messages import CommandResult
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.loader import load_library
+
+
+@cache
+def base() -> EnvState:
+    """The state that a new process starts from."""
+    return load_library()
+
+
+def run(text: str, state: EnvState | None = None) -> CommandResult:
+    """Run a text over the library, or over another state."""
+    return run_text(base() if state is None else state, text)
+
+
+def errors(text: str) -> list[str]:
+    """The error messages of a text."""
+    return [message.text for message in run(text).messages if message.severity == "error"]
