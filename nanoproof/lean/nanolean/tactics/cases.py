@@ -27,7 +27,7 @@ def cases_tactic(ctx: TacticContext, stx: CasesStx) -> None:
     if stx.using is not None or len(stx.targets) != 1:
         raise TacticError("`cases` with several targets or `using` is not supported")
     fvar_id = target_local(ctx, stx.targets[0])
-    branches = cases_local(ctx.mctx, ctx.main, fvar_id, ctx.show)
+    branches = cases_local(ctx.mctx, ctx.main, fvar_id, ctx.show_in)
     ctx.goals = ctx.goals[1:]
     run_alternatives(ctx, branches, stx.alts)
 

@@ -87,7 +87,7 @@ def _cases_with_equations(mctx: MetaContext, goal: str, major: Major, show: Show
     others, goal = revert(mctx, goal, others)
     body = goal_target(mctx, goal)
     if major.fvar.id in collect_fvars(body) and not mctx.is_prop(mctx.infer_type(major.fvar)):
-        raise TacticError(f"Dependent elimination failed: the goal depends on `{show(major.fvar)}`")
+        raise TacticError(f"Dependent elimination failed: the goal depends on `{show(goal, major.fvar)}`")
     reflexive = [_refl(mctx, index) for index in major.indices]
 
     def target(indices: Sequence[Expr], value: Expr) -> Expr:

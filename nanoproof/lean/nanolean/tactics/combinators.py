@@ -26,7 +26,7 @@ from nanoproof.lean.nanolean.tactics.basic import rename_inaccessible
 from nanoproof.lean.nanolean.tactics.core import TacticContext, run_seq, run_tactic_node, tactic
 from nanoproof.lean.nanolean.tactics.goals import goal_tag
 
-REPEAT_COST = 100
+REPEAT_COST = 1000
 """Steps that each round of `repeat` takes from the budget, so that a loop which changes nothing ends."""
 
 

@@ -113,6 +113,10 @@ class TacticContext:
         """A term as text, with the names of the main goal."""
         return self.session.show(e, self.lctx)
 
+    def show_in(self, goal: str, e: Expr) -> str:
+        """A term as text, with the names of some goal."""
+        return self.session.show(e, self.mctx.decl(goal).lctx)
+
     def show_goal(self, goal: str) -> str:
         """A goal as text."""
         from nanoproof.lean.nanolean.tactic_state import show_goal

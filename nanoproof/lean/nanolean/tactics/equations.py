@@ -34,7 +34,9 @@ from nanoproof.lean.nanolean.tactics.goals import (
     try_clear,
 )
 
-Show = Callable[[Expr], str]
+Show = Callable[[str, Expr], str]
+"""How to show a term in a goal."""
+
 Renaming = dict[str, str]
 """Ids of locals before a step -> ids of the locals that took their places."""
 
@@ -45,13 +47,21 @@ def hyp_eq(mctx: MetaContext, fvar_id: str) -> tuple[Level, Expr, Expr, Expr] | 
     return match_eq(type_) or match_eq(mctx.whnf(type_, "reducible"))
 
 
-def subst_hyp(mctx: MetaContext, goal: str, hyp: str) -> tuple[str, Renaming] | None:
-    """Use `hyp : a = b` to eliminate `b`, or `a`, if that is a variable; None where neither can be eliminated."""
+def subst_hyp(mctx: MetaContext, goal: str, hyp: str, later_first: bool = False) -> tuple[str, Renaming] | None:
+    """Use `hyp : a = b` to eliminate `b`, or `a`, if that is a variable; None where neither can be eliminated.
+
+    With `later_first` it is the later one in the context if both are variables.
+    """
     sides = hyp_eq(mctx, hyp)
     if sides is None:
         return None
     _, _, lhs, rhs = sides
-    for var, value, symm in ((rhs, lhs, False), (lhs, rhs, True)):
+    ways = [(rhs, lhs, False), (lhs, rhs, True)]
+    if later_first and isinstance(lhs, FVar) and isinstance(rhs, FVar):
+        ids = [decl.fvar_id for decl in mctx.decl(goal).lctx]
+        if lhs.id in ids and rhs.id in ids and ids.index(lhs.id) > ids.index(rhs.id):
+            ways.reverse()
+    for var, value, symm in ways:
         if isinstance(var, FVar) and _can_eliminate(mctx, goal, var, value, hyp):
             return _eliminate(mctx, goal, hyp, var, value, symm)
     return None
@@ -121,7 +131,7 @@ def solve_equations(mctx: MetaContext, goal: str, equations: list[str], show: Sh
         if mctx.is_def_eq(lhs, rhs):
             goal = try_clear(mctx, goal, [hyp])
             continue
-        done = subst_hyp(mctx, goal, hyp)
+        done = subst_hyp(mctx, goal, hyp, later_first=True)
         if done is not None:
             goal, renaming = done
             queue = [renaming.get(i, i) for i in queue]
@@ -152,7 +162,7 @@ def _use_constructors(mctx: MetaContext, goal: str, hyp: str, show: Show) -> tup
         return None
     parts = injection_equations(mctx, equation, proof)
     if parts is None:
-        text = f"{show(sides[2])} = {show(sides[3])}"
+        text = show(goal, equation)
         raise TacticError(f"Dependent elimination failed: Failed to solve equation\n  {text}")
     new = []
     for part in parts:

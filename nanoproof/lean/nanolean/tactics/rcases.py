@@ -110,7 +110,7 @@ def _split(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern, 
     per_ctor = _patterns_for_ctors(pattern, info)
     after = {decl.fvar_id for decl in mctx.decl(goal).lctx}
     goals: list[str] = []
-    for branch in cases_local(mctx, goal, fvar_id, ctx.show):
+    for branch in cases_local(mctx, goal, fvar_id, ctx.show_in):
         fields = [i for i, explicit in zip(branch.fields, branch.explicit) if explicit]
         parts = _patterns_for_fields(per_ctor[info.ctors.index(branch.ctor)], len(fields))
         inner = list(zip(fields, parts))

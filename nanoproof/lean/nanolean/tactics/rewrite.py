@@ -39,7 +39,6 @@ from nanoproof.lean.nanolean.tactics.constructors import match_eq
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_propext, mk_symm
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
-from nanoproof.lean.nanolean.tactics.location import proposition_ids
 from nanoproof.lean.nanolean.tactics.unfolding import unfold_everywhere
 
 
@@ -76,22 +75,11 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
 def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
     location = stx.location
     if location.wildcard:
-        _rewrite_wildcard(ctx, rule)
-        return
+        raise TacticError("`rw .. at *` is not supported; name the hypotheses")
     for name in location.hyps:
         _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id)
     if location.goal:
         _rewrite_goal(ctx, rule)
-
-
-def _rewrite_wildcard(ctx: TacticContext, rule: RwRule) -> None:
-    done = False
-    for fvar_id in reversed(proposition_ids(ctx)):
-        if fvar_id in ctx.lctx:
-            done = ctx.attempt(lambda fvar_id=fvar_id: _rewrite_hyp(ctx, rule, fvar_id)) or done  # type: ignore[misc]
-    done = ctx.attempt(lambda: _rewrite_goal(ctx, rule)) or done
-    if not done:
-        raise TacticError("Tactic `rewrite` failed: did not find instance of the pattern in the current goal")
 
 
 def _rewrite_goal(ctx: TacticContext, rule: RwRule) -> None:

@@ -28,7 +28,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_of_eq
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target, try_clear
 from nanoproof.lean.nanolean.tactics.location import proposition_ids
 from nanoproof.lean.nanolean.tactics.simp_engine import Simplifier
-from nanoproof.lean.nanolean.tactics.simp_procs import PROCS, Proc
+from nanoproof.lean.nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc
 from nanoproof.lean.nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
 
 NO_PROGRESS = "`simp` made no progress"
@@ -76,7 +76,7 @@ def make_set(ctx: TacticContext, only: bool, lemmas: Sequence[SimpLemma], star: 
         result = SimpSet(RuleIndex(rule for info in known for rule in rules_of_constant(info)), star=star)
     else:
         tagged = {name for name in ctx.state.tagged("simp") if isinstance(ctx.state.env[name], DefInfo)}
-        result = SimpSet(default_rules(ctx), procs=list(dict.fromkeys(PROCS.values())), unfold=tagged, star=star)
+        result = SimpSet(default_rules(ctx), procs=list(DEFAULT_PROCS), unfold=tagged, star=star)
     for lemma in lemmas:
         try:
             _add_lemma(ctx, result, lemma)
@@ -107,13 +107,7 @@ def _add_constant(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written
     """Add, unfold or erase what a global name means; False where it means nothing."""
     names = resolve_constant(ctx.state, written)
     if not names:
-        if written in PROCS and not lemma.erase:
-            result.procs.append(PROCS[written])
-            return True
-        if written in PROCS:
-            result.procs = [proc for proc in result.procs if proc is not PROCS[written]]
-            return True
-        return False
+        return _add_proc(ctx, result, lemma, written)
     if len(names) > 1:
         raise TacticError(f"ambiguous identifier `{written}`, possible interpretations: [{', '.join(names)}]")
     info = ctx.state.env[names[0]]
@@ -130,6 +124,17 @@ def _add_constant(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written
         _add_rules(result, rules_of_constant(info, lemma.symm), lemma)
     else:
         raise TacticError(f"Cannot simplify with `{written}`: it is neither a proposition nor a definition")
+    return True
+
+
+def _add_proc(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written: str) -> bool:
+    proc = find_proc(ctx.mctx, written)
+    if proc is None:
+        return False
+    if lemma.erase:
+        result.procs = [other for other in result.procs if other is not proc]
+    else:
+        result.procs.append(proc)
     return True
 
 

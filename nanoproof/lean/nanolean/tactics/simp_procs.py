@@ -16,12 +16,13 @@ from nanoproof.lean.nanolean.tactics.constructors import (
     BOOL_FALSE,
     BOOL_TRUE,
     as_ctor,
+    injection_equations,
     match_eq,
     mk_eq,
     mk_eq_refl,
     refute_clash,
 )
-from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_eq_false, mk_eq_true, mk_propext
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, congr_args, mk_eq_false, mk_eq_true, mk_propext
 from nanoproof.lean.nanolean.tactics.matching import Match
 from nanoproof.lean.nanolean.tactics.simp_rules import rules_of_constant
 
@@ -166,6 +167,45 @@ def reduce_clash(mctx: MetaContext, e: Expr) -> Step | None:
     return _false_step(e, mctx.mk_lambda([local.fvar_id], absurdity))
 
 
+def reduce_injective(mctx: MetaContext, e: Expr) -> Step | None:
+    """`C a b = C c d` to `a = c ∧ b = d` (Lean's `C.injEq`), for constructors whose fields are plain data."""
+    sides = match_eq(e)
+    if sides is None:
+        return None
+    left = as_ctor(mctx, sides[2], reduce=False)
+    right = as_ctor(mctx, sides[3], reduce=False) if left is not None else None
+    if left is None or right is None or left.ctor is not right.ctor or not left.fields:
+        return None
+    local = mctx.fresh_local("h", e)
+    parts = injection_equations(mctx, e, local.fvar)
+    if parts is None or len(parts) != len(left.fields):
+        return None
+    result, forth = parts[-1].equation, parts[-1].proof
+    for part in reversed(parts[:-1]):
+        forth = mk_app(Const("And.intro"), part.equation, result, part.proof, forth)
+        result = mk_app(Const("And"), part.equation, result)
+    assumption = mctx.fresh_local("h", result)
+    equations = [part.equation for part in parts]
+    steps: list[Step | None] = [
+        Step(field, proof) for field, proof in zip(right.fields, _conjuncts(equations, result, assumption.fvar))
+    ]
+    ctor = mk_app(Const(left.ctor.name, left.levels), *left.params)
+    back = congr_args(mctx, ctor, left.fields, steps).proof
+    assert back is not None, "there is a field"
+    mp, mpr = mctx.mk_lambda([local.fvar_id], forth), mctx.mk_lambda([assumption.fvar_id], back)
+    return Step(result, mk_propext(e, result, mk_app(Const("Iff.intro"), e, result, mp, mpr)))
+
+
+def _conjuncts(parts: list[Expr], whole: Expr, proof: Expr) -> list[Expr]:
+    """Proofs of the parts of `whole = p₁ ∧ p₂ ∧ ..`."""
+    found = []
+    for part in parts[:-1]:
+        rest = get_app_fn_args(whole)[1][1]
+        found.append(mk_app(Const("And.left"), part, rest, proof))
+        whole, proof = rest, mk_app(Const("And.right"), part, rest, proof)
+    return [*found, proof]
+
+
 PROCS: dict[str, Proc] = {
     "Nat.reduceAdd": reduce_arith,
     "Nat.reduceMul": reduce_arith,
@@ -180,3 +220,13 @@ PROCS: dict[str, Proc] = {
     "reduceCtorEq": reduce_clash,
 }
 """Lean's name of each procedure. Several names may stand for one function here, which then does the work of all."""
+
+DEFAULT_PROCS: tuple[Proc, ...] = (*dict.fromkeys(PROCS.values()), reduce_injective)
+
+
+def find_proc(mctx: MetaContext, name: str) -> Proc | None:
+    """The procedure that a name stands for, also `C.injEq` for a constructor `C`."""
+    ctor = mctx.env.get(name.removesuffix(".injEq"))
+    if name.endswith(".injEq") and ctor is not None and ctor.kind == "ctor":
+        return reduce_eq if ctor.name == "Nat.succ" else reduce_injective
+    return PROCS.get(name)

@@ -86,7 +86,7 @@ def _rules(
     name: str, types: tuple[Expr, ...], proof: Expr, body: Expr, level_params: tuple[str, ...], symm: bool
 ) -> Iterator[Rule]:
     fn, args = get_app_fn_args(body)
-    head = fn.name if isinstance(fn, Const) else ""
+    head, levels = (fn.name, fn.levels) if isinstance(fn, Const) else ("", ())
     shape = (head, len(args))
     if shape == ("And", 2):
         for projection, part in (("And.left", args[0]), ("And.right", args[1])):
@@ -106,7 +106,7 @@ def _rules(
     elif symm:
         return
     elif shape == ("Ne", 3):
-        kind, lhs, rhs = "false", mk_app(Const("Eq", fn.levels), *args), FALSE  # type: ignore[union-attr]
+        kind, lhs, rhs = "false", mk_app(Const("Eq", levels), *args), FALSE
     elif shape == ("Not", 1):
         kind, lhs, rhs = "false", args[0], FALSE
     elif body is FALSE or body is TRUE:
