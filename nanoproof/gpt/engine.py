@@ -1,12 +1,13 @@
 """Inference: many states at once, each read once, with several samples and the value read-out sharing what was read.
 
-Shapes: S states, K slots (samples that are being written) of a state, R rows (all samples of the batch), T tokens to
-generate, P columns of the prompts, V tokens that a tactic may consist of (text and EOS), C width.
+Shapes: S states, K samples of a state, M samples of the batch, R rows (tokens that are computed together), T tokens to
+generate, V tokens that a tactic may consist of (text and EOS), C width.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from nanoproof.gpt.kv_cache import DecodeAttention, KVCache, KVStorage, PrefillAttention
@@ -14,10 +15,8 @@ from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import Noise, SamplingOptions, first_tokens, next_tokens
 from nanoproof.gpt.tokenizer import Tokenizer
 
-# A new prefill group starts where prompts are shorter than this share of the group's longest.
-GROUP_SHARE = 0.6
-# Finished samples leave the batch when at most this share of its rows would remain.
-COMPACT_SHARE = 0.8
+# The cache is regrouped when at most this share of its slots would remain.
+REGROUP_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,141 +69,103 @@ class Engine:
         if not prompts:
             return []
         order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
-        prefill = _Prefill(self.model, self.tokenizer, [prompts[i] for i in order], options, self._storage)
-        logits_SV, values = prefill.run()
+        lengths = [len(prompts[index]) for index in order]
+        columns = lengths[0] + 2 + (options.max_new_tokens - 1) * options.num_samples
+        cache = KVCache(self.model.config, self._storage, len(prompts), options.num_samples, columns)
+        logits_SV, values = self._prefill([prompts[index] for index in order], cache)
         if not logits_SV.isfinite().all():
             self._storage.clear()
             raise FloatingPointError("the model's output is not finite")
-        noise = Noise.draw([seeds[i] for i in order], self.tokenizer.eos + 1, options, self.model.device)
-        decoding = _Decoding(self.model, prefill, noise, options, self.tokenizer.eos)
-        decoding.run(logits_SV)
+        noise = Noise.draw([seeds[index] for index in order], self.tokenizer.eos + 1, options, self.model.device)
+        decoding = _Decoding(self.model, cache, lengths, noise, self.tokenizer.eos)
+        decoding.run(logits_SV, options.temperature)
         answers = dict(zip(order, decoding.completions(values.tolist())))
         return [answers[index] for index in range(len(prompts))]
 
-
-class _Prefill:
-    """Reads the prompts of a batch (longest first) into a new cache."""
-
-    def __init__(
-        self,
-        model: GPT,
-        tokenizer: Tokenizer,
-        prompts: list[list[int]],
-        options: SamplingOptions,
-        storage: KVStorage,
-    ) -> None:
-        self.model, self.tokenizer, self.prompts = model, tokenizer, prompts
-        self.num_columns = len(prompts[0]) + 2
-        total = self.num_columns + (options.max_new_tokens - 1) * options.num_samples
-        self.cache = KVCache(model.config, storage, len(prompts), options.num_samples, total)
-        self.lengths_S = torch.tensor([len(prompt) for prompt in prompts], device=model.device)
-
-    def run(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits (S, V) of the first token of a tactic, and the value distribution (S, 64)."""
-        hidden_S2C = torch.cat([self._read(start, stop) for start, stop in self._groups()])
-        columns = torch.arange(self.num_columns, device=self.model.device)
-        seen_SP = columns >= self.num_columns - 2 - self.lengths_S.unsqueeze(1)
-        seen_SP[:, -2] = False  # `<|value|>` is a branch of its own
-        self.cache.open_prompts(seen_SP)
+    def _prefill(self, prompts: list[list[int]], cache: KVCache) -> tuple[torch.Tensor, torch.Tensor]:
+        """Read prompts (longest first): logits (S, V) of a tactic's first token, and value distributions (S, 64)."""
+        attention = PrefillAttention(self.model.config, cache, [len(prompt) for prompt in prompts])
+        tokens = [token for prompt in prompts for token in prompt]
+        tokens += [self.tokenizer.value, self.tokenizer.tactic] * len(prompts)
+        tokens_1R = torch.tensor([tokens], device=self.model.device)
+        hidden_1RC = self.model.trunk(tokens_1R, attention.positions_R.unsqueeze(0), attention)
+        cache.open_prompts(attention.seen_SP)
+        hidden_S2C = hidden_1RC.unflatten(1, (len(prompts), 2))[0]
         bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
         values = self.model.logits(hidden_S2C[:, 0], bins).softmax(dim=-1)
         return self.model.logits(hidden_S2C[:, 1], slice(self.tokenizer.eos + 1)), values
 
-    def _groups(self) -> list[tuple[int, int]]:
-        """Ranges of prompts that are padded to one length."""
-        starts = [0]
-        for index, prompt in enumerate(self.prompts):
-            if len(prompt) < GROUP_SHARE * len(self.prompts[starts[-1]]):
-                starts.append(index)
-        return list(zip(starts, [*starts[1:], len(self.prompts)]))
-
-    def _read(self, start: int, stop: int) -> torch.Tensor:
-        """Read some prompts; final activations (S, 2, C) at `<|value|>` and `<|tactic|>`, which stand side by side."""
-        width, device = len(self.prompts[start]) + 2, self.model.device
-        markers = [self.tokenizer.value, self.tokenizer.tactic]
-        rows = [[self.tokenizer.pad] * (width - 2 - len(p)) + p + markers for p in self.prompts[start:stop]]
-        lengths_S1 = self.lengths_S[start:stop].unsqueeze(1)
-        # Padding has negative positions; both markers have the position after the prompt.
-        positions_SP = torch.minimum(torch.arange(width, device=device) - (width - 2 - lengths_S1), lengths_S1)
-        mask_PP = torch.ones(width, width, dtype=torch.bool, device=device).tril()
-        mask_PP[-1, -2] = False
-        own_PP = torch.eye(width, dtype=torch.bool, device=device)
-        mask_SPP = (mask_PP & (positions_SP >= 0).unsqueeze(1)) | own_PP
-        columns = slice(self.num_columns - width, self.num_columns)
-        self.cache.positions_SN[start:stop, columns] = positions_SP
-        positions_SP = positions_SP.clamp(min=0)
-        attention = PrefillAttention(self.model.config, self.cache, slice(start, stop), columns, positions_SP, mask_SPP)
-        return self.model.trunk(torch.tensor(rows, device=device), positions_SP, attention)
-
 
 class _Decoding:
-    """The samples of a batch while they are written: slot k of state s is one sample, and finished ones leave."""
+    """The samples of a batch while they are written: a row is a sample that goes on, and finished ones leave."""
 
-    def __init__(self, model: GPT, prefill: _Prefill, noise: Noise, options: SamplingOptions, eos: int) -> None:
-        self.model, self.cache, self.noise, self.options, self.eos = model, prefill.cache, noise, options, eos
-        states, samples, steps, device = len(prefill.prompts), options.num_samples, options.max_new_tokens, model.device
-        self.longest = len(prefill.prompts[0])
-        # The row of each slot's sample; a slot whose sample has finished writes to the spare last row.
-        self.rows_SK = torch.arange(states * samples, device=device).view(states, samples)
-        self.spare = states * samples
-        self.positions_SK = prefill.lengths_S.unsqueeze(1).expand(states, samples) + 1
-        self.tokens_TR = torch.full((steps, states * samples + 1), eos, device=device)
-        self.logprobs_TR = torch.zeros(steps, states * samples + 1, device=device)
-        self.uniforms_TR = torch.cat([noise.uniforms_TSK.flatten(1), torch.zeros(steps, 1, device=device)], dim=1)
+    def __init__(self, model: GPT, cache: KVCache, lengths: list[int], noise: Noise, eos: int) -> None:
+        self.model, self.cache, self.noise, self.eos = model, cache, noise, eos
+        steps, states, samples = noise.uniforms_TSK.shape
+        self.longest = lengths[0]
+        self.uniforms_TM = noise.uniforms_TSK.flatten(1)
+        # For each row: the number of its sample in the batch, its place in the cache, and its next token's position.
+        self.sample_R = np.arange(states * samples)
+        self.state_R, self.slot_R = np.divmod(self.sample_R, samples)
+        self.position_R = np.array(lengths)[self.state_R] + 1
+        self.tokens_TM = np.full((steps, states * samples), eos)
+        self.logprobs_TM = np.zeros((steps, states * samples))
 
-    def run(self, logits_SV: torch.Tensor) -> None:
+    def run(self, logits_SV: torch.Tensor, temperature: float) -> None:
         """Write all samples, from the logits at `<|tactic|>` until EOS or the limit."""
-        attention = DecodeAttention(self.model, self.cache)
-        tempered_SV = logits_SV / self.options.temperature
-        tokens_SK = first_tokens(tempered_SV, self.noise.arrivals_SVC, self.options.num_samples)
-        logprobs_SK = logits_SV.log_softmax(dim=-1).gather(1, tokens_SK)
-        for step in range(self.options.max_new_tokens):
-            if step > 0:
-                attention.open_step(self.positions_SK, self.longest + step)
-                hidden_SKC = self.model.trunk(tokens_SK, self.positions_SK, attention)
-                tokens_SK, logprobs_SK = self._sample(hidden_SKC, step)
-                self.positions_SK = self.positions_SK + 1
-            self.tokens_TR[step, self.rows_SK] = tokens_SK
-            self.logprobs_TR[step, self.rows_SK] = logprobs_SK
-            tokens_SK = self._drop_finished(tokens_SK)
-            if not len(tokens_SK):
+        attention = DecodeAttention(self.model.config, self.cache)
+        steps, _, samples = self.noise.uniforms_TSK.shape
+        tokens_SK = first_tokens(logits_SV / temperature, self.noise.arrivals_SVC, samples)
+        tokens_R = tokens_SK.flatten()
+        self._record(0, tokens_R, logits_SV.log_softmax(dim=-1).gather(1, tokens_SK).flatten())
+        for step in range(1, steps):
+            tokens_R = self._drop_finished(step - 1, tokens_R)
+            if not len(tokens_R):
                 return
+            states_R, slots_R, positions_R, samples_R = (
+                torch.from_numpy(x).to(tokens_R.device)
+                for x in (self.state_R, self.slot_R, self.position_R, self.sample_R)
+            )
+            attention.open_step(states_R, slots_R, positions_R, self.longest + step)
+            hidden_1RC = self.model.trunk(tokens_R.unsqueeze(0), positions_R.unsqueeze(0), attention)
+            tokens_R, logprobs_R = self._sample(hidden_1RC[0], self.uniforms_TM[step, samples_R], temperature)
+            self._record(step, tokens_R, logprobs_R)
+            self.position_R = self.position_R + 1
 
-    def _sample(self, hidden_SKC: torch.Tensor, step: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """The next token of each slot and its log-probability at temperature 1."""
-        logits_RV = self.model.logits(hidden_SKC.flatten(0, 1), slice(self.eos + 1))
+    def _sample(
+        self, hidden_RC: torch.Tensor, uniforms_R: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The next token of each row and its log-probability at temperature 1."""
+        logits_RV = self.model.logits(hidden_RC, slice(self.eos + 1))
         probabilities_RV = logits_RV.softmax(dim=-1)
-        temperature = self.options.temperature
         tempered_RV = probabilities_RV if temperature == 1.0 else (logits_RV / temperature).softmax(dim=-1)
-        tokens_R = next_tokens(tempered_RV, self.uniforms_TR[step, self.rows_SK.flatten()])
-        logprobs_R = probabilities_RV.gather(1, tokens_R.unsqueeze(1)).log()
-        return tokens_R.view_as(self.rows_SK), logprobs_R.view_as(self.rows_SK)
+        tokens_R = next_tokens(tempered_RV, uniforms_R)
+        return tokens_R, probabilities_RV.gather(1, tokens_R.unsqueeze(1)).squeeze(1).log()
 
-    def _drop_finished(self, tokens_SK: torch.Tensor) -> torch.Tensor:
-        """Let finished slots write to the spare row, shrink the batch where that pays; the tokens of what stays."""
-        self.rows_SK = self.rows_SK.masked_fill(tokens_SK == self.eos, self.spare)
-        alive_SK = self.rows_SK != self.spare
-        alive = alive_SK.sum(dim=1).tolist()
-        kept = [state for state, count in enumerate(alive) if count]
-        slots = max(alive)
-        if len(kept) * slots > COMPACT_SHARE * alive_SK.numel():
-            return tokens_SK
-        # Live slots come first in every state, and states from the end fill the gaps of those that are done.
-        order_SK = alive_SK.to(torch.uint8).argsort(dim=1, descending=True, stable=True)[:, :slots]
-        self.cache.reorder_slots(order_SK)
-        movers = iter([state for state in kept if state >= len(kept)])
-        order_S = [state if alive[state] else next(movers) for state in range(len(kept))]
-        self.cache.reorder_states(order_S)
-        self.rows_SK, self.positions_SK, tokens_SK = (
-            x.gather(1, order_SK)[order_S] for x in (self.rows_SK, self.positions_SK, tokens_SK)
-        )
-        return tokens_SK
+    def _record(self, step: int, tokens_R: torch.Tensor, logprobs_R: torch.Tensor) -> None:
+        self.tokens_TM[step, self.sample_R] = tokens_R.cpu().numpy()
+        self.logprobs_TM[step, self.sample_R] = logprobs_R.cpu().numpy()
+
+    def _drop_finished(self, step: int, tokens_R: torch.Tensor) -> torch.Tensor:
+        """Keep the rows that have not ended, in the order of their places in the cache; returns their tokens."""
+        kept = np.flatnonzero(self.tokens_TM[step, self.sample_R] != self.eos)
+        if len(kept) == len(tokens_R):
+            return tokens_R
+        state_R, slot_R = self.state_R[kept], self.slot_R[kept]
+        if len(kept):
+            most_slots, num_states = np.bincount(state_R).max(), len(np.unique(state_R))
+            if most_slots * num_states <= REGROUP_SHARE * self.cache.num_slots * self.cache.num_states:
+                state_R, slot_R = self.cache.regroup(state_R, slot_R)
+                order = np.lexsort((slot_R, state_R))
+                kept, state_R, slot_R = kept[order], state_R[order], slot_R[order]
+        self.state_R, self.slot_R = state_R, slot_R
+        self.sample_R, self.position_R = self.sample_R[kept], self.position_R[kept]
+        return tokens_R[torch.from_numpy(kept).to(tokens_R.device)]
 
     def completions(self, values: list[list[float]]) -> list[Completion]:
         """The answers in the batch's order."""
-        samples = self.options.num_samples
-        rows = self.tokens_TR[:, :-1].T.tolist()
-        logprobs = self.logprobs_TR[:, :-1].sum(dim=0).tolist()
+        samples = self.noise.uniforms_TSK.shape[2]
+        rows, logprobs = self.tokens_TM.T.tolist(), self.logprobs_TM.sum(axis=0).tolist()
         answers = []
         for state, value in enumerate(values):
             numbers = range(state * samples, (state + 1) * samples)

@@ -1,19 +1,25 @@
 """Keys and values of the states in a batch, and the attention that reads them.
 
-Shapes: S states, K slots (samples that are being written) of a state, N columns of the cache, L layers, H query heads,
-J key/value heads, D head size.
+Shapes: S states, K slots (samples that are being written) of a state, R rows (tokens of all states behind each other),
+P columns of the prompts, N columns of the cache, L layers, H query heads, J key/value heads, D head size.
 
-The prompts of a batch stand right-aligned, followed by `<|value|>` and `<|tactic|>`; every decoding step then appends
-one column per slot to the rows of its state. Slots of one state share the columns of the prompt, and a mask lets each
-see its own columns only. So nothing is read twice and nothing is copied per sample.
+Everything outside attention works on rows, without padding. Attention sees them as a grid, state by state. The prompts
+stand right-aligned in the cache, followed by `<|value|>` and `<|tactic|>`; every decoding step then appends one
+column per slot. The slots of a state share the columns of its prompt, and a mask lets each see its own columns only. So
+nothing is read twice and nothing is copied per sample.
 """
 
 import math
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from nanoproof.gpt.attention import MaskedAttention, attend
-from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.attention import attend, causal_mask, window_mask
+from nanoproof.gpt.model import GPTConfig
+
+# A group of prompts that attention pads to one length ends where they are shorter than this share of its longest.
+GROUP_SHARE = 0.6
 
 
 class KVStorage:
@@ -35,7 +41,7 @@ class KVStorage:
 
 
 class KVCache:
-    """The cache of one batch. Columns are only ever appended, states only ever dropped."""
+    """The cache of one batch. Columns are only ever appended; states and slots are only ever dropped."""
 
     def __init__(
         self, config: GPTConfig, storage: KVStorage, num_states: int, num_slots: int, num_columns: int
@@ -43,7 +49,7 @@ class KVCache:
         shape = (config.depth, num_states, config.kv_heads, num_columns, config.head_dim)
         self.keys_LSJND, self.values_LSJND = storage.take(shape)
         device = self.keys_LSJND.device
-        self.num_states, self.length = num_states, 0
+        self.num_states, self.num_slots, self.length = num_states, num_slots, 0
         # 0 where a slot sees a column and -inf elsewhere.
         self.bias_SKN = torch.full((num_states, num_slots, num_columns), -math.inf, device=device)
         self.positions_SN = torch.zeros(num_states, num_columns, dtype=torch.long, device=device)
@@ -53,96 +59,179 @@ class KVCache:
         states, columns = slice(self.num_states), slice(self.length)
         return self.keys_LSJND[layer, states, :, columns], self.values_LSJND[layer, states, :, columns]
 
-    def open_prompts(self, seen_SN: torch.Tensor) -> None:
-        """After the prefill: all slots of a state see the columns where `seen_SN` is True."""
-        self.length = seen_SN.shape[1]
-        self.bias_SKN[:, :, : self.length].masked_fill_(seen_SN.unsqueeze(1), 0.0)
+    def open_prompts(self, seen_SP: torch.Tensor) -> None:
+        """After the prefill: all slots of a state see the columns where `seen_SP` is True."""
+        self.length = seen_SP.shape[1]
+        self.bias_SKN[:, :, : self.length].masked_fill_(seen_SP.unsqueeze(1), 0.0)
 
-    def append(self, positions_SK: torch.Tensor) -> slice:
-        """Make room for one column per slot, seen by that slot alone; returns the columns."""
-        states, slots = positions_SK.shape
-        columns = slice(self.length, self.length + slots)
-        self.positions_SN[:states, columns] = positions_SK
-        self.bias_SKN[:states, :slots, columns].diagonal(dim1=1, dim2=2).zero_()
-        self.length += slots
-        return columns
+    def append(self, states_R: torch.Tensor, slots_R: torch.Tensor, positions_R: torch.Tensor) -> torch.Tensor:
+        """Make room for a token of each of these slots, seen by that slot alone; returns the columns (R)."""
+        columns_R = self.length + slots_R
+        self.positions_SN[states_R, columns_R] = positions_R
+        self.bias_SKN[states_R, slots_R, columns_R] = 0.0
+        self.length += self.num_slots
+        return columns_R
 
-    def reorder_slots(self, order_SK: torch.Tensor) -> None:
-        """Slot k of a state becomes its former slot `order_SK[:, k]`; fewer than before means that the rest is gone."""
-        states, slots = order_SK.shape
-        index_SKN = order_SK.unsqueeze(2).expand(-1, -1, self.length)
-        self.bias_SKN[:states, :slots, : self.length] = self.bias_SKN[:states, :, : self.length].gather(1, index_SKN)
+    def regroup(self, states: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Drop all states and slots but these (one entry per row, sorted by state); returns their new places."""
+        present, inverse, counts = np.unique(states, return_inverse=True, return_counts=True)
+        new_slots = np.arange(len(states)) - (np.cumsum(counts) - counts)[inverse]
+        order_SK = np.zeros((self.num_states, counts.max()), dtype=np.int64)
+        order_SK[states, new_slots] = slots
+        index_SKN = torch.from_numpy(order_SK).to(self.bias_SKN.device).unsqueeze(2).expand(-1, -1, self.length)
+        bias_SKN = self.bias_SKN[: self.num_states, :, : self.length].gather(1, index_SKN)
+        self.num_slots = int(counts.max())
+        self.bias_SKN[: self.num_states, : self.num_slots, : self.length] = bias_SKN
+        # States from the end move into the gaps.
+        places = present.copy()
+        gaps = np.setdiff1d(np.arange(len(present)), present)
+        places[present >= len(present)] = gaps
+        self._move_states(present[present >= len(present)], gaps)
+        self.num_states = len(present)
+        return places[inverse], new_slots
 
-    def reorder_states(self, order: list[int]) -> None:
-        """State s becomes the former state `order[s]`, where `order[s]` is s or comes after all that stay."""
-        targets = [target for target, source in enumerate(order) if target != source]
-        if targets:
-            sources = [order[target] for target in targets]
-            for tensor in (self.keys_LSJND, self.values_LSJND):
-                tensor[:, targets, :, : self.length] = tensor[:, sources, :, : self.length]
-            self.positions_SN[targets] = self.positions_SN[sources]
-            self.bias_SKN[targets] = self.bias_SKN[sources]
-        self.num_states = len(order)
+    def _move_states(self, sources: np.ndarray, targets: np.ndarray) -> None:
+        if not len(sources):
+            return
+        source, target = (torch.from_numpy(x).to(self.bias_SKN.device) for x in (sources, targets))
+        for tensor in (self.keys_LSJND, self.values_LSJND):
+            tensor[:, target, :, : self.length] = tensor[:, source, :, : self.length]
+        self.positions_SN[target] = self.positions_SN[source]
+        self.bias_SKN[target] = self.bias_SKN[source]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """States that prefill attention pads to one length, and where they are in the grid of all groups."""
+
+    states: slice
+    columns: slice
+    grid: slice
+    masks: dict[int, torch.Tensor]
 
 
 class PrefillAttention:
-    """Attention within prompts, which leaves keys and values in the cache; the last layer answers for the markers."""
+    """Attention within prompts, which leaves keys and values in the cache.
 
-    def __init__(
-        self,
-        config: GPTConfig,
-        cache: KVCache,
-        states: slice,
-        columns: slice,
-        positions_SN: torch.Tensor,
-        mask_SNN: torch.Tensor,
-    ) -> None:
-        self._keys = cache.keys_LSJND[:, states, :, columns]
-        self._values = cache.values_LSJND[:, states, :, columns]
-        self._whole = MaskedAttention(config.windows, positions_SN, mask_SNN)
-        self._last_layer = config.depth - 1
-        self._marker_mask = mask_SNN[:, -2:]
+    Rows are the prompts' tokens, longest prompt first, and then the two markers of every prompt. In the last layer only
+    the markers are answered for.
+    """
+
+    def __init__(self, config: GPTConfig, cache: KVCache, lengths: list[int]) -> None:
+        self._cache = cache
+        self._width = lengths[0] + 2
+        self._windows, self._num_states = config.windows, len(lengths)
+        device = cache.keys_LSJND.device
+        lengths_S1 = torch.tensor(lengths, device=device).unsqueeze(1)
+        # Padding has negative positions; both markers have the position after the prompt.
+        positions_SP = torch.minimum(
+            torch.arange(self._width, device=device) - (self._width - 2 - lengths_S1), lengths_S1
+        )
+        cache.positions_SN[:, : self._width] = positions_SP
+        # What slots see: all but padding and the `<|value|>` column.
+        self.seen_SP = positions_SP >= 0
+        self.seen_SP[:, -2] = False
+        self._groups: list[_Group] = []
+        for start, stop in _ranges(lengths):
+            self._groups.append(self._group(start, stop, positions_SP[start:stop, -lengths[start] - 2 :]))
+        states, columns, grid = self._addresses(lengths)
+        self._states_R, self._columns_R, self._grid_R = (
+            torch.from_numpy(x).to(device) for x in (states, columns, grid)
+        )
+        self.positions_R = positions_SP[self._states_R, self._columns_R]
+
+    def _group(self, start: int, stop: int, positions_SP: torch.Tensor) -> _Group:
+        width = positions_SP.shape[1]
+        mask = causal_mask(width, positions_SP.device)
+        mask[:, -1, -2] = False  # `<|value|>` is a branch of its own
+        own = torch.eye(width, dtype=torch.bool, device=positions_SP.device)
+        mask = (mask & (positions_SP >= 0).unsqueeze(1)) | own
+        masks = {w: mask if width <= w else window_mask(mask, positions_SP, w) for w in set(self._windows)}
+        offset = self._groups[-1].grid.stop if self._groups else 0
+        columns, grid = slice(self._width - width, self._width), slice(offset, offset + (stop - start) * width)
+        return _Group(slice(start, stop), columns, grid, masks)
+
+    def _addresses(self, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """State, column of the cache, and place in the grid of every row."""
+        states = [np.full(length, state) for state, length in enumerate(lengths)]
+        columns = [np.arange(self._width - 2 - length, self._width - 2) for length in lengths]
+        states.append(np.repeat(np.arange(len(lengths)), 2))
+        columns.append(np.tile([self._width - 2, self._width - 1], len(lengths)))
+        state, column = np.concatenate(states), np.concatenate(columns)
+        first = np.empty(len(lengths), dtype=np.int64)  # place of each state's column 0 (which may lie outside)
+        for group in self._groups:
+            width = self._width - group.columns.start
+            numbers = np.arange(group.states.start, group.states.stop)
+            first[numbers] = group.grid.start + (numbers - group.states.start) * width - group.columns.start
+        return state, column, first[state] + column
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        self._keys[layer].copy_(k.transpose(1, 2))
-        self._values[layer].copy_(v.transpose(1, 2))
-        if layer == self._last_layer:  # its window is unlimited, and only the markers are read out
-            return attend(q[:, -2:], k, v, self._marker_mask)
-        return self._whole(layer, q, k, v)
+        keys, values = self._cache.keys_LSJND[layer], self._cache.values_LSJND[layer]
+        keys[self._states_R, :, self._columns_R] = k[0]
+        values[self._states_R, :, self._columns_R] = v[0]
+        last = layer == len(self._windows) - 1
+        heads, size = q.shape[2:]
+        if last:
+            grid = q[0, -2 * self._num_states :].view(self._num_states, 2, heads, size)
+        else:
+            grid = q.new_zeros(self._groups[-1].grid.stop, heads, size).index_copy_(0, self._grid_R, q[0])
+        answers = []
+        for group in self._groups:
+            k_SJPD, v_SJPD = keys[group.states, :, group.columns], values[group.states, :, group.columns]
+            mask = group.masks[self._windows[layer]]
+            queries = grid[group.states] if last else grid[group.grid].unflatten(0, (len(k_SJPD), -1))
+            y = attend(queries, k_SJPD.transpose(1, 2), v_SJPD.transpose(1, 2), mask[:, -2:] if last else mask)
+            answers.append(y.flatten(0, 1))
+        y_RHD = torch.cat(answers)
+        return (y_RHD if last else y_RHD[self._grid_R]).unsqueeze(0)
+
+
+def _ranges(lengths: list[int]) -> list[tuple[int, int]]:
+    """Ranges of prompts (longest first) of similar length."""
+    starts = [0] if lengths else []
+    for index, length in enumerate(lengths):
+        if length < GROUP_SHARE * lengths[starts[-1]]:
+            starts.append(index)
+    return list(zip(starts, [*starts[1:], len(lengths)]))
 
 
 class DecodeAttention:
-    """Attention of one new token per slot to what its state's row of the cache lets it see."""
+    """Attention of one new token for each of some slots to what its state's row of the cache lets it see."""
 
-    def __init__(self, model: GPT, cache: KVCache) -> None:
-        self._cache = cache
-        self._windows = model.config.windows
-        self._scale = model.config.head_dim**-0.5
+    def __init__(self, config: GPTConfig, cache: KVCache) -> None:
+        self._cache, self._windows, self._scale = cache, config.windows, config.head_dim**-0.5
         self._bias: dict[int, torch.Tensor] = {}
-        self._columns = slice(0)
 
-    def open_step(self, positions_SK: torch.Tensor, longest: int) -> None:
-        """Append the columns of a step's tokens; `longest` is an upper bound of their positions."""
+    def open_step(self, states_R: torch.Tensor, slots_R: torch.Tensor, positions_R: torch.Tensor, longest: int) -> None:
+        """The rows of the coming step; `longest` is an upper bound of their positions."""
         cache = self._cache
-        self._columns = cache.append(positions_SK)
-        states, slots = positions_SK.shape
+        self._states_R, self._columns_R = states_R, cache.append(states_R, slots_R, positions_R)
+        self._grid_R = states_R * cache.num_slots + slots_R
+        states, slots = cache.num_states, cache.num_slots
         bias_SKN = cache.bias_SKN[:states, :slots, : cache.length]
         for window in set(self._windows):
             self._bias[window] = bias_SKN
             if longest >= window:
-                distance_SKN = positions_SK.unsqueeze(2) - cache.positions_SN[:states, : cache.length].unsqueeze(1)
-                self._bias[window] = bias_SKN.masked_fill(distance_SKN >= window, -math.inf)
+                positions_SK = positions_R.new_zeros(states * slots).index_copy_(0, self._grid_R, positions_R)
+                columns_SN = cache.positions_SN[:states, : cache.length]
+                too_far = positions_SK.view(states, slots, 1) - columns_SN.unsqueeze(1) >= window
+                self._bias[window] = bias_SKN.masked_fill(too_far, -math.inf)
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         keys, values = self._cache.layer(layer)
-        keys[:, :, self._columns] = k.transpose(1, 2)
-        values[:, :, self._columns] = v.transpose(1, 2)
-        states, slots, heads, size = q.shape
+        keys[self._states_R, :, self._columns_R] = k[0]
+        values[self._states_R, :, self._columns_R] = v[0]
+        states, slots, (rows, heads, size) = self._cache.num_states, self._cache.num_slots, q.shape[1:]
         kv_heads, columns = keys.shape[1:3]
+        grid = q[0] * self._scale
+        full = rows == states * slots
+        if not full:
+            grid = grid.new_zeros(states * slots, heads, size).index_copy_(0, self._grid_R, grid)
         # Queries that share keys stand together: (S * J, H / J * K, D).
-        q = (q * self._scale).transpose(1, 2).reshape(states * kv_heads, -1, size)
-        scores = torch.bmm(q, keys.flatten(0, 1).mT).view(states, heads, slots, columns)
+        grid = grid.view(states, slots, heads, size).transpose(1, 2).reshape(states * kv_heads, -1, size)
+        scores = torch.bmm(grid, keys.flatten(0, 1).mT).view(states, heads, slots, columns)
         scores = scores.add_(self._bias[self._windows[layer]].unsqueeze(1))
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(values.dtype)
         y = torch.bmm(weights.view(states * kv_heads, -1, columns), values.flatten(0, 1))
-        return y.view(states, heads, slots, size).transpose(1, 2)
+        y = y.view(states, heads, slots, size).transpose(1, 2).reshape(states * slots, heads, size)
+        return (y if full else y[self._grid_R]).unsqueeze(0)
