@@ -174,7 +174,7 @@ def equation_problem(rng: random.Random, difficulty: int) -> Problem | None:
     rng.shuffle(order)
     mentioned = nat_variables([f for _, f in order] + [goal])
     binders = [v[1] for v in (*base, *defined) if v[1] in mentioned]
-    if not mentioned or (variables(final) & values.keys()):
+    if not mentioned or (variables(final) & values.keys()) or any(f == goal for _, f in hypotheses):
         return None
     renamed = _rename_hypotheses(order)
     proof = chain([_translate(t, renamed) for t in tactics] + more)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from nanoproof.data.problem import Step
 from nanoproof.data.statement_key import signature_key
@@ -24,36 +23,40 @@ UNIVERSES = "universe u v w"
 
 
 @dataclass(frozen=True)
-class LibraryProof:
-    """A theorem of the library that is proved by tactics; `source` states it as an example with `sorry`."""
+class Entry:
+    """A theorem that is proved by tactics; `source` states it with `sorry`."""
 
     name: str
     source: str
     key: str
     proof: Step
 
+    def renamed_source(self) -> str:
+        """The statement as a theorem of this name."""
+        statement = self.source.split(" ", 1 if self.source.startswith("example ") else 2)[-1]
+        return f"theorem {self.name} {statement}"
+
 
 class NotSingleTactics(Exception):
     """A proof that cannot be taken apart into single tactics on one line each."""
 
 
-def library_theorems() -> Iterator[tuple[str, TheoremCmd, str]]:
-    """Every theorem of the library in order: full name, its syntax, the text of its file."""
-    for path in library_files():
-        text = Path(path).read_text(encoding="utf-8")
-        for command in parse_commands(text):
-            if isinstance(command, TheoremCmd) and command.signature.name:
-                yield command.signature.name, command, text
-
-
 def library_keys() -> frozenset[str]:
-    """The canonical keys of all statements of the library that `statement_key` can read."""
-    return frozenset(signature_key(command.signature) for _, command, _ in library_theorems())
+    """The canonical keys of all statements of the library."""
+    texts = [path.read_text(encoding="utf-8") for path in library_files()]
+    return frozenset(signature_key(command.signature) for text in texts for command in _theorems(text))
 
 
-def library_proofs() -> Iterator[LibraryProof]:
-    """The tactic proofs of the library. Those with a block inside of a term are left out."""
-    for name, command, text in library_theorems():
+def library_proofs() -> Iterator[Entry]:
+    """The tactic proofs of the library in order."""
+    for path in library_files():
+        for entry in tactic_proofs(path.read_text(encoding="utf-8")):
+            yield Entry(entry.name, f"{UNIVERSES}\n{entry.source}", entry.key, entry.proof)
+
+
+def tactic_proofs(text: str) -> Iterator[Entry]:
+    """The tactic proofs of a file, stated as examples. Those with a block inside of a term are left out."""
+    for command in _theorems(text):
         if not isinstance(command.value, By):
             continue
         statement = text[command.signature.end : command.value.pos].rstrip().removesuffix(":=").strip()
@@ -61,8 +64,14 @@ def library_proofs() -> Iterator[LibraryProof]:
             proof = _steps(command.value.tactics, text)
         except NotSingleTactics:
             continue
-        source = f"{UNIVERSES}\nexample {statement} := by\n  sorry"
-        yield LibraryProof(name, source, signature_key(command.signature), proof)
+        source = f"example {statement} := by\n  sorry"
+        yield Entry(command.signature.name or "", source, signature_key(command.signature), proof)
+
+
+def _theorems(text: str) -> Iterator[TheoremCmd]:
+    for command in parse_commands(text):
+        if isinstance(command, TheoremCmd):
+            yield command
 
 
 def _steps(seq: TacticSeq, text: str) -> Step:
@@ -77,7 +86,9 @@ def _steps(seq: TacticSeq, text: str) -> Step:
         return _structured(first, first.alts, text)
     bullets: list[Step] = []
     while rest and isinstance(rest[0], BulletStx):
-        bullets.append(_steps(rest.pop(0).tactics, text))
+        bullet = rest.pop(0)
+        assert isinstance(bullet, BulletStx)
+        bullets.append(_steps(bullet.tactics, text))
     if rest:
         bullets.append(_steps(TacticSeq(tuple(rest)), text))
     return Step(_one_line(first, text), tuple(bullets))

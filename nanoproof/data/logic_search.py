@@ -8,6 +8,7 @@ propositional statements the decision procedure cuts every branch that cannot su
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, match, show, substitute, variables
 from nanoproof.data.intuitionistic import holds
@@ -132,7 +133,7 @@ class LogicSearch:
 
     def _forced(
         self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
-    ) -> Step | None | bool:
+    ) -> Step | Literal[False] | None:
         """The result of an invertible move, or False when there is none."""
         if goal[0] in ("→", "not"):
             name = names.take("h")

@@ -108,17 +108,14 @@ class Problem:
     @property
     def level(self) -> int:
         """1 to 6 by the number of tactics of the plain proof; above 14 tactics it is 7: too long to be asked."""
-        for level, limit in enumerate((2, 4, 6, 8, 11, 14), start=1):
-            if self.proof.size <= limit:
-                return level
-        return 7
+        return level_of_size(self.proof.size)
 
     def statement(self) -> str:
         """Binders and type, as they stand between the theorem's name and `:=`."""
         parts: list[str] = []
         names: list[str] = []
         kinds = [*self.variables, ("", "")]
-        for (name, kind), (_, following) in zip(kinds, kinds[1:], strict=False):
+        for (name, kind), (_, following) in itertools.pairwise(kinds):
             names.append(name)
             if kind != following:
                 parts.append(f"({' '.join(names)} : {kind})")
@@ -133,6 +130,11 @@ class Problem:
     def solved(self, name: str) -> str:
         """The theorem with its proof."""
         return f"theorem {name} {self.statement()} := by\n{render(self.proof)}"
+
+
+def level_of_size(size: int) -> int:
+    """The level of a problem whose plain proof has `size` tactics; 7 for more than 14."""
+    return next((level for level, limit in enumerate((2, 4, 6, 8, 11, 14), start=1) if size <= limit), 7)
 
 
 def nat_variables(formulas: list[Formula]) -> set[str]:

@@ -1,6 +1,6 @@
 """Runs proofs step by step through NanoLean and writes what happened as LeanTree trees (one goal per node)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,10 @@ class Node:
         """Number of tactics on the longest path."""
         return 1 + max((child.depth for child in self.children), default=0)
 
+    def proof(self) -> Step:
+        """The tactics that ran, without those that found nothing left to do."""
+        return Step(self.tactic, tuple(child.proof() for child in self.children))
+
 
 def start(state: EnvState, source: str) -> TacticState:
     """The state before the proof of a theorem whose source holds one `sorry`. Raises `ReplayError`."""
@@ -55,6 +59,17 @@ def replay(state: TacticState, proof: Step) -> Node:
     if status != "Completed":
         raise ReplayError(f"the proof is not complete: {status}")
     return node
+
+
+def closed_by(state: TacticState, tactics: Sequence[str]) -> bool:
+    """Whether one of the tactics alone proves the goal."""
+    for tactic in tactics:
+        try:
+            if not run_tactic(state, tactic).state.goals:
+                return True
+        except ProofError:
+            continue
+    return False
 
 
 def _run(state: TacticState, step: Step) -> tuple[Node, TacticState]:

@@ -1,0 +1,186 @@
+"""Makes the held-out benchmark of NanoLean, or checks the one that is there.
+
+    python -m scripts.make_nanolean_benchmark            # is the benchmark what it says it is? (exit 1 if not)
+    python -m scripts.make_nanolean_benchmark --write    # make it anew: other theorems, other scores
+
+The benchmark is hand-written classics and generated statements, spread evenly over levels 1 to 6 and over families. Its
+text in `data/nanolean/` is fixed: scores are comparable only as long as it does not change. Reference proofs are kept
+with the tests, where no training looks.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_text, read_jsonl
+from nanoproof.common.run_dir import REPO_ROOT
+from nanoproof.data.generate import FAMILIES, LEVELS, family_problems
+from nanoproof.data.library_proofs import Entry, library_keys, tactic_proofs
+from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems
+from nanoproof.data.problem import level_of_size, render
+from nanoproof.data.replay import ReplayError, closed_by, replay, start
+from nanoproof.data.statement_key import statement_key
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.source import splice
+from nanoproof.lean.theorem import Theorem
+
+TESTS = REPO_ROOT / "tests" / "nanolean"
+CLASSICS = TESTS / "benchmark_classics.lean"
+PROOFS = TESTS / "benchmark_proofs.jsonl"
+SPLITS = ("valid", "test")
+SPLIT_SIZE = 100
+SEED = 2_718_281
+PER_CELL = 12
+"""Candidates that are drawn for each family and level."""
+TRIVIAL = ("rfl", "assumption", "contradiction", "decide", "simp")
+"""From level 2 on, what one of these closes is no question."""
+
+
+def classics(state: EnvState) -> list[Entry]:
+    """The hand-written theorems, each under its name with its level, with its proof."""
+    entries = []
+    for proof in tactic_proofs(CLASSICS.read_text(encoding="utf-8")):
+        size = replay(start(state, proof.source), proof.proof).size
+        entries.append(Entry(f"{proof.name}_l{level_of_size(size)}", proof.source, proof.key, proof.proof))
+    return entries
+
+
+def generated(state: EnvState, excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
+    """(family, level, theorem) of generated problems that replay and are not closed by one trivial tactic."""
+    for family in FAMILIES:
+        for named in family_problems(family, SEED, dict.fromkeys(LEVELS, PER_CELL), excluded):
+            before = start(state, named.source())
+            if named.level > 1 and closed_by(before, TRIVIAL):
+                continue
+            try:
+                proof = replay(before, named.problem.proof).proof()
+            except ReplayError:
+                continue
+            name = "_h".join(named.id.rsplit("_", 1))
+            yield family, named.level, Entry(name, named.source(), named.key, proof)
+
+
+def draw(state: EnvState) -> dict[str, list[Entry]]:
+    """Both splits: classics dealt in turn, then for each level its families in turn until the level has its share."""
+    splits: dict[str, list[Entry]] = {split: [] for split in SPLITS}
+    known = set(library_keys())
+    for number, entry in enumerate(classics(state)):
+        assert entry.key not in known, f"{entry.name} is in the library or twice among the classics"
+        known.add(entry.key)
+        splits[SPLITS[number % 2]].append(entry)
+    cells: dict[int, dict[str, list[Entry]]] = {level: {} for level in LEVELS}
+    for family, level, entry in generated(state, frozenset(known)):
+        if entry.key not in known:
+            known.add(entry.key)
+            cells[level].setdefault(family, []).append(entry)
+    for level, families in cells.items():
+        _deal(splits, level, families)
+    return {split: interleaved(entries) for split, entries in splits.items()}
+
+
+def _deal(splits: dict[str, list[Entry]], level: int, families: dict[str, list[Entry]]) -> None:
+    """Gives both splits the same number of a level's theorems of each family, as far as they go round."""
+    share = SPLIT_SIZE // len(LEVELS) + (level <= SPLIT_SIZE % len(LEVELS))
+    missing = {s: share - sum(level_of_name(e.name) == level for e in entries) for s, entries in splits.items()}
+    order = sorted(families, key=lambda family: random.Random(f"{level}/{family}").random())
+    for pair in _pairs(order, families):
+        for split, entry in zip(SPLITS, pair, strict=True):
+            if missing[split] > 0:
+                splits[split].append(entry)
+                missing[split] -= 1
+    assert not any(n > 0 for n in missing.values()), f"too few candidates at level {level}"
+
+
+def _pairs(order: list[str], families: dict[str, list[Entry]]) -> Iterator[tuple[Entry, Entry]]:
+    """Two theorems of one family at a time, families in turn."""
+    longest = max(len(entries) for entries in families.values())
+    for k in range(0, longest - 1, 2):
+        for family in order:
+            if len(families[family]) > k + 1:
+                yield families[family][k], families[family][k + 1]
+
+
+def interleaved(entries: list[Entry]) -> list[Entry]:
+    """Levels in turn, so that every beginning of the file is a fair sample of it."""
+    entries = random.Random(SEED).sample(entries, len(entries))
+    queues = [[entry for entry in entries if level_of_name(entry.name) == level] for level in LEVELS]
+    rounds = itertools.zip_longest(*queues)
+    return [entry for round_ in rounds for entry in round_ if entry is not None]
+
+
+def level_of_name(name: str) -> int:
+    """The level in a benchmark name."""
+    return next(int(part[1]) for part in name.split("_") if len(part) == 2 and part[0] == "l" and part[1].isdigit())
+
+
+def write(splits: dict[str, list[Entry]]) -> None:
+    """The two files and the reference proofs."""
+    rows = []
+    for split, entries in splits.items():
+        head = (
+            f"/-\nHeld-out theorems of NanoLean ({split}), levels 1 to 6. The text is fixed, so that scores stay comparable.\n"
+            "Made and checked by scripts/make_nanolean_benchmark.py.\n-/\n\n"
+        )
+        texts = [entry.renamed_source() for entry in entries]
+        atomic_write_text(BENCHMARK / f"{split}.lean", head + "\n\n".join(texts) + "\n")
+        rows += [{"name": entry.name, "split": split, "proof": render(entry.proof, 0)} for entry in entries]
+    atomic_write_text(PROOFS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def problems_of(state: EnvState) -> list[str]:
+    """What is wrong with the benchmark as it stands: sizes, duplicates, statements of the library, missing proofs."""
+    found: list[str] = []
+    keys = dict.fromkeys(library_keys(), "the library")
+    proofs = {row["name"]: row for row in read_jsonl(PROOFS)}
+    for split in SPLITS:
+        theorems = benchmark_theorems(BENCHMARK / f"{split}.lean")
+        if len(theorems) != SPLIT_SIZE:
+            found.append(f"{split} has {len(theorems)} theorems, not {SPLIT_SIZE}")
+        for theorem in theorems:
+            key = statement_key(theorem.source)
+            if key in keys:
+                found.append(f"{theorem.id} states the same as {keys[key]}")
+            keys[key] = theorem.id
+            proof = proofs.get(theorem.id)
+            if proof is None or proof["split"] != split:
+                found.append(f"{theorem.id} has no reference proof")
+            elif not proves(state, theorem, proof["proof"]):
+                found.append(f"the reference proof of {theorem.id} does not go through")
+    return found
+
+
+def proves(state: EnvState, theorem: Theorem, proof: str) -> bool:
+    """Whether the whole text with the proof is accepted without `sorry`."""
+    return not [m for m in run_text(state, splice(theorem, proof)).messages if m.severity != "info"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.make_nanolean_benchmark", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--write", action="store_true", help="Draw the benchmark anew and write it.")
+    args = parser.parse_args(argv)
+    allow_deep_recursion()
+    state = load_library()
+    if args.write:
+        write(draw(state))
+    found = problems_of(state)
+    for line in found:
+        print(line, file=sys.stderr)
+    counts = Counter(level_of_name(t.id) for s in SPLITS for t in benchmark_theorems(Path(BENCHMARK / f"{s}.lean")))
+    print("theorems by level:", dict(sorted(counts.items())), "problems:", len(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    run_main(main)
