@@ -45,13 +45,30 @@ class Completion:
 
 
 class Engine:
-    """Answers batches of prompts with one model. Not thread-safe: one caller at a time."""
+    """Answers batches of prompts with one model. Not thread-safe: one caller at a time.
+
+    Where the model computes in another dtype than fp32, the engine works on a copy of the weights in that dtype, so
+    that no step has to convert them: call `refresh` when the weights have changed.
+    """
 
     def __init__(self, model: GPT, tokenizer: Tokenizer) -> None:
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
         self.tokenizer = tokenizer
         self._storage = KVStorage(model.compute_dtype, model.device)
+        self._network = model
+        if model.compute_dtype != torch.float32:
+            self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
+            for parameter in self._network.parameters():
+                parameter.data = parameter.data.to(model.compute_dtype)
+        self.refresh()
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Take over the model's present weights."""
+        if self._network is not self.model:
+            for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
+                ours.copy_(theirs)
 
     @torch.inference_mode()
     def generate(
@@ -77,7 +94,7 @@ class Engine:
             self._storage.clear()
             raise FloatingPointError("the model's output is not finite")
         noise = Noise.draw([seeds[index] for index in order], self.tokenizer.eos + 1, options, self.model.device)
-        decoding = _Decoding(self.model, cache, lengths, noise, self.tokenizer.eos)
+        decoding = _Decoding(self._network, cache, lengths, noise, self.tokenizer.eos)
         decoding.run(logits_SV, options.temperature)
         answers = dict(zip(order, decoding.completions(values.tolist())))
         return [answers[index] for index in range(len(prompts))]
@@ -88,12 +105,12 @@ class Engine:
         tokens = [token for prompt in prompts for token in prompt]
         tokens += [self.tokenizer.value, self.tokenizer.tactic] * len(prompts)
         tokens_1R = torch.tensor([tokens], device=self.model.device)
-        hidden_1RC = self.model.trunk(tokens_1R, attention.positions_R.unsqueeze(0), attention)
+        hidden_1RC = self._network.trunk(tokens_1R, attention.positions_R.unsqueeze(0), attention)
         cache.open_prompts(attention.seen_SP)
         hidden_S2C = hidden_1RC.unflatten(1, (len(prompts), 2))[0]
         bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
-        values = self.model.logits(hidden_S2C[:, 0], bins).softmax(dim=-1)
-        return self.model.logits(hidden_S2C[:, 1], slice(self.tokenizer.eos + 1)), values
+        values = self._network.logits(hidden_S2C[:, 0], bins).softmax(dim=-1)
+        return self._network.logits(hidden_S2C[:, 1], slice(self.tokenizer.eos + 1)), values
 
 
 class _Decoding:

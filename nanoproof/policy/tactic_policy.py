@@ -97,7 +97,9 @@ class TacticPolicy:
         self._batcher.pause()
 
     def resume(self) -> None:
-        """Go on after `pause`."""
+        """Go on, with the model's present weights."""
+        self._batcher.pause()
+        self._engine.refresh()
         self._batcher.resume()
 
     def close(self) -> None:

@@ -81,6 +81,19 @@ def test_an_answer_does_not_depend_on_its_neighbours(net: GPT, tokenizer: Tokeni
         assert alone.value_distribution == pytest.approx(together[index].value_distribution, abs=1e-6)
 
 
+@torch.no_grad()
+def test_bfloat16_samples_have_nearly_the_fp32_probabilities(net: GPT, tokenizer: Tokenizer) -> None:
+    rough = GPT.allocate(net.config, compute_dtype=torch.bfloat16)
+    rough.load_state_dict(net.state_dict())
+    prompts = prompts_of(tokenizer, TEXTS)
+    answers = Engine(rough, tokenizer).generate(prompts, OPTIONS, seeds=list(range(len(prompts))))
+    for prompt, answer in zip(prompts, answers):
+        assert answer.value_distribution == pytest.approx(full_value(net, tokenizer, prompt), abs=0.05)
+        for sample in answer.samples:
+            expected = full_logprob(net, tokenizer, prompt, sample.tokens)
+            assert sample.logprob == pytest.approx(expected, rel=0.02, abs=0.2)
+
+
 def test_answers_come_in_the_order_of_the_prompts(model: GPT, tokenizer: Tokenizer) -> None:
     prompts = prompts_of(tokenizer, TEXTS)
     engine = Engine(model, tokenizer)

@@ -138,6 +138,19 @@ def test_threads_get_the_answer_of_their_own_state(model: GPT, tokenizer: Tokeni
         assert alone.logprobs == pytest.approx(batched.logprobs, abs=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_after_a_pause_the_new_weights_answer(tokenizer: Tokenizer, dtype: torch.dtype) -> None:
+    config = GPTConfig(vocab_size=tokenizer.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
+    model = GPT.create(config, compute_dtype=dtype)
+    with TacticPolicy(Engine(model, tokenizer)) as policy:
+        before = policy.suggest("⊢ True")
+        policy.pause()
+        with torch.no_grad():
+            model.head.weight[list(tokenizer.bins)] *= 2000
+        policy.resume()
+        assert policy.suggest("⊢ True").value != pytest.approx(before.value, abs=0.5)
+
+
 def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
     policy = TacticPolicy(Engine(model, tokenizer))
     policy.close()
