@@ -8,6 +8,7 @@ MODULES = (
     "cases",
     "closing",
     "combinators",
+    "construct",
     "decide",
     "induction",
     "rcases",

@@ -1,4 +1,4 @@
-"""Applying a term to a goal: as many arguments as needed become new goals. Also constructors and `exists`."""
+"""Applying a term to a goal: as many arguments as needed become new goals."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ from collections.abc import Sequence
 
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.errors import TacticError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import (
     AnonCtor,
     ApplyStx,
-    ConstructorStx,
     DotIdent,
-    ExistsStx,
     Fun,
-    LeftStx,
-    RightStx,
-    SyntheticHole,
     Term,
 )
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
 from nanoproof.lean.nanolean.tactics.goals import append_tag, goal_tag, goal_target
 
 NEEDS_EXPECTED_TYPE = (AnonCtor, DotIdent, Fun)
@@ -125,59 +119,3 @@ def apply_term(ctx: TacticContext, term: Term) -> list[str]:
     expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
     found = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
     return apply_expr(ctx, found.term, found.goals)
-
-
-# -- constructors ------------------------------------------------------------------------------------------------------
-
-
-def _constructors(ctx: TacticContext, name: str) -> list[Expr]:
-    found = inductive_type(ctx.mctx, ctx.target)
-    if found is None:
-        raise ctx.with_goal(f"Tactic `{name}` failed: target is not an inductive datatype")
-    info, levels, _ = found
-    return [Const(ctor, levels) for ctor in info.ctors]
-
-
-@tactic(ConstructorStx)
-def constructor_tactic(ctx: TacticContext, stx: ConstructorStx) -> None:
-    """`constructor`: apply the first constructor that fits."""
-    for ctor in _constructors(ctx, "constructor"):
-        mark = ctx.save()
-        try:
-            ctx.replace_main(apply_expr(ctx, ctor))
-            return
-        except TacticError:
-            ctx.restore(mark)
-    raise ctx.with_goal("Tactic `constructor` failed: no applicable constructors found")
-
-
-def _one_of_two(ctx: TacticContext, name: str, place: int) -> None:
-    ctors = _constructors(ctx, name)
-    if len(ctors) != 2:
-        text = f"Tactic `{name}` failed: `{name}` tactic works for inductive types with exactly 2 constructors"
-        raise ctx.with_goal(text)
-    ctx.replace_main(apply_expr(ctx, ctors[place]))
-
-
-@tactic(LeftStx)
-def left_tactic(ctx: TacticContext, stx: LeftStx) -> None:
-    """`left`: apply the first of two constructors."""
-    _one_of_two(ctx, "left", 0)
-
-
-@tactic(RightStx)
-def right_tactic(ctx: TacticContext, stx: RightStx) -> None:
-    """`right`: apply the second of two constructors."""
-    _one_of_two(ctx, "right", 1)
-
-
-@tactic(ExistsStx)
-def exists_tactic(ctx: TacticContext, stx: ExistsStx) -> None:
-    """`exists a, b`: `refine ⟨a, b, ?_⟩`, then `trivial` where that closes the goal."""
-    from nanoproof.lean.nanolean.tactics.basic import refine_main
-    from nanoproof.lean.nanolean.tactics.closing import trivial
-
-    hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
-    refine_main(ctx, AnonCtor((*stx.terms, hole), pos=stx.pos, end=stx.end))
-    if ctx.goals:
-        ctx.attempt(lambda: trivial(ctx))

@@ -8,14 +8,9 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, mk_app
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
 from nanoproof.lean.nanolean.syntax import ByCasesStx, CasesStx, InjectionStx, SubstStx
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
-from nanoproof.lean.nanolean.tactics.constructors import (
-    injection_equations,
-    match_eq,
-    mk_eq,
-    mk_false_elim,
-    refute_clash,
-)
+from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.equations import hyp_eq, subst_hyp
 from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal
 from nanoproof.lean.nanolean.tactics.targets import as_local, run_alternatives, target_local

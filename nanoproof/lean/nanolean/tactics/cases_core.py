@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Expr, FVar, arrow, collect_fvars
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactics.constructors import mk_eq, mk_eq_refl
 from nanoproof.lean.nanolean.tactics.eliminate import Branch, Major, apply_recursor, as_major
+from nanoproof.lean.nanolean.tactics.eq_proof import mk_eq, mk_eq_refl
 from nanoproof.lean.nanolean.tactics.equations import Renaming, Show, apply_lambda, solve_equations
 from nanoproof.lean.nanolean.tactics.goals import (
     dependents,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from nanoproof.lean.nanolean.errors import TacticError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Pi, get_app_fn_args, instantiate, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
 from nanoproof.lean.nanolean.kernel.level import ZERO
 from nanoproof.lean.nanolean.meta.lctx import LocalDecl
 from nanoproof.lean.nanolean.meta.store import Transparency
 from nanoproof.lean.nanolean.syntax import (
     AssumptionStx,
     ContradictionStx,
+    DecideStx,
     ExfalsoStx,
     RflStx,
     SymmStx,
     TrivialStx,
 )
 from nanoproof.lean.nanolean.tactics.apply import apply_expr
-from nanoproof.lean.nanolean.tactics.constructors import match_eq, mk_eq, mk_false_elim, refute_clash
+from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.decide import decide_refutation, decide_tactic
 from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
+from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.goals import new_goal, replace_hyp
 from nanoproof.lean.nanolean.tactics.location import hyps_and_goal
 
@@ -84,8 +87,6 @@ def exfalso_tactic(ctx: TacticContext, stx: ExfalsoStx) -> None:
     """`exfalso`: prove `False` instead."""
     decl = ctx.mctx.decl(ctx.main)
     new = new_goal(ctx.mctx, Const("False"), decl.lctx, decl.user_name)
-    from nanoproof.lean.nanolean.kernel.expr import MVar
-
     ctx.mctx.assign(ctx.main, mk_false_elim(ctx.mctx, ctx.target, MVar(new)))
     ctx.replace_main([new])
 
@@ -160,8 +161,6 @@ def _eliminate_empty(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
 
 def _refute_by_decide(ctx: TacticContext, decl: LocalDecl, type_: Expr) -> Expr | None:
     """Refute a closed hypothesis that evaluates to false."""
-    from nanoproof.lean.nanolean.tactics.decide import decide_refutation
-
     if type_.has_fvar or type_.has_mvar:
         return None
     refutation = decide_refutation(ctx, type_)
@@ -179,9 +178,6 @@ def trivial_tactic(ctx: TacticContext, stx: TrivialStx) -> None:
 
 def trivial(ctx: TacticContext) -> None:
     """Close the main goal by `True.intro`, `decide`, `contradiction`, `rfl`, `assumption`, or part by part for `∧`."""
-    from nanoproof.lean.nanolean.syntax import DecideStx
-    from nanoproof.lean.nanolean.tactics.decide import decide_tactic
-
     before = len(ctx.goals)
     attempts = (
         lambda: ctx.replace_main(apply_expr(ctx, Const("True.intro"))),
@@ -219,10 +215,8 @@ def symm_tactic(ctx: TacticContext, stx: SymmStx) -> None:
     if goal_too:
         turned = _turn(ctx, ctx.target)
         _, back = _turn(ctx, turned[0])
-        decl_ = ctx.mctx.decl(ctx.main)
-        from nanoproof.lean.nanolean.kernel.expr import MVar
-
-        new = new_goal(ctx.mctx, turned[0], decl_.lctx, decl_.user_name)
+        goal = ctx.mctx.decl(ctx.main)
+        new = new_goal(ctx.mctx, turned[0], goal.lctx, goal.user_name)
         ctx.mctx.assign(ctx.main, mk_app(back, MVar(new)))
         ctx.replace_main([new])
 

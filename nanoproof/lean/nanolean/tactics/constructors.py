@@ -27,9 +27,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, Level
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE, mk_offset, nat_offset
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, match_eq, mk_congr_arg, mk_eq, mk_eq_refl
 
-TRUE = Const("True")
-FALSE = Const("False")
 TRUE_INTRO = Const("True.intro")
 BOOL = Const("Bool")
 BOOL_FALSE = Const("Bool.false")
@@ -69,31 +68,6 @@ def _read_ctor(mctx: MetaContext, e: Expr) -> CtorApp | None:
     if not isinstance(info2, CtorInfo) or len(args) != info2.num_params + info2.num_fields:
         return None
     return CtorApp(info2, fn.levels, args[: info2.num_params], args[info2.num_params :])
-
-
-def match_eq(e: Expr) -> tuple[Level, Expr, Expr, Expr] | None:
-    """Level, type and sides of `lhs = rhs`."""
-    fn, args = get_app_fn_args(e)
-    if isinstance(fn, Const) and fn.name == "Eq" and len(args) == 3:
-        return fn.levels[0], args[0], args[1], args[2]
-    return None
-
-
-def mk_eq(level: Level, type_: Expr, lhs: Expr, rhs: Expr) -> Expr:
-    """`lhs = rhs`."""
-    return mk_app(Const("Eq", (level,)), type_, lhs, rhs)
-
-
-def mk_eq_refl(level: Level, type_: Expr, value: Expr) -> Expr:
-    """`Eq.refl value : value = value`."""
-    return mk_app(Const("Eq.refl", (level,)), type_, value)
-
-
-def mk_congr_arg(
-    levels: tuple[Level, Level], types: tuple[Expr, Expr], sides: tuple[Expr, Expr], fn: Expr, eq: Expr
-) -> Expr:
-    """`congrArg fn eq : fn lhs = fn rhs` for `eq : lhs = rhs`; levels and types of argument and result."""
-    return mk_app(Const("congrArg", levels), types[0], types[1], sides[0], sides[1], fn, eq)
 
 
 def mk_false_elim(mctx: MetaContext, target: Expr, absurdity: Expr) -> Expr:

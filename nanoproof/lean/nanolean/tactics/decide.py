@@ -11,8 +11,9 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Pi, get_app_fn_args
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import DecideStx
-from nanoproof.lean.nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE, mk_eq_refl
+from nanoproof.lean.nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.eq_proof import mk_eq_refl
 
 CONNECTIVES = {
     ("And", 2): "instDecidableAnd",

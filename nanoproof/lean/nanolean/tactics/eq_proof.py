@@ -13,7 +13,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Const,
     Expr,
     Lam,
-    lift,
+    arrow,
+    get_app_fn_args,
     mk_app,
 )
 from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, Level
@@ -37,6 +38,31 @@ def level_of(mctx: MetaContext, type_: Expr) -> Level:
     level = mctx.sort_level(type_)
     assert level is not None, "a type has a level"
     return level
+
+
+def match_eq(e: Expr) -> tuple[Level, Expr, Expr, Expr] | None:
+    """Level, type and sides of `lhs = rhs`."""
+    fn, args = get_app_fn_args(e)
+    if isinstance(fn, Const) and fn.name == "Eq" and len(args) == 3:
+        return fn.levels[0], args[0], args[1], args[2]
+    return None
+
+
+def mk_eq(level: Level, type_: Expr, lhs: Expr, rhs: Expr) -> Expr:
+    """`lhs = rhs`."""
+    return mk_app(Const("Eq", (level,)), type_, lhs, rhs)
+
+
+def mk_eq_refl(level: Level, type_: Expr, value: Expr) -> Expr:
+    """`Eq.refl value : value = value`."""
+    return mk_app(Const("Eq.refl", (level,)), type_, value)
+
+
+def mk_congr_arg(
+    levels: tuple[Level, Level], types: tuple[Expr, Expr], sides: tuple[Expr, Expr], fn: Expr, eq: Expr
+) -> Expr:
+    """`congrArg fn eq : fn lhs = fn rhs` for `eq : lhs = rhs`; levels and types of argument and result."""
+    return mk_app(Const("congrArg", levels), types[0], types[1], sides[0], sides[1], fn, eq)
 
 
 def mk_refl(mctx: MetaContext, e: Expr) -> Expr:
@@ -109,18 +135,8 @@ def _congr_fun(mctx: MetaContext, left: Expr, right: Expr, proof: Expr, arg: Exp
     return mk_app(Const("congrFun", levels), domain, family, left, right, proof, arg)
 
 
-def motive_step(
-    mctx: MetaContext, motive: Expr, type_: Expr, lhs: Expr, rhs: Expr, proof: Expr, result: Expr, result_type: Expr
-) -> Step:
-    """`motive lhs = motive rhs` by `congrArg`, for `proof : lhs = rhs` in `type_`; `result` is `motive rhs`."""
-    levels = (level_of(mctx, type_), level_of(mctx, result_type))
-    return Step(result, mk_app(Const("congrArg", levels), type_, result_type, lhs, rhs, motive, proof))
-
-
 def implies_congr(mctx: MetaContext, p: Expr, q: Expr, p_step: Step, q_step: Step) -> Step:
     """`(p → q) = (p' → q')` for propositions."""
-    from nanoproof.lean.nanolean.kernel.expr import arrow
-
     result = arrow(p_step.expr, q_step.expr)
     if p_step.proof is None and q_step.proof is None:
         return Step(result)
@@ -148,8 +164,3 @@ def mk_eq_false(p: Expr, proof: Expr) -> Expr:
 def mk_of_eq_true(p: Expr, proof: Expr) -> Expr:
     """A proof of `p` from `proof : p = True`."""
     return mk_app(Const("of_eq_true"), p, proof)
-
-
-def constant_lambda(type_: Expr, body: Expr) -> Expr:
-    """`fun _ : type_ => body`."""
-    return Lam("x", type_, lift(body, 1))

@@ -16,13 +16,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import Level
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactics.constructors import (
-    injection_equations,
-    match_eq,
-    mk_eq,
-    mk_false_elim,
-    refute_clash,
-)
+from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
+from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.goals import (
     assert_hyp,
     dependents,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
+    Const,
     Expr,
     FVar,
     Lam,
@@ -23,6 +24,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.tactics.eq_proof import level_of
 
 
 def append_tag(parent: str, suffix: str) -> str:
@@ -89,12 +91,7 @@ def replace_target(mctx: MetaContext, goal: str, target: Expr, equation: Expr | 
 
 def mk_eq_cast(mctx: MetaContext, name: str, source: Expr, target: Expr) -> Expr:
     """`@Eq.mpr source target` or `@Eq.mp source target`, to be applied to the equation and the term."""
-    from nanoproof.lean.nanolean.kernel.expr import Const
-
-    level = mctx.sort_level(source)
-    if level is None:
-        raise TacticError("type expected")
-    return mk_app(Const(name, (level,)), source, target)
+    return mk_app(Const(name, (level_of(mctx, source),)), source, target)
 
 
 # -- introducing and reverting -----------------------------------------------------------------------------------------

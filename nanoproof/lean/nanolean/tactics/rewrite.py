@@ -35,9 +35,8 @@ from nanoproof.lean.nanolean.meta.reduce import head_beta
 from nanoproof.lean.nanolean.syntax import RwRule, RwStx
 from nanoproof.lean.nanolean.tactics.apply import telescope
 from nanoproof.lean.nanolean.tactics.closing import close_by_rfl
-from nanoproof.lean.nanolean.tactics.constructors import match_eq
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_propext, mk_symm
+from nanoproof.lean.nanolean.tactics.eq_proof import level_of, match_eq, mk_propext, mk_symm
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
 from nanoproof.lean.nanolean.tactics.unfolding import unfold_everywhere
 

@@ -17,12 +17,20 @@ from nanoproof.lean.nanolean.tactics.constructors import (
     BOOL_TRUE,
     as_ctor,
     injection_equations,
-    match_eq,
-    mk_eq,
-    mk_eq_refl,
     refute_clash,
 )
-from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, congr_args, mk_eq_false, mk_eq_true, mk_propext
+from nanoproof.lean.nanolean.tactics.eq_proof import (
+    FALSE,
+    TRUE,
+    Step,
+    congr_args,
+    match_eq,
+    mk_eq,
+    mk_eq_false,
+    mk_eq_refl,
+    mk_eq_true,
+    mk_propext,
+)
 from nanoproof.lean.nanolean.tactics.matching import Match
 from nanoproof.lean.nanolean.tactics.simp_rules import rules_of_constant
 

@@ -11,10 +11,9 @@ from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
 from nanoproof.lean.nanolean.syntax import CaseTarget, Hole, Ident, InductionAlt, SyntheticHole, TacticSeq, Term
 from nanoproof.lean.nanolean.tactics.combinators import close_main_with
-from nanoproof.lean.nanolean.tactics.constructors import mk_eq, mk_eq_refl
 from nanoproof.lean.nanolean.tactics.core import TacticContext
 from nanoproof.lean.nanolean.tactics.eliminate import Branch
-from nanoproof.lean.nanolean.tactics.eq_proof import level_of
+from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_eq, mk_eq_refl
 from nanoproof.lean.nanolean.tactics.goals import (
     assert_hyp,
     goal_target,
