@@ -59,7 +59,7 @@ def with_deep_stack(work: Callable[[], int]) -> int:
 def run_repl() -> int:
     """Answer requests until standard input ends."""
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
-    sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+    sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
     serve(load_library(), source, sink)
     return 0
 

@@ -97,7 +97,7 @@ def decode(data: tuple[Any, ...]) -> list[decl.ConstantInfo]:
         if LEVEL_CLASSES[kind] is LParam:
             levels.append(LParam(parts[0]))
         else:
-            levels.append(LEVEL_CLASSES[kind](*[levels[part] for part in parts]))  # type: ignore[call-arg]
+            levels.append(LEVEL_CLASSES[kind](*[levels[part] for part in parts]))
     exprs: list[Any] = []
     add = exprs.append
     makers = _makers(levels, exprs)

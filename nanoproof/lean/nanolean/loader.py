@@ -22,6 +22,7 @@ from nanoproof.lean.nanolean.kernel.env import Environment
 
 PACKAGE = Path(__file__).parent
 LIBRARY = PACKAGE / "library"
+KEPT_FILES = 6
 
 
 class LibraryError(Exception):
@@ -119,6 +120,14 @@ def _write(path: Path, state: EnvState) -> None:
         os.replace(file.name, path)
     except OSError:
         return
-    for old in path.parent.glob("nanolean-*.bin"):
-        if old != path:
+    _forget_old(path.parent)
+
+
+def _forget_old(directory: Path) -> None:
+    """Keep the newest few cache files; other checkouts may use the same directory."""
+    try:
+        files = sorted(directory.glob("nanolean-*.bin"), key=lambda file: file.stat().st_mtime)
+        for old in files[:-KEPT_FILES]:
             old.unlink(missing_ok=True)
+    except OSError:
+        return

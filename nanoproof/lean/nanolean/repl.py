@@ -61,7 +61,7 @@ class Repl:
 
     def _command(self, request: Json) -> Json:
         number = request.get("env")
-        state = self.base if number is None else self.envs.get(number)
+        state = self.base if number is None else self.envs.get(number) if isinstance(number, int) else None
         if state is None:
             return {"message": "Unknown environment."}
         text = request["cmd"]
@@ -118,7 +118,8 @@ class Repl:
         else:
             numbers = request.get("prune")
             for number in numbers if isinstance(numbers, list) else []:
-                self.states.pop(number, None)
+                if isinstance(number, int):
+                    self.states.pop(number, None)
         self._tidy()
         return {"pruned": before - len(self.states), "proofStates": len(self.states)}
 

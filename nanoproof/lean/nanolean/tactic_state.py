@@ -63,15 +63,6 @@ class StepResult:
     notes: tuple[Note, ...] = ()
 
 
-def initial_state(
-    state: EnvState, type_: Expr, lctx: LocalContext, level_names: tuple[str, ...] = (), tag: str = ""
-) -> TacticState:
-    """The state of a proof that has not begun: one goal."""
-    mctx = MetaContext(state.env, Budget(TACTIC_STEPS), state.caches)
-    goal = mctx.fresh_mvar(type_, lctx, "synthetic", tag)
-    return TacticState(state, goal.id, (goal.id,), {goal.id: mctx.decl(goal.id)}, level_names=level_names)
-
-
 def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
     """A metavariable context to work in, which starts from the state and leaves it untouched."""
     mctx = MetaContext(state.state.env, Budget(steps), state.state.caches)
@@ -131,7 +122,7 @@ def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> Ste
     with refusals():
         run_tactic_node(ctx, node)
         ctx.prune()
-    sorries = tuple(_sorry_state(mctx, state, record) for record in session.sorries)
+    sorries = tuple(sorry_state(session, record, partial=True) for record in session.sorries)
     used_sorry = state.has_sorry or bool(sorries)
     return StepResult(close_state(mctx, state, ctx.goals, used_sorry), sorries, tuple(session.notes))
 
@@ -164,10 +155,19 @@ def refusals() -> Iterator[None]:
         raise TacticError(str(error)) from None
 
 
-def _sorry_state(mctx: MetaContext, before: TacticState, record: SorryRecord) -> TacticState:
-    """A state for the goal that a `sorry` inside of a tactic stands for."""
-    lctx, type_ = instantiated(mctx, record.lctx), mctx.instantiate(record.type)
-    return replace(initial_state(before.state, type_, lctx, before.level_names, record.tag), partial=True)
+def sorry_state(session: Session, record: SorryRecord, partial: bool) -> TacticState:
+    """A state for the goal that a `sorry` stands for; `partial` where proving it completes nothing on its own."""
+    mctx = session.mctx
+    goal = mctx.fresh_mvar(record.type, record.lctx, "synthetic", record.tag)
+    before = TacticState(
+        session.state,
+        goal.id,
+        (goal.id,),
+        {goal.id: mctx.decl(goal.id)},
+        level_names=session.level_names,
+        partial=partial,
+    )
+    return close_state(mctx, before, [goal.id], has_sorry=False)
 
 
 def close_state(mctx: MetaContext, before: TacticState, goals: Iterable[str], has_sorry: bool) -> TacticState:

@@ -21,7 +21,7 @@ from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, D
 from nanoproof.lean.nanolean.kernel.errors import KernelError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, mk_app
 from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
-from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, initial_state, instantiated, refusals
+from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
 ATTRIBUTES = frozenset({"simp", "reducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"})
 """The attributes that may be given; only `simp`, `reducible` and `elab_as_elim` do something here."""
@@ -106,8 +106,7 @@ def report_sorries(result: CommandResult, header: Header) -> None:
     """A proof state for every `sorry` of the text, in the order of their places."""
     session = header.session
     for record in sorted(session.sorries, key=lambda record: record.pos):
-        lctx, type_ = instantiated(session.mctx, record.lctx), session.mctx.instantiate(record.type)
-        tactic_state = initial_state(session.state, type_, lctx, session.level_names, record.tag)
+        tactic_state = sorry_state(session, record, partial=False)
         result.sorries.append(SorryGoal(record.pos, record.end, tactic_state.goal_texts()[0], tactic_state))
 
 

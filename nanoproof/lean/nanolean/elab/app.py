@@ -97,31 +97,26 @@ class Call:
 
     def _overloaded(self, names: list[str], fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
         """Several constants have this name: the one that elaborates with the expected type."""
-        mctx, elaborator = self.mctx, self.elaborator
-        results: list[tuple[str, int]] = []
-        errors: list[ElabError] = []
+        fitting: list[str] = []
+        refusals: list[ElabError] = []
         for name in names:
-            mark, waiting, holes, goals = (
-                mctx.save(),
-                list(elaborator.waiting),
-                list(elaborator.holes),
-                list(elaborator.goals),
-            )
             try:
-                e = self._with_fields(self._constant(name, fn.levels), list(fields), explicit)
-                if self.expected is not None:
-                    elaborator.ensure_type(e, self.expected, self.stx)
-                results.append((name, 0))
+                with self.elaborator.trial():
+                    self._candidate(name, fn, fields, explicit)
+                    fitting.append(name)
+                    raise ElabError("only tried")
             except ElabError as error:
-                errors.append(error)
-            mctx.restore(mark)
-            elaborator.waiting, elaborator.holes, elaborator.goals = waiting, holes, goals
-        if len(results) > 1:
-            listing = ", ".join(name for name, _ in results)
-            raise ElabError(f"ambiguous, possible interpretations: {listing}", fn.pos, fn.end)
-        if not results:
-            raise errors[0]
-        return self._with_fields(self._constant(results[0][0], fn.levels), fields, explicit)
+                refusals.append(error)
+        if len(fitting) > 1:
+            raise ElabError(f"ambiguous, possible interpretations: {', '.join(fitting)}", fn.pos, fn.end)
+        if not fitting:
+            raise refusals[0]
+        return self._candidate(fitting[0], fn, fields, explicit)
+
+    def _candidate(self, name: str, fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
+        call = Call(self.elaborator, self.stx, list(self.args), dict(self.named), self.expected)
+        e = call._with_fields(call._constant(name, fn.levels), fields, explicit)
+        return e if self.expected is None else self.elaborator.ensure_type(e, self.expected, self.stx)
 
     def _constant(self, name: str, levels: tuple[LevelStx, ...] | None) -> Expr:
         info = self.elaborator.session.state.env[name]

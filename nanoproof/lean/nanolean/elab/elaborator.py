@@ -115,6 +115,21 @@ class Elaborator:
         """A term as Lean prints it in the present context."""
         return self.session.show(e, self.lctx)
 
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Inside, an `ElabError` undoes everything that was elaborated before it goes on its way."""
+        mark, lctx, sorries = self.mctx.save(), self.lctx, len(self.session.sorries)
+        waiting, holes = list(self.waiting), list(self.holes)
+        goals, named_goals = list(self.goals), dict(self.named_goals)
+        try:
+            yield
+        except ElabError:
+            self.mctx.restore(mark)
+            self.lctx, self.waiting, self.holes = lctx, waiting, holes
+            self.goals, self.named_goals = goals, named_goals
+            del self.session.sorries[sorries:]
+            raise
+
     # -- making --------------------------------------------------------------------------------------------------
 
     def fresh_type(self) -> Expr:

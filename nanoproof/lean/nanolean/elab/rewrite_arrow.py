@@ -38,11 +38,10 @@ def _rewrite_arrow(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
             lhs, rhs = _sides(self, eq, stx)
             body = kabstract(self.mctx, goal, rhs)
             if has_loose_bvar(body, 0):
-                mark = self.mctx.save()
                 try:
-                    value = self.elab_as(stx.rhs, instantiate(body, lhs))
+                    with self.trial():
+                        value = self.elab_as(stx.rhs, instantiate(body, lhs))
                 except ElabError:
-                    self.mctx.restore(mark)
                     break
                 return _cast(self, eq, body, value, stx)
     return _rewrite_value(self, stx, equation, goal)
