@@ -127,8 +127,8 @@ def write(splits: dict[str, list[Entry]]) -> None:
     rows = []
     for split, entries in splits.items():
         head = (
-            f"/-\nHeld-out theorems of NanoLean ({split}), levels 1 to 6. The text is fixed, so that scores stay comparable.\n"
-            "Made and checked by scripts/make_nanolean_benchmark.py.\n-/\n\n"
+            f"/-\nHeld-out theorems of NanoLean ({split}), levels 1 to 6.\n"
+            "The text is fixed, so that scores stay comparable. Made by scripts/make_nanolean_benchmark.py.\n-/\n\n"
         )
         texts = [entry.renamed_source() for entry in entries]
         atomic_write_text(BENCHMARK / f"{split}.lean", head + "\n\n".join(texts) + "\n")

@@ -27,6 +27,8 @@ FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
     "induction": induction_problem,
     "mixed": mixed_problem,
 }
+MAX_STATEMENT = 140
+"""Longest statement in characters; the model reads a few hundred tokens."""
 MAX_FAILURES = 1500
 """Tries in a row without a new problem after which a family has given what it has."""
 
@@ -63,6 +65,8 @@ def family_problems(family: str, seed: int, per_level: dict[int, int], excluded:
             break
         failures += 1
         if problem is None or room[problem.level] <= 0:
+            continue
+        if len(problem.statement()) > MAX_STATEMENT:
             continue
         key = statement_key(problem.source("t"))
         if key in seen:

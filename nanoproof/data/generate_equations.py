@@ -35,14 +35,9 @@ def _seed_term(rng: random.Random, leaves: list[Term], size: int, ops: str, grou
     if "unit" in groups:
         for _ in range(rng.randint(1, 2)):
             place = rng.choice(list(subterms(term)))
-            unit: tuple[Term, ...] = (
-                ("+", place, num(0)),
-                ("+", num(0), place),
-                ("*", place, num(1)),
-                ("*", num(1), place),
-            )
-            extra: tuple[Term, ...] = (("^", place, num(1)), ("+", place, ("*", num(0), rng.choice(leaves))))
-            term = replace(term, place, rng.choice((*unit, *unit, *extra)))
+            units: list[Term] = [("+", place, num(0)), ("+", num(0), place), ("*", place, num(1)), ("*", num(1), place)]
+            units += [*units, ("^", place, num(1)), ("+", place, ("*", num(0), rng.choice(leaves)))]
+            term = replace(term, place, rng.choice(units))
     if "ring" in groups:
         factor = rng.choice([*leaves, *leaves, num(2), ("+", rng.choice(leaves), num(1))])
         summed = ("+", rng.choice(leaves), rng.choice([*leaves, num(1)]))
@@ -55,9 +50,8 @@ def _seed_term(rng: random.Random, leaves: list[Term], size: int, ops: str, grou
             term = ("*", term, rng.choice(leaves))
     if "sub" in groups:
         a, b = rng.choice(leaves), expression(rng, leaves, rng.randint(1, 2), "+")
-        term = rng.choice(
-            [("-", ("+", a, b), b), ("-", ("+", a, b), a), ("+", ("-", b, b), a), ("-", ("+", b, num(0)), b)]
-        )
+        total = ("+", a, b)
+        term = rng.choice([("-", total, b), ("-", total, a), ("+", ("-", b, b), a), ("-", ("+", b, num(0)), b)])
         if rng.random() < 0.6:
             term = rng.choice([("+", term, rng.choice(leaves)), ("+", rng.choice(leaves), term)])
     return term

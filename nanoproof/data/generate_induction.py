@@ -141,15 +141,13 @@ def _strengthened(
 ) -> Problem:
     """`P n ∧ Q n` where each side needs the other."""
     (n, x, p, q), (h0, hs) = letters, given
-    hq, ht = names.take("hq", "h2"), names.take("ht", "h3")
-    both = ("∧", ("atom", p, var(x)), ("atom", q, var(x)))
+    ht = names.take("ht", "h3")
     then = ("+", var(x), _SUCC)
     hypotheses = (
         (h0, ("∧", ("atom", p, num(0)), ("atom", q, num(0)))),
         (hs, ("all", x, ("→", ("atom", p, var(x)), ("atom", q, then)))),
         (ht, ("all", x, ("→", ("atom", q, var(x)), ("atom", p, then)))),
     )
-    del both, hq
     succ = Step(
         "cases ih with | intro h4 h5 => ?_",
         (Step("constructor", (chain([f"apply {ht}", "exact h5"]), chain([f"apply {hs}", "exact h4"]))),),

@@ -15,7 +15,7 @@ from nanoproof.data.intuitionistic import holds
 from nanoproof.data.problem import Names, Step
 
 MAX_NODES = 800
-# Names for what quantifiers bring into scope. The ones bound in the statement are taken already, so nothing is captured.
+# Names for what quantifiers bring into scope; those bound in the statement are taken already: nothing is captured.
 BOUND_NAMES = ("x", "y", "z", "n", "m", "k", "i", "j", "w")
 
 Context = tuple[tuple[str, Formula], ...]

@@ -26,7 +26,7 @@ from typing import Any
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write, atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
-from nanoproof.data.generate import FAMILIES, LEVELS, Named, family_problems
+from nanoproof.data.generate import LEVELS, Named, family_problems
 from nanoproof.data.library_proofs import library_keys, library_proofs
 from nanoproof.data.replay import Node, ReplayError, replay, start, theorem_record
 from nanoproof.data.statement_key import statement_key
@@ -40,7 +40,8 @@ DATASET = "nanolean"
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
 SEED = 0
 """Seed of the default data."""
-QUOTAS: dict[str, tuple[int, ...]] = {
+Quotas = dict[str, tuple[int, ...]]
+QUOTAS: Quotas = {
     "prop": (160, 160, 120, 90, 60, 15),
     "pred": (160, 160, 120, 80, 50, 25),
     "nat_identity": (160, 160, 130, 120, 100, 80),
@@ -133,16 +134,20 @@ def _fingerprint() -> str:
 # Making
 
 
-def make(directory: Path, seed: int = SEED, workers: int | None = None) -> None:
-    """Generates everything into `directory`; the manifest is written last, so a directory with one is whole."""
+def make(directory: Path, seed: int = SEED, workers: int | None = None, quotas: Quotas | None = None) -> None:
+    """Generates everything into `directory`; the manifest is written last, so a directory with one is whole.
+
+    `quotas` are `QUOTAS` unless given: families and how many statements of each level they are asked for.
+    """
+    quotas = quotas or QUOTAS
     excluded = held_out_keys() | library_keys()
     load_library()  # once, so that the workers find it in the cache
     # The most expensive families first, so that the workers end together.
-    order = sorted(FAMILIES, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
+    order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        futures = {name: pool.submit(make_family, name, seed, excluded) for name in order}
-        parts = {name: futures[name].result() for name in FAMILIES}
+        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded) for name in order}
+        parts = {name: futures[name].result() for name in quotas}
     library = make_library()
     statements, proofs = _merged(parts)
     random.Random(seed).shuffle(statements)
@@ -185,11 +190,11 @@ def held_out_keys() -> frozenset[str]:
     return frozenset(statement_key(t.source) for file in files if file.exists() for t in benchmark_theorems(file))
 
 
-def make_family(family: str, seed: int, excluded: frozenset[str]) -> Made:
-    """One family's part; runs in a worker process."""
+def make_family(family: str, seed: int, quota: tuple[int, ...], excluded: frozenset[str]) -> Made:
+    """One family's part; `quota` is per level, none of the keys in `excluded` is used. Runs in a worker process."""
     allow_deep_recursion()
     state = load_library()
-    problems = family_problems(family, seed, dict(zip(LEVELS, QUOTAS[family], strict=True)), excluded)
+    problems = family_problems(family, seed, dict(zip(LEVELS, quota, strict=True)), excluded)
     statements: list[dict[str, Any]] = []
     proofs: list[dict[str, Any]] = []
     for named in problems:

@@ -1,0 +1,248 @@
+"""The data set: library and generated proofs as transitions, statements, and a benchmark that neither contains."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.data import nanolean
+from nanoproof.data.generate import LEVELS
+from nanoproof.data.library_proofs import library_keys, library_proofs
+from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems, make, make_library
+from nanoproof.data.problem import Step
+from nanoproof.data.replay import ReplayError, replay, start
+from nanoproof.data.statement_key import statement_key
+from nanoproof.data.transitions import read_transitions
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.source import parts
+from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, level_of_name, problems_of
+
+SMALL = dict.fromkeys(nanolean.QUOTAS, (4, 4, 6, 1, 1, 1))
+
+
+@pytest.fixture(scope="module")
+def library() -> EnvState:
+    return load_library()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("made")
+    make(directory, seed=3, workers=2, quotas=SMALL)
+    return directory
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Library
+
+
+def test_the_library_has_well_over_a_hundred_theorems_that_prove_step_by_step() -> None:
+    records = make_library()
+    assert len(records) >= 250
+    assert len({record["name"] for record in records}) == len(records)
+    nodes = [node for record in records for node in record["by_blocks"][0]["tree"]["nodes"]]
+    assert len(nodes) >= 1000
+    tactics = {node["tactic"]["tactic_string"].split()[0] for node in nodes}
+    wanted = {"intro", "exact", "apply", "rfl", "constructor", "left", "right", "exists", "cases", "induction", "rw"}
+    assert wanted <= tactics
+
+
+def test_structured_proofs_become_single_tactics_with_their_subgoals() -> None:
+    proof = next(p.proof for p in library_proofs() if p.name == "Nat.zero_add")
+    assert proof.tactic == "induction n with | zero => ?_ | succ n ih => ?_"
+    assert [child.tactic for child in proof.children] == ["rfl", "rw [← Nat.add_assoc]"]
+    pair = next(p.proof for p in library_proofs() if p.name == "And.symm")
+    assert [child.tactic for child in pair.children[0].children] == ["exact hb", "exact ha"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Replay
+
+
+SWAP = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry"
+
+
+def test_replay_records_the_goal_before_every_tactic(library: EnvState) -> None:
+    proof = Step("constructor", (Step("exact h.right"), Step("exact h.left")))
+    node = replay(start(library, SWAP), proof)
+    assert node.goal == "p q : Prop\nh : p ∧ q\n⊢ q ∧ p"
+    assert [child.goal for child in node.children] == [
+        "case left\np q : Prop\nh : p ∧ q\n⊢ q",
+        "case right\np q : Prop\nh : p ∧ q\n⊢ p",
+    ]
+    assert (node.size, node.depth) == (3, 2)
+
+
+def test_replay_leaves_out_steps_for_goals_that_are_already_closed(library: EnvState) -> None:
+    source = "theorem t (a b : Nat) (h : a = b) : a + 0 = b := by\n  sorry"
+    node = replay(start(library, source), Step("rw [h]", (Step("rw [Nat.add_zero]", (Step("rfl"),)),)))
+    assert node.proof().size < 3
+
+
+@pytest.mark.parametrize(
+    ("proof", "message"),
+    [
+        (Step("exact h"), "is refused"),
+        (Step("constructor", (Step("exact h.right"),)), "leaves 2 goals"),
+        (Step("exact ⟨h.right, sorry⟩"), "contains sorry"),
+    ],
+)
+def test_replay_refuses_proofs_that_do_not_go_through(library: EnvState, proof: Step, message: str) -> None:
+    with pytest.raises(ReplayError, match=message):
+        replay(start(library, SWAP), proof)
+
+
+def test_a_false_statement_is_no_start(library: EnvState) -> None:
+    with pytest.raises(ReplayError, match="the statement is refused"):
+        start(library, "theorem t (p : Prop) : q := by\n  sorry")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is made
+
+
+def test_transitions_are_leantree_files_that_the_loader_reads(made: Path) -> None:
+    files = rows(made / "transitions.jsonl")
+    assert all(set(file) == {"path", "imports", "theorems"} for file in files)
+    for file in files:
+        for theorem in file["theorems"]:
+            nodes = {node["id"]: node for node in theorem["by_blocks"][0]["tree"]["nodes"]}
+            for node in nodes.values():
+                children = [nodes[child] for child in node["tactic"]["children"]]
+                assert len(node["state"]["goals"]) == 1
+                assert node["proof_size"] == 1 + sum(child["proof_size"] for child in children)
+                assert node["proof_depth"] == 1 + max((child["proof_depth"] for child in children), default=0)
+    transitions = list(read_transitions(made / "transitions.jsonl"))
+    assert len(transitions) == json.loads((made / "manifest.json").read_text())["transitions"] > 1000
+    assert all("⊢" in t.state and "\n" not in t.tactic and t.depth >= 1 for t in transitions)
+
+
+def test_no_held_out_statement_is_trained_on_under_any_name(made: Path) -> None:
+    held_out = held_out_keys()
+    assert len(held_out) == 200
+    statements = rows(made / "train.jsonl")
+    proofs = [theorem for file in rows(made / "transitions.jsonl") for theorem in file["theorems"]]
+    assert statements and proofs
+    generated = [p for p in proofs if level_of(p["name"]) is not None]
+    assert generated
+    names = {row["id"] for row in statements} | {p["name"] for p in generated}
+    assert len(names) == len(statements) + len(generated)
+    assert not held_out & {statement_key(row["source"]) for row in statements}
+    assert not held_out & library_keys()
+    assert not held_out & {_key_of_root(theorem) for theorem in generated}
+
+
+def _key_of_root(theorem: dict) -> str:
+    """The key of a supervised proof's statement, read back from its first goal alone."""
+    (goal,) = theorem["by_blocks"][0]["tree"]["nodes"][0]["state"]["goals"]
+    binders = " ".join(f"({h['user_name']} : {h['type']})" for h in goal["hypotheses"])
+    return statement_key(f"theorem t {binders} : {goal['type']} := by\n  sorry")
+
+
+def test_proofs_are_shown_for_easy_levels_only_and_statements_cover_all(made: Path) -> None:
+    proofs = [theorem["name"] for file in rows(made / "transitions.jsonl") for theorem in file["theorems"]]
+    shown = [level for name in proofs if (level := level_of(name)) is not None]
+    assert shown and max(shown) <= 3
+    assert {level_of(row["id"]) for row in rows(made / "train.jsonl")} == set(LEVELS)
+
+
+def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
+    for row in rows(made / "train.jsonl"):
+        assert parts(row["source"]).name == row["id"]
+
+
+def test_making_it_again_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    make(tmp_path, seed=3, workers=1, quotas=SMALL)
+    for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
+        assert (tmp_path / name).read_bytes() == (made / name).read_bytes()
+
+
+def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls: list[Path] = []
+
+    def fake_make(directory: Path, seed: int, workers: int | None) -> None:
+        calls.append(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        if len(calls) > 1:
+            (directory / "manifest.json").write_text("{}")
+
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    monkeypatch.setattr(nanolean, "make", fake_make)
+    directories = {nanolean.ensure_made() for _ in range(3)}
+    assert len(directories) == 1 and len(calls) == 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Benchmark
+
+
+def test_the_benchmark_is_two_hundred_distinct_provable_theorems_outside_the_library(library: EnvState) -> None:
+    assert problems_of(library) == []
+    assert CLASSICS.exists() and PROOFS.exists()
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_a_split_spreads_over_levels_and_any_beginning_of_it_does_too(split: str) -> None:
+    theorems = list_theorems(split)
+    assert len(theorems) == 100 and len({t.id for t in theorems}) == 100
+    levels = [level_of_name(t.id) for t in theorems]
+    assert all(16 <= levels.count(level) <= 18 for level in LEVELS)
+    assert set(levels[:6]) == set(LEVELS)
+    families = {t.id.split("_l")[0] for t in theorems}
+    assert {"prop", "pred", "nat_identity", "order", "induction", "mixed"} <= families
+
+
+def test_reference_proofs_are_nowhere_in_the_package() -> None:
+    package = Path(nanolean.__file__).parents[1]
+    assert PROOFS.parts[-3] == "tests"
+    assert not [path for path in package.rglob("*") if "benchmark" in path.name]
+
+
+def test_benchmark_theorems_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "some.lean"
+    path.write_text(
+        "/- note -/\n\ntheorem a_l1 : 1 = 1 := by\n  sorry\n\ntheorem b_l2 (p : Prop) :\n    p → p := by\n  sorry\n"
+    )
+    theorems = benchmark_theorems(path)
+    assert [t.id for t in theorems] == ["a_l1", "b_l2"]
+    assert theorems[1].source == "theorem b_l2 (p : Prop) :\n    p → p := by\n  sorry"
+    with pytest.raises(UserError, match="cannot read the benchmark"):
+        benchmark_theorems(tmp_path / "missing.lean")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Command line
+
+
+def test_an_unknown_split_is_one_line() -> None:
+    with pytest.raises(UserError, match="unknown split 'nope'"):
+        list_theorems("nope")
+
+
+def test_the_command_prints_theorems_as_json_lines() -> None:
+    words = [sys.executable, "-m", "nanoproof.data.nanolean", "theorems", "--split", "valid"]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [t.id for t in list_theorems("valid")]
+
+
+def test_transitions_are_copied_where_they_are_wanted(
+    monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers: made)
+    nanolean.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
+    assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
+    with pytest.raises(UserError, match="cannot write"):
+        nanolean.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
+
+
+def test_the_generator_needs_no_torch() -> None:
+    code = "import sys, nanoproof.data.nanolean; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
