@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Pi, Proj, get_app_fn
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Pi, Proj, Sort, get_app_fn
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import Term
 
@@ -44,6 +44,8 @@ def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Acc
         type_ = self.mctx.whnf_core(unfolded)
     shown = self.show(first)
     head = get_app_fn(first)
+    if isinstance(e, Const) and isinstance(first, Sort | Pi) and isinstance(field, str):
+        raise ElabError(f"Unknown constant `{e.name}.{field}`", stx.pos, stx.end)
     if isinstance(field, int):
         raise ElabError(
             f"Invalid projection: Expected a value whose type is a structure with {field} fields, but\n  "

@@ -32,6 +32,10 @@ from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
 
+UNFOLD_STEPS = 10
+"""What unfolding a definition costs, in elementary steps."""
+
+
 def whnf(store: MetaStore, e: Expr) -> Expr:
     """Weak head normal form under the store's transparency."""
     if not e.has_mvar:
@@ -119,7 +123,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
         return None
     fn, args = get_app_fn_args(e)
     assert isinstance(fn, Const)
-    store.budget.spend()
+    store.budget.spend(UNFOLD_STEPS)
     if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
     shape = _recursion(store.env, info)
