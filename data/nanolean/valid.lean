@@ -1,6 +1,6 @@
 /-
-Held-out theorems of NanoLean (valid), levels 1 to 6. The text is fixed, so that scores stay comparable.
-Made and checked by scripts/make_nanolean_benchmark.py.
+Held-out theorems of NanoLean (valid), levels 1 to 6.
+The text is fixed, so that scores stay comparable. Made by scripts/make_nanolean_benchmark.py.
 -/
 
 theorem nat_identity_l1_h0001 (a b : Nat) : (b * a) ^ 2 * b = b ^ 2 * (a * a) * b := by
@@ -120,7 +120,7 @@ theorem cycle_of_le_l2 (a b c : Nat) (h : a ≤ b) (h1 : b ≤ c) (h2 : c ≤ a)
 theorem equation_l3_h0003 (a b c d : Nat) (h : d = b) (h1 : c = b + a) (h2 : b = 2 + a) : d + c = a + 2 + a + 2 + a := by
   sorry
 
-theorem induction_l4_h0003 (c : Nat) : ∀ m : Nat, 0 < (c + 1) ^ m := by
+theorem induction_l4_h0003 (f : Nat → Nat) (c : Nat) (h0 : f 0 = c) (hs : ∀ i : Nat, f (i + 1) = f i + 1) : ∀ m : Nat, f m = m + c := by
   sorry
 
 theorem pred_l5_h0001 (P Q : Nat → Prop) (h1 : ∀ k : Nat, P k ↔ Q k) : ∀ k : Nat, Q k ↔ P k := by
