@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nanoproof.lean.nanolean.elab.api import elab_term
+from nanoproof.lean.nanolean.elab.names import split_name
 from nanoproof.lean.nanolean.errors import TacticError
-from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import (
     AnonCtor,
     ApplyStx,
     DotIdent,
     Fun,
+    Ident,
     Term,
 )
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
@@ -115,7 +117,25 @@ def apply_tactic(ctx: TacticContext, stx: ApplyStx) -> None:
 
 
 def apply_term(ctx: TacticContext, term: Term) -> list[str]:
-    """Elaborate a term and apply it to the main goal."""
+    """Elaborate a term and apply it to the main goal; a plain name keeps its implicit arguments to be found."""
+    named = _resolve(ctx, term) if isinstance(term, Ident) else None
+    if named is not None:
+        return apply_expr(ctx, named)
     expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
     found = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
     return apply_expr(ctx, found.term, found.goals)
+
+
+def _resolve(ctx: TacticContext, term: Ident) -> Expr | None:
+    """The local or the constant that a name without fields means, None for anything less simple."""
+    if term.explicit or term.levels is not None:
+        return None
+    found = split_name(ctx.state, ctx.lctx, term.name)
+    if found is None or found[1]:
+        return None
+    head = found[0]
+    if isinstance(head, Expr):
+        return head
+    if len(head) != 1:
+        return None
+    return Const(head[0], tuple(ctx.mctx.fresh_level() for _ in ctx.state.env[head[0]].level_params))

@@ -11,7 +11,7 @@ from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
-from nanoproof.lean.nanolean.tactics.equations import hyp_eq, subst_hyp
+from nanoproof.lean.nanolean.tactics.equations import subst_hyp
 from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal
 from nanoproof.lean.nanolean.tactics.targets import as_local, run_alternatives, target_local
 
@@ -60,9 +60,10 @@ def subst_tactic(ctx: TacticContext, stx: SubstStx) -> None:
     """`subst h`: eliminate a variable by an equation; `subst x` looks for the equation."""
     for term in stx.terms:
         value = elab_term(ctx.session, ctx.lctx, term).term
-        hyp = _equation_for(ctx, value)
-        if hyp is None:
-            raise ctx.with_goal(f"Tactic `subst` failed: did not find an equation for eliminating `{ctx.show(value)}`")
+        if isinstance(value, FVar) and not ctx.mctx.is_proof(value):
+            ctx.replace_main([_subst_variable(ctx, value)])
+            continue
+        hyp = value.id if isinstance(value, FVar) else as_local(ctx, value)
         done = subst_hyp(ctx.mctx, ctx.main, hyp)
         if done is None:
             raise ctx.with_goal(
@@ -72,17 +73,14 @@ def subst_tactic(ctx: TacticContext, stx: SubstStx) -> None:
         ctx.replace_main([done[0]])
 
 
-def _equation_for(ctx: TacticContext, value: Expr) -> str | None:
-    """The id of a local that proves the equation meant by the argument of `subst`."""
-    if not isinstance(value, FVar):
-        return as_local(ctx, value)
-    if ctx.mctx.is_proof(value):
-        return value.id
-    for decl in reversed(list(ctx.lctx)):
-        sides = hyp_eq(ctx.mctx, decl.fvar_id)
-        if sides is not None and value in (sides[2], sides[3]):
-            return decl.fvar_id
-    return None
+def _subst_variable(ctx: TacticContext, var: FVar) -> str:
+    """The goal after eliminating a variable by the first hypothesis that is an equation for it."""
+    for decl in ctx.lctx:
+        if decl.value is None and ctx.mctx.is_prop(ctx.type_of(decl)):
+            done = subst_hyp(ctx.mctx, ctx.main, decl.fvar_id, only=var.id)
+            if done is not None:
+                return done[0]
+    raise ctx.with_goal(f"Tactic `subst` failed: did not find an equation for eliminating `{ctx.show(var)}`")
 
 
 @tactic(InjectionStx)

@@ -42,10 +42,12 @@ def hyp_eq(mctx: MetaContext, fvar_id: str) -> tuple[Level, Expr, Expr, Expr] | 
     return match_eq(type_) or match_eq(mctx.whnf(type_, "reducible"))
 
 
-def subst_hyp(mctx: MetaContext, goal: str, hyp: str, later_first: bool = False) -> tuple[str, Renaming] | None:
+def subst_hyp(
+    mctx: MetaContext, goal: str, hyp: str, later_first: bool = False, only: str = ""
+) -> tuple[str, Renaming] | None:
     """Use `hyp : a = b` to eliminate `b`, or `a`, if that is a variable; None where neither can be eliminated.
 
-    With `later_first` it is the later one in the context if both are variables.
+    With `later_first` it is the later one in the context if both are variables; `only` allows just one variable.
     """
     sides = hyp_eq(mctx, hyp)
     if sides is None:
@@ -57,7 +59,7 @@ def subst_hyp(mctx: MetaContext, goal: str, hyp: str, later_first: bool = False)
         if lhs.id in ids and rhs.id in ids and ids.index(lhs.id) > ids.index(rhs.id):
             ways.reverse()
     for var, value, symm in ways:
-        if isinstance(var, FVar) and _can_eliminate(mctx, goal, var, value, hyp):
+        if isinstance(var, FVar) and only in ("", var.id) and _can_eliminate(mctx, goal, var, value, hyp):
             return _eliminate(mctx, goal, hyp, var, value, symm)
     return None
 
