@@ -114,6 +114,11 @@ def test_sorry_is_never_completed(repl: Repl):
     assert answer["proofState"] == 2
 
 
+def test_the_axiom_behind_sorry_is_sorry_too(repl: Repl):
+    state = start(repl, ": 1 = 2")
+    assert step(repl, state, "exact sorryAx (1 = 2) false")["proofStatus"] == "Incomplete: contains sorry"
+
+
 def test_sorry_inside_of_a_step_stays_on_record(repl: Repl):
     state = start(repl, "(x : Nat) : x = 1")
     answer = step(repl, state, "have h : x = 1 := sorry")

@@ -15,7 +15,14 @@ from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.declaration import OpaqueDecl
 from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
-from nanoproof.lean.nanolean.kernel.expr import Expr, MVar, collect_level_params_of, collect_mvars, replace_levels
+from nanoproof.lean.nanolean.kernel.expr import (
+    Expr,
+    MVar,
+    collect_consts,
+    collect_level_params_of,
+    collect_mvars,
+    replace_levels,
+)
 from nanoproof.lean.nanolean.kernel.level import ZERO, IMax, Level, LMVar, Max, Succ, mk_imax, mk_max
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
@@ -219,6 +226,8 @@ def proof_status(state: TacticState) -> str:
         return "Incomplete: contains sorry"
     mctx = open_state(state)
     term = mctx.instantiate(MVar(state.root))
+    if "sorryAx" in collect_consts(term):
+        return "Incomplete: contains sorry"
     if state.partial or collect_mvars(term):
         return "Incomplete: contains metavariable(s)"
     root = mctx.decl(state.root)
