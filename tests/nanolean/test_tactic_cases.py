@@ -184,3 +184,9 @@ def test_obtain_with_a_type_and_a_value():
 
 def test_obtain_refuses_a_wrong_type():
     assert refusal("(p q : Prop) (h : p) : q", "obtain ⟨x⟩ : q := h").startswith("Type mismatch")
+
+
+def test_a_goal_that_shares_a_hole_is_not_taken_apart():
+    statement = "(P : Nat → Prop) (n : Nat) (h : P n) : ∃ x, P x"
+    assert "mentions a metavariable" in refusal(statement, "constructor", "cases n")
+    assert "mentions a metavariable" in refusal(statement, "constructor", "revert n")

@@ -101,3 +101,9 @@ def test_decide_says_what_is_false():
 def test_decide_needs_closed_decidable_propositions():
     assert "must not contain free variables\n  a = a" in refusal("(a : Nat) : a = a", "decide")
     assert refusal(": ∀ n : Nat, n = n", "decide").startswith("failed to synthesize\n  Decidable")
+
+
+def test_ac_rfl_sorts_sums_products_and_connectives():
+    assert proves("(a b c d : Nat) : (a + b) * c + d = d + c * (b + a)", "ac_rfl")
+    assert proves("(p q r : Prop) : (p ∧ (q ∧ r)) = ((r ∧ p) ∧ q)", "ac_rfl")
+    assert refusal("(a b : Nat) : a + b = a + a", "ac_rfl").startswith("Tactic `ac_rfl` failed")

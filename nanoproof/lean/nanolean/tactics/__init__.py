@@ -1,8 +1,10 @@
 """The tactics. `load()` makes the registry of `core` know them all."""
 
 import importlib
+from functools import cache
 
 MODULES = (
+    "ac",
     "apply",
     "basic",
     "cases",
@@ -18,7 +20,8 @@ MODULES = (
 )
 
 
+@cache
 def load() -> None:
-    """Import every module that registers tactics."""
+    """Import every module that registers tactics; costs nothing the second time."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")

@@ -59,12 +59,22 @@ class SimpSet:
         )
 
 
-def default_rules(ctx: TacticContext) -> RuleIndex:
-    """The index of the theorems tagged `simp`; kept with the environment."""
+@dataclass(frozen=True)
+class DefaultSet:
+    """What the attribute `simp` gives: rules from theorems, and definitions to be unfolded."""
+
+    index: RuleIndex
+    definitions: frozenset[str]
+
+
+def default_set(ctx: TacticContext) -> DefaultSet:
+    """Everything tagged `simp`; kept with the environment."""
     found = ctx.state.memo.get(MEMO)
-    if not isinstance(found, RuleIndex):
+    if not isinstance(found, DefaultSet):
         infos = [ctx.state.env[name] for name in ctx.state.tagged("simp")]
-        found = RuleIndex(rule for info in infos if not isinstance(info, DefInfo) for rule in rules_of_constant(info))
+        definitions = frozenset(info.name for info in infos if isinstance(info, DefInfo))
+        theorems = [info for info in infos if info.name not in definitions]
+        found = DefaultSet(RuleIndex(rule for info in theorems for rule in rules_of_constant(info)), definitions)
         ctx.state.memo[MEMO] = found
     return found
 
@@ -75,8 +85,8 @@ def make_set(ctx: TacticContext, only: bool, lemmas: Sequence[SimpLemma], star: 
         known = [ctx.state.env[name] for name in ALWAYS if name in ctx.state.env]
         result = SimpSet(RuleIndex(rule for info in known for rule in rules_of_constant(info)), star=star)
     else:
-        tagged = {name for name in ctx.state.tagged("simp") if isinstance(ctx.state.env[name], DefInfo)}
-        result = SimpSet(default_rules(ctx), procs=list(DEFAULT_PROCS), unfold=tagged, star=star)
+        default = default_set(ctx)
+        result = SimpSet(default.index, procs=list(DEFAULT_PROCS), unfold=set(default.definitions), star=star)
     for lemma in lemmas:
         try:
             _add_lemma(ctx, result, lemma)
