@@ -43,9 +43,9 @@ def transition_loss(
     tactic: mean -log p over tactic tokens; value: mean -log p over bins; negative: mean over failed tactics of the mean
     -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood training").
     """
-    logits_BTV = model(batch.tokens, batch.positions, batch.mask())
     chosen = batch.kinds > 0
-    logits_NV, targets_N, kinds_N = logits_BTV[chosen].float(), batch.targets[chosen], batch.kinds[chosen]
+    logits_NV = model(batch.tokens, batch.positions, batch.mask(), chosen.flatten().nonzero().squeeze(1))
+    targets_N, kinds_N = batch.targets[chosen], batch.kinds[chosen]
     nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
     zero = nll_N.new_zeros(())
     is_tactic, is_value = kinds_N == KIND_CODES["tactic"], kinds_N == KIND_CODES["value"]
