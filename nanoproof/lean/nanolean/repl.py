@@ -18,7 +18,7 @@ from nanoproof.lean.nanolean.elab.session import Note
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ProofError
 from nanoproof.lean.nanolean.kernel.expr import node_count, sweep
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, refusals, run_tactic
 
 Json = dict[str, Any]
 
@@ -94,19 +94,22 @@ class Repl:
         if state is None:
             return {"message": "Unknown proof state."}
         try:
-            step = run_tactic(state, request["tactic"])
+            with refusals():
+                step = run_tactic(state, request["tactic"])
+                status, goals = proof_status(step.state), step.state.goal_texts()
+                sorry_goals = [sorry.goal_texts()[0] for sorry in step.sorries]
         except ProofError as error:
             return {"message": f"Lean error:\n{error.message}"}
         answer: Json = {}
         if step.sorries:
             answer["sorries"] = [
-                {"proofState": self._keep(sorry), "goal": sorry.goal_texts()[0]} for sorry in step.sorries
+                {"proofState": self._keep(sorry), "goal": goal} for sorry, goal in zip(step.sorries, sorry_goals)
             ]
         if step.notes:
             answer["messages"] = [_note(note) for note in step.notes]
-        answer["proofStatus"] = proof_status(step.state)
+        answer["proofStatus"] = status
         answer["proofState"] = self._keep(step.state)
-        answer["goals"] = step.state.goal_texts()
+        answer["goals"] = goals
         self._tidy()
         return answer
 

@@ -129,9 +129,9 @@ def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> Ste
     with refusals():
         run_tactic_node(ctx, node)
         ctx.prune()
-    sorries = tuple(sorry_state(session, record, partial=True) for record in session.sorries)
-    used_sorry = state.has_sorry or bool(sorries)
-    return StepResult(close_state(mctx, state, ctx.goals, used_sorry), sorries, tuple(session.notes))
+        sorries = tuple(sorry_state(session, record, partial=True) for record in session.sorries)
+        used_sorry = state.has_sorry or bool(sorries)
+        return StepResult(close_state(mctx, state, ctx.goals, used_sorry), sorries, tuple(session.notes))
 
 
 def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -> None:

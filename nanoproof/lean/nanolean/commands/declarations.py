@@ -19,7 +19,7 @@ from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ElabError, ProofError
 from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
 from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_consts, mk_app
 from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
 from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
@@ -60,7 +60,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         if header.type is None:
             return
         value = _synthetic_sorry(header, header.type)
-    elif session.sorries:
+    elif session.sorries or "sorryAx" in collect_consts(value):
         result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
     for note in session.notes:
         result.say(note.severity, note.text, note.pos, note.end)
