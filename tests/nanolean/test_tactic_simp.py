@@ -123,3 +123,16 @@ def test_simp_all_uses_hypotheses_on_each_other():
     assert proves("(p q r : Prop) (h : p → q) (h2 : q → r) (hp : p) : r", "simp_all")
     assert proves("(p q : Prop) (h : p ∨ q) (hp : ¬p) : q", "simp_all")
     assert refusal("(a b : Nat) : a = b", "simp_all") == "`simp_all` made no progress"
+
+
+def test_under_functions_simp_needs_funext():
+    statement = "(f : (Nat → Nat) → Nat) (h : f (fun x => x) = 1) : f (fun x => x + 0) = 1"
+    assert refusal(statement, "simp") == "`simp` made no progress"
+    base = with_commands(
+        "universe u v\naxiom funext {α : Sort u} {β : α → Sort v} {f g : (x : α) → β x} (h : ∀ x, f x = g x) : f = g"
+    )
+    assert proves(statement, "simp", "exact h", base=base)
+
+
+def test_metavariables_of_the_goal_are_left_alone():
+    assert targets("(P : Nat → Prop) : ∃ x, P (x + 0)", "constructor", "simp") == ["P ?w", "Nat"]

@@ -33,7 +33,7 @@ def ac_rfl_tactic(ctx: TacticContext, stx: AcRflStx) -> None:
     target = ctx.target
     if match_eq(target) is None:
         raise ctx.with_goal("Tactic `ac_rfl` failed: the goal is not an equation")
-    step = Simplifier(ctx.mctx, ctx.lctx, [index]).simp(target)
+    step = Simplifier(ctx.mctx, ctx.lctx, [index]).run(target)
     if step.expr is not TRUE or step.proof is None:
         raise ctx.with_goal("Tactic `ac_rfl` failed: the sides are not equal up to associativity and commutativity")
     ctx.close(mk_of_eq_true(target, step.proof))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nanoproof.lean.nanolean.elab.api import elab_term, elab_type
 from nanoproof.lean.nanolean.elab.session import SorryRecord
-from nanoproof.lean.nanolean.errors import TacticError
+from nanoproof.lean.nanolean.errors import ProofError, TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Let, Pi, get_app_fn, mk_app
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, inaccessible
 from nanoproof.lean.nanolean.syntax import (
@@ -118,7 +118,7 @@ def show_tactic(ctx: TacticContext, stx: ShowStx) -> None:
                 new = change_target(ctx.mctx, goal, ctx.mctx.instantiate(type_))
                 ctx.goals = [new, *ctx.goals[:place], *ctx.goals[place + 1 :]]
                 return
-        except TacticError:
+        except ProofError:
             pass
         ctx.mctx.restore(mark)
     shown = ctx.show(elab_type(ctx.session, ctx.lctx, stx.type, holes="natural"))

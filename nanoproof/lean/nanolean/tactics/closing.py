@@ -17,7 +17,7 @@ from nanoproof.lean.nanolean.syntax import (
     TrivialStx,
 )
 from nanoproof.lean.nanolean.tactics.apply import apply_expr
-from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim, refute_clash
+from nanoproof.lean.nanolean.tactics.constructors import constant_function, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.decide import decide_refutation, decide_tactic
 from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
@@ -149,13 +149,7 @@ def _eliminate_empty(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
         assert isinstance(motive_type, Pi)
         motive_type = instantiate(motive_type.body, arg)
     assert isinstance(motive_type, Pi)
-    ids = []
-    binder = motive_type.type
-    while isinstance(binder, Pi):
-        local = ctx.mctx.fresh_local(binder.name, binder.type)
-        ids.append(local.fvar_id)
-        binder = instantiate(binder.body, local.fvar)
-    motive = ctx.mctx.mk_lambda(ids, Const("False"))
+    motive = constant_function(ctx.mctx, motive_type.type, Const("False"))
     return mk_app(Const(rec.name, rec_levels), *args[: info.num_params], motive, *args[info.num_params :], decl.fvar)
 
 

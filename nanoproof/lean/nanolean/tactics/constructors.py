@@ -129,7 +129,7 @@ def _by_recursor(mctx: MetaContext, left: CtorApp, type_: Expr, result: Expr, ch
     head: Expr = Const(rec.name, (level, *left.levels))
     rec_type = instantiate_rev(_drop_binders(rec.type_at((level, *left.levels)), info.num_params), left.params)
     assert isinstance(rec_type, Pi)
-    motive = _constant_function(mctx, rec_type.type, result)
+    motive = constant_function(mctx, rec_type.type, result)
     head = mk_app(head, *left.params, motive)
     rec_type = instantiate(rec_type.body, motive)
     for name in info.ctors:
@@ -150,8 +150,8 @@ def _drop_binders(type_: Expr, count: int) -> Expr:
     return type_
 
 
-def _constant_function(mctx: MetaContext, type_: Expr, result: Expr) -> Expr:
-    """`fun .. => result` with the binders of a function type."""
+def constant_function(mctx: MetaContext, type_: Expr, result: Expr) -> Expr:
+    """`fun .. => result` with the binders of a function type: a motive that depends on nothing."""
     ids = []
     while isinstance(type_, Pi):
         local = mctx.fresh_local(type_.name, type_.type)

@@ -218,7 +218,7 @@ def star_rules(ctx: TacticContext) -> list[Rule]:
 def simp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
     """Simplify the main goal, closing it when it becomes `True`; False where nothing changes."""
     target = ctx.target
-    step = rules.simplifier(ctx, star_rules(ctx) if rules.star else ()).simp(target)
+    step = rules.simplifier(ctx, star_rules(ctx) if rules.star else ()).run(target)
     if step.expr is TRUE:
         ctx.close(Const("True.intro") if step.proof is None else mk_of_eq_true(target, step.proof))
         return True
@@ -241,7 +241,7 @@ def simp_hyp(ctx: TacticContext, rules: SimpSet, fvar_id: str) -> bool | None:
     if not mctx.is_prop(old):
         raise TacticError(f"`simp at {decl.user_name}`: only propositions are simplified")
     extra = star_rules(ctx) if rules.star else ()
-    step = rules.simplifier(ctx, extra, without=fvar_id).simp(old)
+    step = rules.simplifier(ctx, extra, without=fvar_id).run(old)
     if unchanged(old, step):
         return False
     proof: Expr = decl.fvar

@@ -79,8 +79,16 @@ class Simplifier:
         self.discharging = 0
         self.caches: list[dict[Expr, Step]] = [{} for _ in range(MAX_DISCHARGE_DEPTH + 1)]
 
+    def run(self, e: Expr) -> Step:
+        """The simplest equal term that the rules lead to; metavariables of the goal are constants meanwhile.
+
+        Raises `TacticError` where the rules go on for too long.
+        """
+        with self.mctx.new_depth():
+            return self.simp(e)
+
     def simp(self, e: Expr) -> Step:
-        """The simplest equal term that the rules lead to. Raises `TacticError` where they go on for too long."""
+        """One term among others of a run."""
         cache = self.caches[self.discharging]
         found = cache.get(e)
         if found is None:
