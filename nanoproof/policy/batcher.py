@@ -44,10 +44,17 @@ class Batcher(Generic[Request, Answer]):
     """Collects requests into batches for `compute`, which only ever runs on the worker thread."""
 
     def __init__(
-        self, compute: Callable[[Sequence[Request]], Sequence[Answer]], max_batch: int, wait_seconds: float = 0.0
+        self,
+        compute: Callable[[Sequence[Request]], Sequence[Answer]],
+        max_batch: int,
+        wait_seconds: float = 0.0,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
-        """`compute` answers distinct requests in order; a batch waits up to `wait_seconds` for company."""
-        self._compute, self._max_batch, self._wait_seconds = compute, max_batch, wait_seconds
+        """`compute` answers distinct requests in order; a batch waits up to `wait_seconds` for company.
+
+        `prepare` runs once, first, on the worker thread.
+        """
+        self._compute, self._max_batch, self._wait_seconds, self._prepare = compute, max_batch, wait_seconds, prepare
         self._queue: deque[_Waiting[Request, Answer]] = deque()
         self._changed = threading.Condition()
         self._paused = self._busy = self._closed = False
@@ -114,6 +121,7 @@ class Batcher(Generic[Request, Answer]):
             self._worker.join()
 
     def _work(self) -> None:
+        self._prepare()
         while (batch := self._take()) is not None:
             started = time.perf_counter()
             distinct = list(dict.fromkeys(waiting.request for waiting in batch))

@@ -152,3 +152,18 @@ def test_a_batch_may_wait_for_company(recorder: Recorder) -> None:
         askers = [Asker(batcher.ask, 1), Asker(batcher.ask, 2)]
         assert [asker.outcome() for asker in askers] == [1, 4]
     assert [sorted(batch) for batch in recorder.batches] == [[1, 2]]
+
+
+def test_the_worker_prepares_itself_first() -> None:
+    threads: list[str] = []
+
+    def note() -> None:
+        threads.append(threading.current_thread().name)
+
+    def compute(requests: Sequence[int]) -> Sequence[int]:
+        note()
+        return requests
+
+    with Batcher(compute, max_batch=1, prepare=note) as batcher:
+        assert batcher.ask(1) == 1
+    assert threads == ["batcher", "batcher"]
