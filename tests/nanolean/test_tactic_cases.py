@@ -190,3 +190,11 @@ def test_a_goal_that_shares_a_hole_is_not_taken_apart():
     statement = "(P : Nat → Prop) (n : Nat) (h : P n) : ∃ x, P x"
     assert "mentions a metavariable" in refusal(statement, "constructor", "cases n")
     assert "mentions a metavariable" in refusal(statement, "constructor", "revert n")
+
+
+def test_patterns_follow_hypotheses_that_depend_on_what_is_taken_apart():
+    statement = "(P Q : Nat → Prop) (h : ∃ n, P n ∧ Q n) : ∃ n, Q n"
+    assert goals(statement, "obtain ⟨_ | k, hp, hq⟩ := h") == [
+        "case intro.zero.intro\nP Q : Nat → Prop\nhp : P 0\nhq : Q 0\n⊢ ∃ n, Q n",
+        "case intro.succ.intro\nP Q : Nat → Prop\nk : Nat\nhp : P (k + 1)\nhq : Q (k + 1)\n⊢ ∃ n, Q n",
+    ]

@@ -14,7 +14,7 @@ from nanoproof.lean.nanolean.kernel.expr import Expr, FVar, arrow, collect_fvars
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.tactics.eliminate import Branch, Major, apply_recursor, as_major
 from nanoproof.lean.nanolean.tactics.eq_proof import mk_eq, mk_eq_refl
-from nanoproof.lean.nanolean.tactics.equations import Renaming, Show, apply_lambda, solve_equations
+from nanoproof.lean.nanolean.tactics.equations import Show, apply_lambda, solve_equations
 from nanoproof.lean.nanolean.tactics.goals import (
     dependents,
     goal_target,
@@ -78,7 +78,8 @@ def eliminate(
     rest = mctx.decl(goal).lctx.remove(own)
     branches = apply_recursor(mctx, goal, major, rest, target, induction)
     for branch in branches:
-        _, branch.goal = intro_all(mctx, branch.goal, names)
+        ids, branch.goal = intro_all(mctx, branch.goal, names)
+        branch.renaming = dict(zip(others, ids))
     return branches
 
 
@@ -108,9 +109,10 @@ def _cases_with_equations(mctx: MetaContext, goal: str, major: Major, show: Show
         if solved is None:
             continue
         branch.goal, renaming = solved
-        branch.fields = _renamed(mctx, branch, renaming)
-        branch.goal = _clear_major(mctx, branch.goal, major, renaming)
-        _, branch.goal = intro_all(mctx, branch.goal, names)
+        branch.fields = [renaming.get(i, i) for i in branch.fields]
+        branch.goal = try_clear(mctx, branch.goal, [renaming.get(major.fvar.id, major.fvar.id)])
+        ids, branch.goal = intro_all(mctx, branch.goal, names)
+        branch.renaming = {**renaming, **dict(zip(others, ids))}
         result.append(branch)
     return result
 
@@ -120,12 +122,3 @@ def _refl(mctx: MetaContext, e: Expr) -> Expr:
     level = mctx.sort_level(type_)
     assert level is not None, "indices have types"
     return mk_eq_refl(level, type_, e)
-
-
-def _renamed(mctx: MetaContext, branch: Branch, renaming: Renaming) -> list[str]:
-    """The fields that are still in the context after substitution; an eliminated field keeps its old id."""
-    return [renaming.get(i, i) for i in branch.fields]
-
-
-def _clear_major(mctx: MetaContext, goal: str, major: Major, renaming: Renaming) -> str:
-    return try_clear(mctx, goal, [renaming.get(major.fvar.id, major.fvar.id)])

@@ -57,6 +57,8 @@ class Branch:
     fields: list[str]
     hyps: list[str]
     explicit: list[bool] = field(default_factory=list)
+    renaming: dict[str, str] = field(default_factory=dict)
+    """Ids of locals before -> ids of the locals that took their places."""
 
     @property
     def short_name(self) -> str:

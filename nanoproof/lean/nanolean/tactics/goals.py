@@ -175,21 +175,6 @@ def revert(mctx: MetaContext, goal: str, fvar_ids: Iterable[str]) -> tuple[list[
     return ids, new
 
 
-def clear(mctx: MetaContext, goal: str, fvar_ids: Sequence[str]) -> str:
-    """Remove locals from the context; refused where something else depends on one of them."""
-    decl = mctx.decl(goal)
-    for fvar_id in reversed(fvar_ids):
-        local = decl.lctx.get(fvar_id)
-        if local is None:
-            continue
-        blocker = _user_of(mctx, goal, decl.lctx, fvar_id)
-        if blocker is not None:
-            raise TacticError(f"Failed to clear `{local.user_name}`: {blocker} depends on it")
-        goal = with_context(mctx, goal, decl.lctx.remove([fvar_id]))
-        decl = mctx.decl(goal)
-    return goal
-
-
 def try_clear(mctx: MetaContext, goal: str, fvar_ids: Sequence[str]) -> str:
     """Remove those of the locals that nothing depends on, last one first."""
     lctx = mctx.decl(goal).lctx
@@ -221,15 +206,6 @@ def assert_hyp(mctx: MetaContext, goal: str, name: str, type_: Expr, value: Expr
     return local.fvar_id, new
 
 
-def define_local(mctx: MetaContext, goal: str, name: str, type_: Expr, value: Expr) -> tuple[str, str]:
-    """Add a local `name : type_ := value` at the end of the context; answers (fvar id, goal)."""
-    decl = mctx.decl(goal)
-    local = mctx.fresh_local(name, type_, value)
-    new = new_goal(mctx, decl.type, decl.lctx.add(local), decl.user_name)
-    mctx.assign(goal, mctx.mk_lambda([local.fvar_id], MVar(new)))
-    return local.fvar_id, new
-
-
 def replace_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr, proof: Expr) -> tuple[str, str]:
     """A hypothesis of the same name with another type and its proof, in the place of the old one.
 
@@ -256,8 +232,3 @@ def _body(mctx: MetaContext, local: LocalDecl, goal: str) -> Expr:
     lam = mctx.mk_lambda([local.fvar_id], MVar(goal))
     assert isinstance(lam, Lam)
     return lam.body
-
-
-def rename_local(mctx: MetaContext, goal: str, fvar_id: str, name: str) -> str:
-    """The goal in which a local shows another name."""
-    return with_context(mctx, goal, mctx.decl(goal).lctx.rename(fvar_id, name))

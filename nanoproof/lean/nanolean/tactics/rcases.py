@@ -108,28 +108,14 @@ def _split(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern, 
         raise TacticError("rcases tactic failed: the pattern expects an inductive datatype")
     info = found[0]
     per_ctor = _patterns_for_ctors(pattern, info)
-    after = {decl.fvar_id for decl in mctx.decl(goal).lctx}
     goals: list[str] = []
     for branch in cases_local(mctx, goal, fvar_id, ctx.show_in):
         fields = [i for i, explicit in zip(branch.fields, branch.explicit) if explicit]
         parts = _patterns_for_fields(per_ctor[info.ctors.index(branch.ctor)], len(fields))
         inner = list(zip(fields, parts))
-        renamed = _follow(ctx, branch.goal, after, work)
-        goals += destruct(ctx, branch.goal, [*inner, *renamed])
+        later = [(branch.renaming.get(i, i), other) for i, other in work]
+        goals += destruct(ctx, branch.goal, [*inner, *later])
     return goals
-
-
-def _follow(ctx: TacticContext, goal: str, before: set[str], work: Work) -> Work:
-    """The remaining work, where locals that had to be reverted have come back under new ids but the same names."""
-    lctx = ctx.mctx.decl(goal).lctx
-    result: Work = []
-    for fvar_id, pattern in work:
-        if fvar_id not in lctx:
-            name = ctx.mctx.fvars[fvar_id].user_name
-            again = [decl.fvar_id for decl in lctx if decl.user_name == name and decl.fvar_id not in before]
-            fvar_id = again[0] if again else fvar_id
-        result.append((fvar_id, pattern))
-    return result
 
 
 def _patterns_for_ctors(pattern: RcasesPattern, info: InductiveInfo) -> list[RcasesPattern]:
