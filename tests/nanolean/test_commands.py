@@ -4,7 +4,7 @@ import pytest
 
 from nanoproof.lean.nanolean.commands.messages import LineMap
 from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.env import Environment
+from nanoproof.lean.nanolean.kernel.env import Environment, axioms_of
 from nanoproof.lean.nanolean.loader import LibraryError, build_library, cache_path, load_library
 from tests.nanolean.library import base, errors, run
 
@@ -223,8 +223,6 @@ def test_commands_do_not_change_the_state_they_start_from():
 
 
 def test_the_library_depends_on_the_three_axioms_alone():
-    from nanoproof.lean.nanolean.kernel.env import axioms_of
-
     env = base().env
     allowed = {"propext", "Classical.choice", "Quot.sound"}
     for info in env:

@@ -7,7 +7,20 @@ from hypothesis import strategies as st
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded
-from nanoproof.lean.nanolean.kernel.expr import PROP, TYPE, App, Const, Expr, Lam, Lit, MVar, Pi, arrow, mk_app
+from nanoproof.lean.nanolean.kernel.expr import (
+    PROP,
+    TYPE,
+    App,
+    Const,
+    Expr,
+    Lam,
+    Lit,
+    MVar,
+    Pi,
+    abstract,
+    arrow,
+    mk_app,
+)
 from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
 from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
@@ -261,14 +274,8 @@ def _with_holes(bench: Bench, text: str, holes: dict[str, Expr]) -> Expr:
         text = text.replace(f"?{name}", f"hole_{name}")
     e = bench.term(text)
     for name, hole in holes.items():
-        e = App(Lam("z", NAT, _abstracted(e, bench[f"hole_{name}"])), hole)
+        e = App(Lam("z", NAT, abstract(e, [bench[f"hole_{name}"]])), hole)
     return e
-
-
-def _abstracted(e: Expr, fvar: Expr) -> Expr:
-    from nanoproof.lean.nanolean.kernel.expr import abstract
-
-    return abstract(e, [fvar])
 
 
 @settings(max_examples=150, deadline=None)

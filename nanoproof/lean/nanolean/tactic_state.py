@@ -85,6 +85,7 @@ def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
 def show_goal(mctx: MetaContext, goal: str) -> str:
     """A goal as Lean prints it: `case tag`, hypotheses, `⊢ target`."""
     decl = mctx.decl(goal)
+    mctx.budget.spend(5 * len(decl.lctx))
     shown = LocalContext(instantiated(mctx, decl.lctx))
     return pp_goal(decl.user_name, shown, mctx.instantiate(decl.type), mctx.env, mctx.user_name)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.expr import Expr
@@ -52,8 +51,6 @@ class Session:
     level_names: tuple[str, ...] = ()
     sorries: list[SorryRecord] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Room for what tactics keep during one step."""
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
         """A term as Lean prints it."""

@@ -91,21 +91,9 @@ class LocalContext:
         """The context in which one declaration shows another name."""
         return LocalContext(replace(d, user_name=user_name) if d.fvar_id == fvar_id else d for d in self.decls)
 
-    def before(self, fvar_id: str) -> LocalContext:
-        """The declarations that come before the given one."""
-        index = next(i for i, decl in enumerate(self.decls) if decl.fvar_id == fvar_id)
-        return LocalContext(self.decls[:index])
-
     def subset_of(self, other: LocalContext) -> bool:
         """Whether every declaration here is in scope there too."""
         return self is other or self.by_id.keys() <= other.by_id.keys()
-
-    def unused_name(self, base: str) -> str:
-        """`base`, or `base_1`, `base_2`, ... whichever is not taken yet."""
-        taken = {decl.user_name for decl in self.decls}
-        if base not in taken:
-            return base
-        return next(name for i in itertools.count(1) if (name := f"{base}_{i}") not in taken)
 
 
 EMPTY_CONTEXT = LocalContext()

@@ -31,7 +31,6 @@ from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, beta, fold_nat, redu
 from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
-
 UNFOLD_STEPS = 10
 """What unfolding a definition costs, in elementary steps."""
 
@@ -171,16 +170,6 @@ def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
         return None
 
     return replace(e, fold)
-
-
-def unfold_const(store: MetaStore, e: Expr) -> Expr | None:
-    """The term with the definition at its head replaced by its value, whatever becomes of it (`unfold f`)."""
-    info = definition(store, e)
-    if info is None:
-        return None
-    fn, args = get_app_fn_args(e)
-    assert isinstance(fn, Const)
-    return beta(info.value_at(fn.levels), args)
 
 
 def head_beta(e: Expr) -> Expr:

@@ -141,14 +141,6 @@ class MetaStore:
         self._trail.append((table, key, table.get(key, _MISSING)))
         table[key] = value
 
-    def assigned_since(self, mark: int) -> list[str]:
-        """Ids of the metavariables assigned since `mark`, oldest first."""
-        return [key for table, key, _ in self._trail[mark:] if table is self.assignment and key in self.assignment]
-
-    def created_since(self, mark: int) -> list[str]:
-        """Ids of the metavariables declared since `mark`, oldest first."""
-        return [key for table, key, old in self._trail[mark:] if table is self.decls and old is _MISSING]
-
     # -- making --------------------------------------------------------------------------------------------------
 
     def fresh_mvar(self, type_: Expr, lctx: LocalContext, kind: MVarKind = "natural", user_name: str = "") -> MVar:
