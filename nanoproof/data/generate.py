@@ -56,30 +56,42 @@ def family_problems(family: str, seed: int, per_level: dict[int, int], excluded:
 
     Deterministic in its arguments. A family that runs dry gives fewer.
     """
+    return _collect(family, f"{seed}", per_level, excluded, renamed=False)
+
+
+def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
+    """Problems whose proofs are shown: as `family_problems`, but one statement may come under several names.
+
+    To use whatever names are there is the first thing to be learned, and it takes many examples.
+    """
+    return _collect(family, f"{seed}/shown", per_level, excluded, renamed=True)
+
+
+def _collect(family: str, seed: str, per_level: dict[int, int], excluded: frozenset[str], renamed: bool) -> list[Named]:
     room = Counter(per_level)
-    seen = set(excluded)
+    seen: set[str] = set()
     found: list[Named] = []
     failures = 0
     for problem in _candidates(family, seed, room):
         if failures > MAX_FAILURES or not +room:
             break
         failures += 1
-        if problem is None or room[problem.level] <= 0:
-            continue
-        if len(problem.statement()) > MAX_STATEMENT:
+        if problem is None or room[problem.level] <= 0 or len(problem.statement()) > MAX_STATEMENT:
             continue
         key = statement_key(problem.source("t"))
-        if key in seen:
+        same = problem.statement() if renamed else key
+        if key in excluded or same in seen:
             continue
-        seen.add(key)
+        seen.add(same)
         room[problem.level] -= 1
         number = per_level[problem.level] - room[problem.level]
-        found.append(Named(f"{family}_l{problem.level}_{number:04d}", problem, key))
+        kind = "s" if renamed else ""
+        found.append(Named(f"{family}_l{problem.level}_{kind}{number:04d}", problem, key))
         failures = 0
     return found
 
 
-def _candidates(family: str, seed: int, room: Counter[int]) -> Iterator[Problem | None]:
+def _candidates(family: str, seed: str, room: Counter[int]) -> Iterator[Problem | None]:
     """Tries with difficulties of levels that still have room; one generator per try, so that each can be repeated."""
     generator = FAMILIES[family]
     attempt = 0

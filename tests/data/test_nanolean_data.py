@@ -11,7 +11,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean
 from nanoproof.data.generate import LEVELS
 from nanoproof.data.library_proofs import library_keys, library_proofs
-from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems, make, make_library
+from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems
+from nanoproof.data.nanolean_make import QUOTAS, Quota, make, make_library
 from nanoproof.data.problem import Step
 from nanoproof.data.replay import ReplayError, replay, start
 from nanoproof.data.statement_key import statement_key
@@ -21,7 +22,7 @@ from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.source import parts
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, level_of_name, problems_of
 
-SMALL = dict.fromkeys(nanolean.QUOTAS, (4, 4, 6, 1, 1, 1))
+SMALL = dict.fromkeys(QUOTAS, Quota(shown=(3, 3, 2), stated=(3, 3, 3, 1, 1, 1)))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def library() -> EnvState:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("made")
-    make(directory, seed=3, workers=2, quotas=SMALL)
+    make(directory, held_out_keys(), seed=3, workers=2, quotas=SMALL)
     return directory
 
 
@@ -137,7 +138,9 @@ def test_no_held_out_statement_is_trained_on_under_any_name(made: Path) -> None:
     assert len(names) == len(statements) + len(generated)
     assert not held_out & {statement_key(row["source"]) for row in statements}
     assert not held_out & library_keys()
-    assert not held_out & {_key_of_root(theorem) for theorem in generated}
+    shown = {_key_of_root(theorem) for theorem in generated}
+    assert not held_out & shown
+    assert not shown & {statement_key(row["source"]) for row in statements}
 
 
 def _key_of_root(theorem: dict) -> str:
@@ -160,7 +163,7 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 
 
 def test_making_it_again_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
-    make(tmp_path, seed=3, workers=1, quotas=SMALL)
+    make(tmp_path, held_out_keys(), seed=3, workers=1, quotas=SMALL)
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
         assert (tmp_path / name).read_bytes() == (made / name).read_bytes()
 
@@ -168,7 +171,7 @@ def test_making_it_again_gives_the_same_bytes(made: Path, tmp_path: Path) -> Non
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, seed: int, workers: int | None) -> None:
+    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:
