@@ -8,14 +8,16 @@ from tqdm import tqdm
 
 
 class Progress:
-    """Counts up to `total` units of work. Use it as a context manager and call `update`."""
+    """Counts up to `total` units of work; silent if not `show`. Use it as a context manager and call `update`."""
 
-    def __init__(self, total: int, desc: str, unit: str = "it", every_seconds: float = 10.0) -> None:
+    def __init__(self, total: int, desc: str, unit: str = "it", every_seconds: float = 10.0, show: bool = True) -> None:
         self.total, self.desc, self.unit = total, desc, unit
         self.count, self.note = 0, ""
-        self._every = every_seconds
+        self._every, self._show = every_seconds, show
         self._start = self._last = time.monotonic()
-        self._bar = tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True) if sys.stderr.isatty() else None
+        self._bar = (
+            tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True) if show and sys.stderr.isatty() else None
+        )
 
     def update(self, count: int = 1, note: str = "") -> None:
         """Count `count` more units; `note` is shown behind the numbers."""
@@ -24,7 +26,7 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(self.note, refresh=False)
             self._bar.update(count)
-        elif time.monotonic() - self._last >= self._every:
+        elif self._show and time.monotonic() - self._last >= self._every:
             self._last = time.monotonic()
             self._line()
 
@@ -37,7 +39,7 @@ class Progress:
         """Finish the bar, or print the last line."""
         if self._bar is not None:
             self._bar.close()
-        else:
+        elif self._show:
             self._line()
 
     def __enter__(self) -> "Progress":

@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from filelock import FileLock
+
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
@@ -72,10 +74,16 @@ def transitions_file() -> Path:
 
 
 def ensure_made(seed: int = SEED, workers: int | None = None) -> Path:
-    """The directory with `train.jsonl`, `transitions.jsonl` and `manifest.json`, made now unless it is there."""
+    """The directory with `train.jsonl`, `transitions.jsonl` and `manifest.json`, made now unless it is there.
+
+    Of several processes that need it at once, one makes it and the others wait.
+    """
     directory = home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
     if not (directory / "manifest.json").exists():
-        make(directory, held_out_keys(), seed, workers)
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{directory}.lock"):
+            if not (directory / "manifest.json").exists():
+                make(directory, held_out_keys(), seed, workers)
     return directory
 
 

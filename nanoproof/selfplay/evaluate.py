@@ -128,11 +128,8 @@ def evaluate(
     start = time.monotonic()
     source = EvaluationSource(name, theorems, num_simulations, seed)
     pool.set_source(source)
-    if show:
-        with Progress(len(theorems), f"evaluate {dataset} {split}", "theorems") as progress:
-            pool.wait(lambda: _advance(source, progress))
-    else:
-        pool.wait(source.finished)
+    with Progress(len(theorems), f"evaluate {dataset} {split}", "theorems", show=show) as progress:
+        pool.wait(lambda: _advance(source, progress))
     pool.set_source(None)
     merged: dict[int, dict[str, Any]] = {}
     for share in gather_json([[index, record] for index, record in source.attempts.items()]):

@@ -1,6 +1,7 @@
 """The loop of supervised finetuning."""
 
 import logging
+import math
 from dataclasses import dataclass
 
 from nanoproof.common.config import opt, validate
@@ -26,7 +27,7 @@ class SFTOptions:
 
     model_path: str | None = opt(None, "Checkpoint to start from; without one the model has fresh weights.")
     data: str = opt("nanolean", "Transitions: `nanolean`, or a file of LeanTree JSONL.")
-    epochs: float = opt(1.0, "How often each transition is seen.", above=0)
+    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     eval_every: str = opt("200steps", "When to measure the validation loss: Nsteps, H:M:S or never.")
     save_every: str = opt("never", "When to save besides the end: Nsteps, H:M:S or never.")
 
@@ -69,7 +70,7 @@ class Finetuning:
         if not self.train.examples:
             raise UserError(f"--data {self.options.data}: no transition fits in {limits.sequence} tokens")
         steps = self.options.epochs * len(self.train.examples) / self.batch.target_examples_per_step
-        self.state = LoopState(step=0, num_steps=max(1, round(steps)))
+        self.state = LoopState(step=0, num_steps=math.ceil(steps))
         self.sampler = EpochSampler(len(self.train.examples), self.run_options.seed)
         self.optimizer = build_optimizer(self.model, self.optim)
 
@@ -84,7 +85,7 @@ class Finetuning:
 
     def run(self, stage: Stage) -> None:
         """Train to the end, evaluating and saving on the way."""
-        with Progress(self.state.num_steps, "sft", "steps") as progress:
+        with Progress(self.state.num_steps, "sft", "steps", show=self.dist.is_main) as progress:
             while self.state.step < self.state.num_steps:
                 losses = self.train_one()
                 self.state.step += 1
