@@ -9,7 +9,7 @@ theorem and_iff_of_iff_l1 (p q r : Prop) (h : p ↔ q) : p ∧ r ↔ q ∧ r := 
 theorem no_iff_not_l2 (p : Prop) : ¬(p ↔ ¬p) := by
   sorry
 
-theorem equation_l3_h0004 (a b c d : Nat) (h : c = a * 1) (h1 : d = b) : c * d = 1 * (b * a) := by
+theorem equation_l3_h0004 (a b c d : Nat) (h : c = a * 1) (h1 : d = b) : c * d = b * a := by
   sorry
 
 theorem induction_l4_h0004 (f : Nat → Nat) (c n : Nat) (h0 : f 0 = 1) (hs : ∀ k : Nat, f (k + 1) = c * f k) : f n = c ^ n := by
@@ -18,7 +18,7 @@ theorem induction_l4_h0004 (f : Nat → Nat) (c n : Nat) (h0 : f 0 = 1) (hs : �
 theorem prop_l5_h0004 (a b : Prop) (h1 : (a → b) → a) (h2 : ¬a) : ¬(¬b → ¬a) ∧ ((a → b) ∨ b) := by
   sorry
 
-theorem mixed_l6_h0004 (A P Q : Nat → Prop) (h0 : A 0) (h1 : ∀ n : Nat, P n ∧ Q n) : ((∀ x : Nat, A x → A (x + 1)) → A 3) ∧ (∀ n : Nat, Q n ∧ P n) := by
+theorem mixed_l6_h0004 (x y z k l u v : Nat) (h2 : y = x * x ∧ z = y * y) (h3 : k ∣ l) (h4 : u ∣ v) : x ∣ z ∧ k * u ∣ (k * k + l) * (v * u) := by
   sorry
 
 theorem nat_identity_l1_h0002 (b : Nat) : 0 + (0 + b) * (0 + b) = b * b := by
@@ -30,25 +30,25 @@ theorem constructive_dilemma_l2 (p q r s : Prop) (h : p → r) (h1 : q → s) (h
 theorem order_l3_h0002 (w x y z : Nat) (h : y ≤ 0 + x) (h1 : z ≤ w) : y * (y + z) ≤ y * (x + x + w) := by
   sorry
 
-theorem equation_l4_h0004 (x z : Nat) (h1 : z = x) : z * (z + z) = 2 * x * x := by
+theorem equation_l4_h0004 (a b c d : Nat) (h1 : c = 2 + b) (h2 : d = b + b) (h3 : a = b) : d * (b + c) = a * a + (a + a) * (a + 2) + a * a := by
   sorry
 
 theorem induction_l5_h0004 (s : Nat → Nat) (c : Nat) (h0 : s 0 = 1) (hs : ∀ x : Nat, s (x + 1) = s x + c) : ∀ n : Nat, s n = n * c + 1 := by
   sorry
 
-theorem equation_l6_h0004 (k l m n u : Nat) (h : m = n) (h1 : k = m * n) (h2 : l = n + k) (h3 : u = 2 + l) : u = n * n + (2 + n) := by
+theorem equation_l6_h0004 (k l m n u : Nat) (h1 : m + m = l) (h2 : u = k * n) (h3 : k = n + n) : (u + l) * k = (n + n) * (m + n * (n + n) + m) := by
   sorry
 
 theorem exists_l1_h0004 : ∃ k : Nat, 2 ≤ k ∧ k ≤ 7 := by
   sorry
 
-theorem equation_l2_h0002 (x y z : Nat) (h : z = y * x) : z * z + z = x * y * y * x + x * y := by
+theorem equation_l2_h0002 (a c : Nat) (h1 : c = a * a) : c * c = a * (a * a) * a := by
   sorry
 
 theorem exists_l3_h0002 (k l m n : Nat) (h1 : m = n * k) (h2 : n ∣ l) : ∃ u : Nat, m + l = n * u := by
   sorry
 
-theorem equation_l4_h0002 (k l m n u : Nat) (h1 : u = k * n) (h2 : m = n + n) (h3 : l = m) (h4 : k = 1 * n) : m * (u + l) = (n + n) * (n + (n * n + n)) := by
+theorem equation_l4_h0002 (k l m n : Nat) (h : m = n * n) (h1 : k = n) (h2 : l = n + n) : l + m * k = n * (n * n) + n + n := by
   sorry
 
 theorem order_l5_h0002 (k l m n u v : Nat) (h : m ≤ k) (h1 : l ≤ u) (h2 : v = (n + 1) * (n + 1) + (k * u + 1)) : ¬v ≤ 0 + m * l := by
@@ -57,7 +57,7 @@ theorem order_l5_h0002 (k l m n u v : Nat) (h : m ≤ k) (h1 : l ≤ u) (h2 : v 
 theorem cancel_l6_h0004 (a b c : Nat) (h : c + (b + a + b + b + b + b) ≤ b + (b + (b + (b + b) + b)) + c) : a ≤ b := by
   sorry
 
-theorem equation_l1_h0002 (x y z : Nat) (h : 1 = z) (h1 : x = y) : z + y = 1 + x := by
+theorem equation_l1_h0002 (y z : Nat) (h : y = z) : z + z = y + y := by
   sorry
 
 theorem sq_dvd_sq_l2 (a b : Nat) (h : a ∣ b) : a * a ∣ b * b := by
@@ -84,7 +84,7 @@ theorem double_injective_l2 (a b : Nat) (h : a + a = b + b) : a = b := by
 theorem cancel_l3_h0002 (a b c d : Nat) (h1 : a + (a + c) + d < d + (a + (c + b))) : a < b := by
   sorry
 
-theorem mixed_l4_h0002 (w y z a b n m : Nat) (h : y ∣ z) (h1 : a ≤ b) : (y ∣ z + y * w ∧ b + a ≤ b + b) ∧ n * m = m * n := by
+theorem mixed_l4_h0002 (P Q : Nat → Prop) (p : Prop) (h5 : (∀ n : Nat, P n ↔ Q n) ∧ (∃ n : Nat, P n)) (h6 : (∃ n : Nat, Q n) → p) : p := by
   sorry
 
 theorem prop_l5_h0002 (p q : Prop) (h : ¬(q ∧ (p → q))) (h1 : p) : ¬q ∧ (¬p → p) := by
@@ -99,7 +99,7 @@ theorem order_l1_h0002 (k m n : Nat) (h1 : n < m) (h2 : k < n) : k < m := by
 theorem not_and_of_or_not_l2 (p q : Prop) : ¬p ∨ ¬q → ¬(p ∧ q) := by
   sorry
 
-theorem equation_l3_h0002 (b c : Nat) (h : c = 3 + b) : b * c = (b + 3) * b := by
+theorem equation_l3_h0002 (x y z : Nat) (h : z = y * y) (h1 : y = x) : z * (y * y) = x * (x * (x * x)) := by
   sorry
 
 theorem order_l4_h0002 (a b c d e : Nat) (h : a ≤ b) (h1 : c ≤ a) (h2 : d ≤ c) (h3 : e ≤ d) : a * e ≤ a * (b + a) + 1 := by
@@ -144,7 +144,7 @@ theorem divides_l4_h0004 (k m n : Nat) (h : n * n ∣ n) (h1 : k = n * (n * n * 
 theorem mixed_l5_h0002 (P Q S : Nat → Prop) (k m n : Nat) (h1 : ∀ n : Nat, P n ∧ Q n → S n) : n * k ∣ m * n * (m * k) ∧ (∀ n : Nat, P n → Q n → S n) := by
   sorry
 
-theorem equation_l6_h0006 (a b c d e : Nat) (h1 : c = b + 2) (h2 : d = e) (h3 : d = c) (h4 : b = a) : d + (e + d) = a + a + (2 + a + 2) + 2 := by
+theorem equation_l6_h0006 (a b c d e : Nat) (h1 : c = a + 2) (h2 : a = b) (h3 : e = c) (h4 : b = d) : d + (e + d) = a + (a + (2 + a)) := by
   sorry
 
 theorem exists_l1_h0002 : ∃ k : Nat, 3 + k = 6 := by
@@ -198,7 +198,7 @@ theorem exists_l4_h0002 (a b c d e u : Nat) (h : b = a * c) (h1 : d = a * e) (h2
 theorem nat_identity_l5_h0004 (x : Nat) : ∀ y : Nat, x + (x + y) + (x + x) = x + (x + (y + x + x)) := by
   sorry
 
-theorem mixed_l6_h0002 (w x y z a b c : Nat) (h1 : x ≤ y) (h : False ∨ z ≤ w) (h3 : c + (a + (2 + a)) < a + (2 + b) + c) : x * z < y * w + 1 ∧ a < b := by
+theorem mixed_l6_h0002 (k m n c b : Nat) (h1 : m * n = k) (h : 0 < b) : (n * k = n * m * n ∧ c = c - c + c) ∧ (∀ a : Nat, 0 < b ^ a) := by
   sorry
 
 theorem cancel_l1_h0002 (a b : Nat) (h1 : b + (a + 1) = b) : False := by
@@ -216,7 +216,7 @@ theorem divides_l4_h0002 (b c d e u : Nat) (h : b ∣ c) (h1 : b ∣ d) (h2 : e 
 theorem divides_l5_h0002 (a b c d e u : Nat) (h : b ∣ c) (h1 : b ∣ a) (h2 : d = c + a) (h3 : e ∣ b) (h4 : u ∣ e) : u ∣ c * u + (u * a + d) := by
   sorry
 
-theorem equation_l6_h0002 (u w x z : Nat) (h : u = z * w) (h1 : z = x + x) (h2 : w = x) : z + u = x * x + (x + (x + x * x)) := by
+theorem equation_l6_h0002 (u w x y z : Nat) (h1 : w = x) (h2 : 3 + w = u) (h3 : x + y = z) : u + z = y + (x + 3 + x) := by
   sorry
 
 theorem mixed_l1_h0002 (p : Prop) (x : Nat) (h2 : p → x + 1 = 0) (h : p) : False := by
@@ -249,7 +249,7 @@ theorem forall_or_of_or_l3 (P Q : Nat → Prop) : (∀ x : Nat, P x) ∨ (∀ x 
 theorem nat_identity_l4_h0002 (x : Nat) : (x * x) ^ x * x = x ^ x * x * x ^ x := by
   sorry
 
-theorem equation_l5_h0002 (k l m n : Nat) (h : l = m + m) (h1 : m = n * n) (h2 : k = m) : l + m * k = n * n * n * n + n * n + n * n := by
+theorem equation_l5_h0002 (x y z : Nat) (h1 : z = x * y) : z * z + z = y * x + y * x * y * x := by
   sorry
 
 theorem cancel_l6_h0002 (m n : Nat) (h : 3 + (n + (n + (m + n + n)) + 2) < 2 + (n + (m + (m + 1)) + n + n) + 3) : n < m + 1 := by

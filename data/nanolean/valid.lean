@@ -18,7 +18,7 @@ theorem nat_identity_l4_h0001 (a : Nat) : 2 * (a * a * 2) = a * 2 * (2 * a) := b
 theorem or_and_factor_l5 (p q r : Prop) : (p ∨ q) ∧ (p ∨ r) → p ∨ (q ∧ r) := by
   sorry
 
-theorem equation_l6_h0005 (a b c d e : Nat) (h : c = a + a) (h1 : d = c + c) (h2 : b = a * a) (h3 : e = a) : e + b * d = a + a * a * (a + a + a + a) := by
+theorem equation_l6_h0005 (u w x y z : Nat) (h : u = y * z) (h1 : z = y) (h2 : w = x + y) : u + w + y * u = y * y + (y + y * y * y + x) := by
   sorry
 
 theorem exists_l1_h0003 : ∃ x : Nat, x * x = 4 ∧ x + 4 = 6 := by
@@ -39,7 +39,7 @@ theorem peirce_double_negation_l5 (p q : Prop) : ¬¬(((p → q) → p) → p) :
 theorem pred_l6_h0003 (Q S : Nat → Prop) (R : Nat → Nat → Prop) (b : Nat) : (∀ x : Nat, R x b ↔ Q x → S x) → (∀ x : Nat, Q x → S x ↔ R x b) := by
   sorry
 
-theorem equation_l1_h0001 (y z : Nat) (h : z = y) : z + z = y + y := by
+theorem equation_l1_h0001 (y z : Nat) (h1 : y = 3 * 3) (h2 : z = y + y) : z = 3 * 3 + 3 * 3 := by
   sorry
 
 theorem exists_l2_h0002 (a b : Nat) (h1 : ∃ m : Nat, b = a + (m + 2 * 2)) : ∃ n : Nat, a + n = b := by
@@ -90,7 +90,7 @@ theorem pred_l4_h0001 (R : Nat → Nat → Prop) : (∀ k : Nat, ∀ l : Nat, R 
 theorem cancel_l5_h0001 (a b c d : Nat) (h : a + (a + a) + c + 1 + d ≤ 1 + (c + (b + a + a)) + d) : a ≤ b := by
   sorry
 
-theorem mixed_l6_h0003 (x y z k l u v : Nat) (h2 : y = x * x ∧ z = y * y) (h3 : k ∣ l) (h4 : u ∣ v) : x ∣ z ∧ k * u ∣ (k * k + l) * (v * u) := by
+theorem mixed_l6_h0003 (w x y z a b c : Nat) (h1 : x ≤ y) (h : False ∨ z ≤ w) (h3 : c + (a + (2 + a)) < a + (2 + b) + c) : x * z < y * w + 1 ∧ a < b := by
   sorry
 
 theorem imp_distrib_l1 (p q r : Prop) : (p → q → r) → (p → q) → p → r := by
@@ -102,13 +102,13 @@ theorem no_number_between_l2 (a b : Nat) (h : a < b) (h1 : b < a + 1) : False :=
 theorem nat_identity_l3_h0001 (a c : Nat) : (c + c) * (a * c) = c * a * (c + c) := by
   sorry
 
-theorem mixed_l4_h0001 (P Q : Nat → Prop) (p : Prop) (h5 : (∀ n : Nat, P n ↔ Q n) ∧ (∃ n : Nat, P n)) (h6 : (∃ n : Nat, Q n) → p) : p := by
+theorem mixed_l4_h0001 (P Q : Nat → Prop) (b : Nat) (h : ∀ n : Nat, P n ↔ Q n) (h1 : ∃ n : Nat, P n) (h5 : 1 + 1 = b) : (∃ n : Nat, Q n) ∧ b = 1 + 1 := by
   sorry
 
 theorem prop_l5_h0001 (a b c : Prop) (h1 : a ∧ c ∨ b ∧ a) : ((a → b) ∨ a ∧ c) ∨ ¬c := by
   sorry
 
-theorem equation_l6_h0001 (k m n : Nat) (h1 : k = n + 3) (h2 : m = n * n) : k + m + (n + n) = n * n + (n + 3 + (n + n)) := by
+theorem equation_l6_h0001 (k m n : Nat) (h1 : m + 3 = k) (h2 : m = n * n) : k + m + (n + n) = 3 + n * n + (n * n + (n + n)) := by
   sorry
 
 theorem prop_l1_h0003 (p q : Prop) (h : ¬q ∧ p) : ¬q := by
@@ -117,7 +117,7 @@ theorem prop_l1_h0003 (p q : Prop) (h : ¬q ∧ p) : ¬q := by
 theorem cycle_of_le_l2 (a b c : Nat) (h : a ≤ b) (h1 : b ≤ c) (h2 : c ≤ a) : a = c := by
   sorry
 
-theorem equation_l3_h0003 (a b c d : Nat) (h : d = b) (h1 : c = b + a) (h2 : b = 2 + a) : d + c = a + 2 + a + 2 + a := by
+theorem equation_l3_h0003 (a b c d : Nat) (h : d = a + c) (h1 : c = b + a) (h2 : b = a + a) : d = a + a + (a + a) := by
   sorry
 
 theorem induction_l4_h0003 (f : Nat → Nat) (c : Nat) (h0 : f 0 = c) (hs : ∀ i : Nat, f (i + 1) = f i + 1) : ∀ m : Nat, f m = m + c := by
@@ -126,7 +126,7 @@ theorem induction_l4_h0003 (f : Nat → Nat) (c : Nat) (h0 : f 0 = c) (hs : ∀ 
 theorem pred_l5_h0001 (P Q : Nat → Prop) (h1 : ∀ k : Nat, P k ↔ Q k) : ∀ k : Nat, Q k ↔ P k := by
   sorry
 
-theorem mixed_l6_h0005 (m k a b : Nat) (h : 0 < m) (h1 : 2 + (b + (a + b)) < b + 1 + b + b + 2) : 0 < m ^ k ∧ a < b + 1 := by
+theorem mixed_l6_h0005 (A P Q : Nat → Prop) (h0 : A 0) (h1 : ∀ n : Nat, P n ∧ Q n) : ((∀ x : Nat, A x → A (x + 1)) → A 3) ∧ (∀ n : Nat, Q n ∧ P n) := by
   sorry
 
 theorem exists_l1_h0001 : ∃ k : Nat, k * k = 4 := by
@@ -138,7 +138,7 @@ theorem involution_injective_l2 (f : Nat → Nat) (a b : Nat) (h : ∀ x : Nat, 
 theorem cancel_l3_h0001 (a b c d : Nat) (h : c + (a + a + a) + d = d + (c + (b + a + a))) : a = b := by
   sorry
 
-theorem equation_l4_h0003 (a b c d : Nat) (h1 : b = a) (h2 : c = 2 + a) (h3 : d = c + c) : d * (b + c) = (a + (2 + a) + 2) * (a + (2 + a)) := by
+theorem equation_l4_h0003 (w x y z : Nat) (h1 : z = x + y) (h2 : 3 + x = y) (h3 : w = x) : w + z = x + (x + 3) + x := by
   sorry
 
 theorem induction_l5_h0003 (s : Nat → Nat) (c d : Nat) (h0 : s 0 = 2) (hs : ∀ x : Nat, s (x + 1) = s x + c * d) : ∀ a : Nat, s a = c * d * a + 2 := by
@@ -177,7 +177,7 @@ theorem add_sq_l3 (a b : Nat) : (a + b) * (a + b) = a * a + 2 * (a * b) + b * b 
 theorem induction_l4_h0001 (k : Nat) (h : 0 < k) : ∀ m : Nat, 0 < k ^ m := by
   sorry
 
-theorem equation_l5_h0001 (k m n : Nat) (h1 : k = n + n) (h2 : m = 1) : k * m + m = 1 + n + n := by
+theorem equation_l5_h0001 (x y z : Nat) (h1 : y = x) (h2 : x + x = z) : z * z + (y + z) = x + x + (x + x) * (x + x) + x := by
   sorry
 
 theorem cancel_l6_h0005 (w x y z : Nat) (h1 : 2 + (z + (y + (x + 3) + 2)) + w = w + (2 + (3 + y + y) + z + 2)) : x = y := by
@@ -210,16 +210,16 @@ theorem mixed_l2_h0001 (p : Prop) (a b : Nat) (h : 3 + a < b + 3) : ¬p ∨ a < 
 theorem induction_l3_h0001 (m : Nat) : 0 < 4 ^ m := by
   sorry
 
-theorem equation_l4_h0001 (x y z : Nat) (h1 : x * y = z) : z * z + z = y * x + x * (y * (y * x)) := by
+theorem equation_l4_h0001 (a b c d : Nat) (h : a + 2 = c) (h1 : d = b + c) : d = b + (2 + a) := by
   sorry
 
 theorem order_l5_h0001 (a b c d e : Nat) (h1 : 0 < a) (h2 : b ≤ c) (h3 : d ≤ b) (h4 : e = d) : a + 0 + e ≤ a + 1 + a * a + c := by
   sorry
 
-theorem equation_l6_h0003 (a b c d : Nat) (h : b = d) (h1 : b * a = c) : c * (d + (d + c)) = a * b * (b + a * b + b) := by
+theorem equation_l6_h0003 (a b c d u : Nat) (h : c = b) (h1 : u = a) (h2 : d = c * a) : u * d * (u * b) = a * a * b * a * b := by
   sorry
 
-theorem mixed_l1_h0004 (a b : Nat) : a + 1 = b + 1 + 1 → a = b + 1 := by
+theorem mixed_l1_h0003 (p : Prop) (z : Nat) (h1 : z = 1) (h : z * z = 1 * 1 → p) : p := by
   sorry
 
 theorem refl_of_symm_trans_l2 (R : Nat → Nat → Prop) (hs : ∀ x y : Nat, R x y → R y x) (ht : ∀ x y z : Nat, R x y → R y z → R x z) (a b : Nat) (h : R a b) : R a a := by
@@ -240,7 +240,7 @@ theorem pred_l6_h0001 (P Q : Nat → Prop) (p : Prop) (h : ∀ k : Nat, P k ∨ 
 theorem sub_middle_l1 (a b c : Nat) : a + b + c - b = a + c := by
   sorry
 
-theorem equation_l2_h0001 (w x y z : Nat) (h : w = x + 2) (h1 : z = y) : z * w = y * x + (y + y) := by
+theorem equation_l2_h0001 (w x y z : Nat) (h : w = x + 2) (h1 : y = z) : z * w = y * x + (y + y) := by
   sorry
 
 theorem exists_l3_h0001 (P : Nat → Prop) (a b c : Nat) (h : b = c + a) (h1 : P c) : ∃ n : Nat, a + n = b ∧ P n := by
@@ -279,7 +279,7 @@ theorem prop_l1_h0001 (a b : Prop) (h1 : a ∧ ¬b) (h2 : b) : ¬b ∧ b := by
 theorem reverse_sum_l2 (a b c : Nat) : a + b + c = c + b + a := by
   sorry
 
-theorem equation_l3_h0001 (x y z : Nat) (h1 : z = x * x) : (z + y) * z = x * x * (y + x * x) := by
+theorem equation_l3_h0001 (x y z : Nat) (h1 : z = x * x) : (z + y) * z = x * y * x + x * x * (x * x) := by
   sorry
 
 theorem exists_l4_h0003 (a b d u v : Nat) (h : a ∣ b) (h1 : a ∣ d) (h2 : u = a * v) : ∃ n : Nat, b + d + u = a * n := by

@@ -1,6 +1,7 @@
 """Problems about equations of natural numbers: laws of arithmetic, and rewriting with hypotheses."""
 
 import random
+from dataclasses import dataclass
 
 from nanoproof.data.generate_terms import Formula, Term, num, replace, show, subterms, var, variables
 from nanoproof.data.problem import Names, Problem, Step, chain, nat_variables
@@ -114,96 +115,90 @@ def identity_problem(rng: random.Random, difficulty: int) -> Problem | None:
     goal: Formula = ("=", left, right)
     binders = [v[1] for v in leaves if v[0] == "var" and v[1] in variables(goal)]
     problem = Problem("nat_identity", _nat_binders(binders), (), goal, chain(tactics))
-    return _quantified(rng, names, problem)
+    return _quantified(rng, problem)
 
 
-def _quantified(rng: random.Random, names: Names, problem: Problem) -> Problem:
-    """Now and then one variable or hypothesis moves to the right of the colon."""
-    if rng.random() > 0.15 or problem.hypotheses or len(problem.variables) < 2:
+def _quantified(rng: random.Random, problem: Problem) -> Problem:
+    """Now and then the last variable is bound to the right of the colon."""
+    if rng.random() > 0.15 or len(problem.variables) < 2:
         return problem
     (name, _) = problem.variables[-1]
-    goal = ("all", name, problem.goal)
-    return Problem(problem.family, problem.variables[:-1], (), goal, Step(f"intro {name}", (problem.proof,)))
+    proof = Step(f"intro {name}", (problem.proof,))
+    return Problem(problem.family, problem.variables[:-1], (), ("all", name, problem.goal), proof)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Hypotheses that are equations
 
 
+@dataclass(frozen=True)
+class Definition:
+    """A hypothesis that says what a variable is: `x = value`, or turned round."""
+
+    x: Term
+    value: Term
+    turned: bool
+
+    def formula(self) -> Formula:
+        """The equation as it stands in the statement."""
+        return ("=", self.value, self.x) if self.turned else ("=", self.x, self.value)
+
+
 def equation_problem(rng: random.Random, difficulty: int) -> Problem | None:
     """Variables defined by hypotheses; the goal holds after rewriting with them and a few laws."""
     names = Names(rng)
     base = [var(names.fresh("nat")) for _ in range(rng.randint(1, 2))]
-    count = min(4, rng.randint(1, 1 + (difficulty + 1) // 2))
-    hypotheses: list[tuple[str, Formula]] = []
-    defined: list[Term] = []
-    values: dict[str, Term] = {}
-    for _ in range(count):
-        x = var(names.fresh("nat"))
-        value = expression(rng, [*base, *defined, *base, num(rng.randint(1, 3))], rng.randint(1, 2), "++*")
-        hypotheses.append((names.fresh("hyp"), ("=", x, value) if rng.random() < 0.8 else ("=", value, x)))
-        defined.append(x)
-        values[x[1]] = value
-    start = expression(
-        rng, [*defined, *base] if rng.random() < 0.5 else defined, rng.randint(1, 2 + difficulty // 3), "+*"
-    )
-    tactics, end = _unfold(start, values, hypotheses, len(hypotheses))
-    extra = rng.randint(max(0, 2 * difficulty - 6), 2 * difficulty - 2)
-    used = walk(rng, end, {"add", "mul", "unit"} if rng.random() < 0.6 else {"add", "mul", "ring"}, extra)
-    if used is None or not tactics:
+    definitions = _definitions(rng, names, base, min(4, rng.randint(1, 1 + (difficulty + 1) // 2)))
+    defined = [definition.x for definition in definitions]
+    leaves = [*defined, *base] if rng.random() < 0.5 else defined
+    start = expression(rng, leaves, rng.randint(1, 2 + difficulty // 3), "+*")
+    order, end = _unfold(start, definitions)
+    if len(order) < len(definitions) or has_ground_operation(start):
+        return None
+    groups = {"add", "mul", "unit"} if rng.random() < 0.6 else {"add", "mul", "ring"}
+    used = walk(rng, end, groups, rng.randint(max(0, 2 * difficulty - 6), 2 * difficulty - 2))
+    if used is None:
         return None
     final = end
     for rewrite in used:
         final = rewrite.apply(final)
-    if extra and final == end:
-        return None
-    more = rewriting_proof(rng, end, final, used) if used else []
-    if more is None or start == final or (used and has_ground_operation(final)) or has_ground_operation(start):
-        return None
+    laws = rewriting_proof(rng, end, final, used) if used else []
     goal: Formula = ("=", start, final)
-    needed = _needed(tactics, hypotheses)
-    if len(needed) < len(hypotheses) or len(show(goal)) > 48:
+    if laws is None or (used and has_ground_operation(final)) or len(show(goal)) > 48:
         return None
-    order = list(hypotheses)
-    rng.shuffle(order)
-    mentioned = nat_variables([f for _, f in order] + [goal])
-    binders = [v[1] for v in (*base, *defined) if v[1] in mentioned]
-    if not mentioned or (variables(final) & values.keys()) or any(f == goal for _, f in hypotheses):
+    if goal in [definition.formula() for definition in definitions]:
         return None
-    renamed = _rename_hypotheses(order)
-    proof = chain([_translate(t, renamed) for t in tactics] + more)
-    named = tuple((renamed[n], f) for n, f in order)
-    return Problem("equation", _nat_binders(sorted(binders)), named, goal, proof)
+    return _equation(rng, names, goal, order, laws)
 
 
-def _rename_hypotheses(order: list[tuple[str, Formula]]) -> dict[str, str]:
-    """Hypotheses are named in the order in which they stand."""
-    fresh = [name for name, _ in order]
-    fresh.sort(key=lambda name: int(name[1:] or 0))
-    return {old: new for (old, _), new in zip(order, fresh, strict=True)}
+def _definitions(rng: random.Random, names: Names, base: list[Term], count: int) -> list[Definition]:
+    definitions: list[Definition] = []
+    for _ in range(count):
+        x = var(names.fresh("nat"))
+        leaves = [*base, *base, *(definition.x for definition in definitions), num(rng.randint(1, 3))]
+        value = expression(rng, leaves, rng.randint(1, 2), "++*")
+        definitions.append(Definition(x, value, turned=rng.random() < 0.2))
+    return definitions
 
 
-def _translate(tactic: str, renamed: dict[str, str]) -> str:
-    head, _, name = tactic.removesuffix("]").rpartition(" ")
-    bare = name.removeprefix("[")
-    return f"{head} {'[' if name.startswith('[') else ''}{renamed[bare]}]"
-
-
-def _needed(tactics: list[str], hypotheses: list[tuple[str, Formula]]) -> set[str]:
-    text = " ".join(tactics).replace("[", " ").replace("]", " ").split()
-    return {name for name, _ in hypotheses if name in text}
-
-
-def _unfold(
-    start: Term, values: dict[str, Term], hypotheses: list[tuple[str, Formula]], limit: int
-) -> tuple[list[str], Term]:
-    """Rewrites defined variables away, last defined first; gives the tactics and the term that is left."""
-    tactics: list[str] = []
+def _unfold(start: Term, definitions: list[Definition]) -> tuple[list[Definition], Term]:
+    """Rewrites defined variables away, last defined first; gives what was used and the term that is left."""
+    used: list[Definition] = []
     term = start
-    for name, formula in reversed(hypotheses):
-        forward = formula[1][0] == "var" and formula[1][1] in values and values[formula[1][1]] == formula[2]
-        x = formula[1] if forward else formula[2]
-        if x in set(subterms(term)) and len(tactics) < limit + 2:
-            tactics.append(f"rw [{'' if forward else '← '}{name}]")
-            term = replace(term, x, values[x[1]])
-    return tactics, term
+    for definition in reversed(definitions):
+        if definition.x in set(subterms(term)):
+            used.append(definition)
+            term = replace(term, definition.x, definition.value)
+    return used, term
+
+
+def _equation(
+    rng: random.Random, names: Names, goal: Formula, order: list[Definition], laws: list[str]
+) -> Problem | None:
+    """The problem whose proof unfolds the definitions in this order; its hypotheses are shuffled, then named."""
+    shuffled = rng.sample(order, len(order))
+    named = {definition.x: names.fresh("hyp") for definition in shuffled}
+    unfolding = [f"rw [{'← ' if definition.turned else ''}{named[definition.x]}]" for definition in order]
+    hypotheses = tuple((named[definition.x], definition.formula()) for definition in shuffled)
+    mentioned = nat_variables([*(formula for _, formula in hypotheses), goal])
+    return Problem("equation", _nat_binders(sorted(mentioned)), hypotheses, goal, chain([*unfolding, *laws]))
