@@ -23,9 +23,11 @@ from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import home, versions
 
 SIMULATIONS, SAMPLES = 32, 6
-MODEL = ["--depth", "4", "--aspect-ratio", "48", "--head-dim", "32", "--sequence-len", "256", "--window-pattern", "L"]
-BATCH = ["--row-length", "512", "--device-batch-size", "16", "--value-weight", "0.1"]
+RANKS = max(1, min(2, os.cpu_count() or 1))
+MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--sequence-len", "256", "--window-pattern", "L"]
+BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
+ACTORS = ["--lean-processes", "12"]
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,15 @@ class Quickstart:
     seconds: dict[str, float] = field(default_factory=dict)
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def command(self, stage: str, text: str, words: list[str]) -> None:
-        """Say what happens, run a command, and note its time. Raises UserError if it fails."""
-        print(f"\n== {text}\n   $ python -m {shlex.join(words)}", flush=True)
+    def command(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+        """Say what happens, run a command (on several ranks), and note its time. Raises UserError if it fails."""
+        launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", "-m"] if ranks > 1 else []
+        shown = f"torchrun {shlex.join(launcher[1:])}" if launcher else "python -m"
+        print(f"\n== {text}\n   $ {shown} {shlex.join(words)}", flush=True)
         started = time.monotonic()
-        done = subprocess.run([sys.executable, "-m", *words])
+        threads = str(max(1, (os.cpu_count() or 1) // ranks))
+        environment = {**os.environ, "OMP_NUM_THREADS": threads}
+        done = subprocess.run([sys.executable, "-m", *launcher, *words], env=environment)
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if done.returncode != 0:
             raise UserError(f"the stage '{stage}' failed with exit code {done.returncode}; its message is above")
@@ -86,8 +92,9 @@ class Quickstart:
         """Score a policy at the quickstart's budget."""
         path = self.out / f"eval_{stage}_{split}"
         words = ["scripts.prover_eval", *policy, "--datasets", "nanolean", "--split", split, "--force"]
-        words += ["--num-simulations", str(SIMULATIONS), "--seed", str(self.options.seed), *SAMPLING]
-        self.command(f"evaluate {stage}", text, [*words, "--output-dir", str(path), "--log-level", "warning"])
+        words += ["--num-simulations", str(SIMULATIONS), "--seed", str(self.options.seed), *SAMPLING, *ACTORS]
+        words += ["--device-type", "cpu", "--output-dir", str(path), "--log-level", "warning"]
+        self.command(f"evaluate {stage}", text, words, RANKS)
         return read_json(path / "summary.json")
 
     def score(self, stage: str, text: str, policy: list[str]) -> None:

@@ -73,7 +73,7 @@ def versions() -> dict[str, str]:
 
 
 class RunDir:
-    """One run's directory with its event and metric logs. Rank 0 writes `events.jsonl`, the others `events_r<rank>.jsonl`."""
+    """A run's directory with its event and metric logs; rank 0 writes `events.jsonl`, others `events_r<rank>.jsonl`."""
 
     def __init__(self, path: Path, rank: int = 0) -> None:
         self.path = Path(path)

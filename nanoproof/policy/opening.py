@@ -18,12 +18,14 @@ from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, Unifo
 PolicyName = Literal["model", "uniform", "solver-only"]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
+BATCH_WAIT_SECONDS = 0.005
+"""How long a batch waits for company: actors that were answered together come back together, some milliseconds apart."""
 
 
 def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int) -> TacticPolicy:
     """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
     try:
-        return TacticPolicy(Engine(model, tokenizer), sampling, seed=seed)
+        return TacticPolicy(Engine(model, tokenizer), sampling, seed=seed, batch_wait=BATCH_WAIT_SECONDS)
     except ValueError as error:
         raise UserError(str(error)) from error
 
