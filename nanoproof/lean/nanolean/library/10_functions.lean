@@ -1,0 +1,20 @@
+/-
+Functions that agree everywhere are equal, from quotients as in Lean 4 core, and a few facts about functions.
+-/
+universe u v w
+
+axiom Quot.sound {α : Sort u} {r : α → α → Prop} {a b : α} (h : r a b) : Quot.mk r a = Quot.mk r b
+
+theorem funext {α : Sort u} {β : α → Sort v} {f g : (x : α) → β x} (h : ∀ x, f x = g x) : f = g :=
+  congrArg
+    (fun (q : @Quot ((x : α) → β x) (fun f g => ∀ x, f x = g x)) (x : α) =>
+      @Quot.lift ((x : α) → β x) (fun f g => ∀ x, f x = g x) (β x) (fun k => k x) (fun _ _ e => e x) q)
+    (Quot.sound h)
+
+theorem funext_iff {α : Sort u} {β : α → Sort v} {f g : (x : α) → β x} : f = g ↔ ∀ x, f x = g x := by
+  constructor
+  · intro h x
+    rw [h]
+  · intro h
+    apply funext
+    exact h
