@@ -24,7 +24,8 @@ from nanoproof.common.run_dir import home, versions
 
 SIMULATIONS, SAMPLES = 32, 6
 RANKS = max(1, min(2, os.cpu_count() or 1))
-MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--sequence-len", "256", "--window-pattern", "L"]
+MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--num-kv-heads", "1"]
+MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
 BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
 ACTORS = ["--lean-processes", "12"]

@@ -27,6 +27,7 @@ class ModelOptions:
     depth: int = opt(26, "Number of Transformer layers; the one dial of model size.", min=1)
     aspect_ratio: int = opt(64, "Width of the model for each layer.", min=1)
     head_dim: int = opt(128, "Size of an attention head.", min=2)
+    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
     sequence_len: int = opt(768, "Longest sequence, in tokens.", min=16)
     window_pattern: str = opt("SSSL", "Attention windows, repeated over the layers: S a quarter of the context, L all.")
     tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")

@@ -53,6 +53,7 @@ def load_or_build_model(
             depth=options.depth,
             aspect_ratio=options.aspect_ratio,
             head_dim=options.head_dim,
+            num_kv_heads=options.num_kv_heads,
             sequence_len=options.sequence_len,
             vocab_size=tokenizer.vocab_size,
             window_pattern=options.window_pattern,
