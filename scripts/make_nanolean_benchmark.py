@@ -22,7 +22,7 @@ from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.generate import FAMILIES, LEVELS, family_problems
 from nanoproof.data.library_proofs import Entry, library_keys, tactic_proofs
-from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems
+from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
 from nanoproof.data.problem import level_of_size, render
 from nanoproof.data.replay import ReplayError, closed_by, replay, start
 from nanoproof.data.statement_key import statement_key
@@ -90,7 +90,7 @@ def draw(state: EnvState) -> dict[str, list[Entry]]:
 def _deal(splits: dict[str, list[Entry]], level: int, families: dict[str, list[Entry]]) -> None:
     """Gives both splits the same number of a level's theorems of each family, as far as they go round."""
     share = SPLIT_SIZE // len(LEVELS) + (level <= SPLIT_SIZE % len(LEVELS))
-    missing = {s: share - sum(level_of_name(e.name) == level for e in entries) for s, entries in splits.items()}
+    missing = {s: share - sum(level_of(e.name) == level for e in entries) for s, entries in splits.items()}
     order = sorted(families, key=lambda family: random.Random(f"{level}/{family}").random())
     for pair in _pairs(order, families):
         for split, entry in zip(SPLITS, pair, strict=True):
@@ -112,14 +112,9 @@ def _pairs(order: list[str], families: dict[str, list[Entry]]) -> Iterator[tuple
 def interleaved(entries: list[Entry]) -> list[Entry]:
     """Levels in turn, so that every beginning of the file is a fair sample of it."""
     entries = random.Random(SEED).sample(entries, len(entries))
-    queues = [[entry for entry in entries if level_of_name(entry.name) == level] for level in LEVELS]
+    queues = [[entry for entry in entries if level_of(entry.name) == level] for level in LEVELS]
     rounds = itertools.zip_longest(*queues)
     return [entry for round_ in rounds for entry in round_ if entry is not None]
-
-
-def level_of_name(name: str) -> int:
-    """The level in a benchmark name."""
-    return next(int(part[1]) for part in name.split("_") if len(part) == 2 and part[0] == "l" and part[1].isdigit())
 
 
 def write(splits: dict[str, list[Entry]]) -> None:
@@ -177,7 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = problems_of(state)
     for line in found:
         print(line, file=sys.stderr)
-    counts = Counter(level_of_name(t.id) for s in SPLITS for t in benchmark_theorems(Path(BENCHMARK / f"{s}.lean")))
+    counts = Counter(level_of(t.id) for s in SPLITS for t in benchmark_theorems(Path(BENCHMARK / f"{s}.lean")))
     print("theorems by level:", dict(sorted(counts.items())), "problems:", len(found))
     return 1 if found else 0
 

@@ -20,7 +20,7 @@ from nanoproof.data.transitions import read_transitions
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.source import parts
-from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, level_of_name, problems_of
+from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
 SMALL = dict.fromkeys(QUOTAS, Quota(shown=(3, 3, 2), stated=(3, 3, 3, 1, 1, 1)))
 
@@ -196,7 +196,7 @@ def test_the_benchmark_is_two_hundred_distinct_provable_theorems_outside_the_lib
 def test_a_split_spreads_over_levels_and_any_beginning_of_it_does_too(split: str) -> None:
     theorems = list_theorems(split)
     assert len(theorems) == 100 and len({t.id for t in theorems}) == 100
-    levels = [level_of_name(t.id) for t in theorems]
+    levels = [level_of(t.id) for t in theorems]
     assert all(16 <= levels.count(level) <= 18 for level in LEVELS)
     assert set(levels[:6]) == set(LEVELS)
     families = {t.id.split("_l")[0] for t in theorems}
