@@ -46,7 +46,7 @@ QUOTAS: dict[str, Quota] = {
     "induction": Quota((10, 150, 150), (0, 40, 120, 110, 30, 0)),
     "mixed": Quota((100, 200, 60), (80, 130, 150, 150, 120, 80)),
 }
-STRONG_FRACTION = 0.02
+STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
 THEOREMS_PER_LINE = 16
 """Theorems per line of the transitions file; readers split by lines."""
