@@ -6,6 +6,7 @@ python -m scripts.prover_eval --policy solver-only --datasets nanolean --split t
 
 import argparse
 import logging
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -102,12 +103,22 @@ def main(argv: list[str] | None = None) -> int:
     setup_logging(args.log_level)
     outputs = {name: output_dir(options, name) for name in split_names(options.datasets)}
     sets = {name: list_theorems(name, options.split)[: options.max_theorems] for name in outputs}
+    fleet_options = from_args(FleetOptions, args)
     dist = start_ranks(from_args(RunOptions, args))
     try:
-        with (
-            open_policy(options.policy, options.model_path, sampling, args.seed, dist, options.solvers) as policy,
-            open_fleet(from_args(FleetOptions, args), dist) as fleet,
-        ):
+        with ExitStack() as stack:
+            fleet = stack.enter_context(open_fleet(fleet_options, dist))
+            policy = stack.enter_context(
+                open_policy(
+                    options.policy,
+                    options.model_path,
+                    sampling,
+                    args.seed,
+                    dist,
+                    options.solvers,
+                    fleet.max_batch,
+                )
+            )
             log.info("Lean: %s", fleet.description)
             prover_options = ProverOptions(keep_tree=False)
             pool = ActorPool(fleet.slots, policy, lambda _, watched: Prover(watched, search, prover_options))

@@ -19,13 +19,19 @@ PolicyName = Literal["model", "uniform", "solver-only"]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
 BATCH_WAIT_SECONDS = 0.005
-"""How long a batch waits for company: actors that were answered together come back together, some milliseconds apart."""
+"""How long a batch waits for company: actors that were answered together come back some milliseconds apart."""
 
 
-def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int) -> TacticPolicy:
-    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
+def model_policy(
+    model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int, max_batch: int = 64
+) -> TacticPolicy:
+    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for.
+
+    With `max_batch` at half of the actors, one half waits for Lean while the other waits for the model.
+    """
+    engine = Engine(model, tokenizer)
     try:
-        return TacticPolicy(Engine(model, tokenizer), sampling, seed=seed, batch_wait=BATCH_WAIT_SECONDS)
+        return TacticPolicy(engine, sampling, seed=seed, max_batch=max_batch, batch_wait=BATCH_WAIT_SECONDS)
     except ValueError as error:
         raise UserError(str(error)) from error
 
@@ -38,13 +44,14 @@ def open_policy(
     seed: int,
     dist: DistInfo,
     solvers: Sequence[str] = SOLVERS,
+    max_batch: int = 64,
 ) -> Iterator[Policy]:
-    """The policy called `name`; a network is loaded only where one is needed."""
+    """The policy called `name`; a network is loaded only where one is needed. For `max_batch` see `model_policy`."""
     if name == "uniform":
         yield UniformPolicy()
     elif name == "solver-only":
         yield SolverOnlyPolicy(solvers)
     else:
         model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
-        with model_policy(model, tokenizer, sampling, seed + dist.rank) as policy:
+        with model_policy(model, tokenizer, sampling, seed + dist.rank, max_batch) as policy:
             yield policy

@@ -6,6 +6,7 @@ exchanged at any time; an attempt that was begun is finished first, so nothing h
 
 import logging
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 IDLE_POLL_SECONDS = 0.1
 LEASE_TIMEOUT_SECONDS = 30.0
 MAX_BACKOFF_SECONDS = 30.0
+SWITCH_SECONDS = 0.0005
+"""How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
+back from the actors; Python's 5 ms would cost more than the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,7 @@ class ActorPool:
     """The actors of one rank and the task source that they all draw from."""
 
     def __init__(self, slots: Sequence[LeanServerClient], policy: Policy, make_prover: ProverFactory) -> None:
+        sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
         self._closing = threading.Event()
