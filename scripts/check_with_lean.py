@@ -32,11 +32,19 @@ class CheckOptions:
     lean: str = opt("lean", "Command that checks a file, or `nanolean`.")
     cwd: str | None = opt(None, "Folder to run it in (a Lean project for `lake env lean`).")
     header: str = opt("", "Text to put before each file, such as `import Mathlib`.")
-    timeout: float = opt(300.0, "Seconds for one run of the command.", above=0)
+    timeout: float = opt(300.0, "Seconds for one file.", above=0)
     json: str | None = opt(None, "File to write the result to.")
 
     def __post_init__(self) -> None:
         validate(self, "check")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file with the axioms of its theorems asked for, and how many theorems that are."""
+
+    path: Path
+    num_names: int
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -64,18 +72,17 @@ def main(argv: list[str] | None = None) -> int:
 def check_files(files: list[Path], options: CheckOptions) -> dict[Path, str]:
     """The files that do not hold, each with the reason."""
     command = lean_command(options.lean)
-    refused: dict[Path, str] = {}
     with tempfile.TemporaryDirectory() as folder:
+        copies: dict[Path, Copy] = {}
         for number, file in enumerate(files):
             source = file.read_text(encoding="utf-8")
             names = declared_names(source)
             text = "\n\n".join([options.header, source, *(f"#print axioms {name}" for name in names)])
-            copy = Path(folder) / f"proof_{number}.lean"
-            copy.write_text(text.lstrip() + "\n", encoding="utf-8")
-            reason = check_one([*command, str(copy)], len(names), options)
-            if reason is not None:
-                refused[file] = reason
-    return refused
+            copies[file] = Copy(Path(folder) / f"proof_{number}.lean", len(names))
+            copies[file].path.write_text(text.lstrip() + "\n", encoding="utf-8")
+        outputs = run_all(command, list(copies.values()), options)
+        reasons = {file: judge(copy, outputs[copy.path]) for file, copy in copies.items()}
+    return {file: reason for file, reason in reasons.items() if reason is not None}
 
 
 def lean_command(lean: str) -> list[str]:
@@ -88,19 +95,48 @@ def lean_command(lean: str) -> list[str]:
     return words
 
 
-def check_one(command: list[str], num_names: int, options: CheckOptions) -> str | None:
+def run_all(command: list[str], copies: list[Copy], options: CheckOptions) -> dict[Path, str]:
+    """What the command prints about each file. NanoLean takes all files at once, each in a fresh environment."""
+    groups = [copies] if options.lean == "nanolean" else [[copy] for copy in copies]
+    outputs = {copy.path: "" for copy in copies}
+    for group in groups:
+        paths = [str(copy.path) for copy in group]
+        try:
+            done = subprocess.run(
+                [*command, *paths],
+                cwd=options.cwd,
+                capture_output=True,
+                text=True,
+                timeout=options.timeout * len(group),
+            )
+        except subprocess.TimeoutExpired:
+            outputs.update({copy.path: f"error: no answer within {options.timeout:.0f} s" for copy in group})
+            continue
+        texts = split_by_file(done.stdout + done.stderr, paths)
+        if done.returncode != 0 and not any("error" in text for text in texts.values()):
+            texts = dict.fromkeys(paths, f"error: exit code {done.returncode}")
+        outputs.update({copy.path: texts[str(copy.path)] for copy in group})
+    return outputs
+
+
+def split_by_file(output: str, paths: list[str]) -> dict[str, str]:
+    """A compiler's output by the file that each message names; lines without a name belong to the message before."""
+    texts = dict.fromkeys(paths, "")
+    current = paths[0]
+    for line in output.splitlines():
+        current = next((path for path in paths if line.startswith(f"{path}:")), current)
+        texts[current] += line.removeprefix(f"{current}:") + "\n"
+    return texts
+
+
+def judge(copy: Copy, output: str) -> str | None:
     """Why a file does not hold; None if it does."""
-    try:
-        done = subprocess.run(command, cwd=options.cwd, capture_output=True, text=True, timeout=options.timeout)
-    except subprocess.TimeoutExpired:
-        return f"no answer within {options.timeout:.0f} s"
-    output = done.stdout + done.stderr
-    if done.returncode != 0 or re.search(r"\berror:", output):
-        return (output.strip() or f"exit code {done.returncode}").splitlines()[0]
+    if re.search(r"\berror:", output):
+        return output.strip().splitlines()[0]
     if "declaration uses" in output:
         return "it uses sorry"
     stated = AXIOMS.findall(output)
-    if num_names == 0 or len(stated) + len(NO_AXIOMS.findall(output)) != num_names:
+    if copy.num_names == 0 or len(stated) + len(NO_AXIOMS.findall(output)) != copy.num_names:
         return "its axioms were not listed for every theorem"
     foreign = {name.strip() for names in stated for name in names.split(",")} - ALLOWED_AXIOMS
     return f"it rests on {', '.join(sorted(foreign))}" if foreign else None
