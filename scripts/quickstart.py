@@ -28,7 +28,7 @@ MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--num-kv-h
 MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
 BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
-ACTORS = ["--lean-processes", "12"]
+ACTORS = ["--lean-processes", "16"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class QuickstartOptions:
     seed: int = opt(0, "Seed of every random choice.", min=0)
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/quickstart.")
     monitor_port: int | None = opt(5050, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
-    rl_steps: int = opt(30, "Collect-and-train steps of reinforcement learning.", min=1)
-    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
+    rl_steps: int = opt(24, "Collect-and-train steps of reinforcement learning.", min=1)
+    sft_epochs: float = opt(2.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
 
@@ -118,55 +118,68 @@ class Quickstart:
             "Training a tokenizer on it",
             ["scripts.tok_train", "--vocab-size", "1024", "--out", str(self.out / "tokenizer")],
         )
-        fresh = [*MODEL, *BATCH, *seed, "--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
+        fresh = [
+            *MODEL,
+            *BATCH,
+            *seed,
+            "--target-examples-per-step",
+            "64",
+            "--eval-every",
+            "100steps",
+            "--tokenizer",
+            str(self.out / "tokenizer"),
+            "--log-level",
+            "warning",
+        ]
         self.command(
             "untrained",
             "Making a network that knows nothing",
             ["nanoproof.sft", *fresh, "--epochs", "0", "--run-dir", str(self.out / "untrained")],
         )
-        schedule = ["--epochs", str(self.options.sft_epochs), "--target-examples-per-step", "128"]
         self.command(
             "sft",
             "Supervised finetuning: learning the tactics of these proofs",
-            ["nanoproof.sft", *fresh, *schedule, "--run-dir", str(sft)],
+            ["nanoproof.sft", *fresh, "--epochs", str(self.options.sft_epochs), "--run-dir", str(sft)],
+            RANKS,
         )
         self.score("solver_only", "Scoring the baseline: solver tactics, no network", ["--policy", "solver-only"])
         self.score("untrained", "Scoring the untrained network", ["--model-path", str(self.out / "untrained")])
         self.score("sft", "Scoring the finetuned network", ["--model-path", str(sft)])
         self.command(
-            "rl", "Reinforcement learning: proving theorems and learning from the proofs", self.rl_words(sft, rl)
+            "rl",
+            f"Reinforcement learning: proving theorems and learning from the proofs{self.watch()}",
+            self.rl_words(sft, rl),
+            RANKS,
         )
         self.score(
             "rl", "Scoring the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))]
         )
         if self.options.control:
-            control = self.out / "control"
-            words = [
-                *self.rl_words(sft, control),
-                "--collect-transitions",
-                "0",
-                "--fraction-sft",
-                "1",
-                "--monitor-port",
-                "none",
-            ]
-            self.command("control", "Control: as many updates on the supervised data alone", words)
-            self.score("control", "Scoring the control", ["--model-path", str(best_checkpoint(control))])
+            self.run_control(sft, self.out / "control")
+
+    def watch(self) -> str:
+        """Where to look while RL runs."""
+        port = self.options.monitor_port
+        return f"; watch it on http://localhost:{port}" if port else ""
+
+    def run_control(self, sft: Path, run_dir: Path) -> None:
+        """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
+        only_sft = ["--collect-transitions", "0", "--fraction-sft", "1", "--monitor-port", "none"]
+        words = [*self.rl_words(sft, run_dir), *only_sft]
+        self.command("control", "Control: as many updates on the supervised data alone", words, RANKS)
+        self.score("control", "Scoring the control", ["--model-path", str(best_checkpoint(run_dir))])
 
     def rl_words(self, sft: Path, run_dir: Path) -> list[str]:
         """The command for reinforcement learning."""
-        port = "none" if self.options.monitor_port is None else str(self.options.monitor_port)
+        port, steps = self.options.monitor_port, self.options.rl_steps
         words = ["nanoproof.rl", "--model-path", str(sft), "--run-dir", str(run_dir), "--seed", str(self.options.seed)]
-        words += [*SAMPLING, *BATCH, "--num-steps", str(self.options.rl_steps), "--monitor-port", port]
-        words += ["--target-examples-per-step", "256", "--collect-transitions", "150", "--num-updates-per-step", "4"]
-        words += ["--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5", "--no-eval-start"]
-        words += [
-            "--eval-every",
-            f"{max(1, self.options.rl_steps // 2)}steps",
-            "--num-simulations-eval",
-            str(SIMULATIONS),
-        ]
-        return [*words, "--mm-base-simulations", str(SIMULATIONS), "--mm-max-simulations", "128"]
+        words += [*SAMPLING, *BATCH, *ACTORS, "--monitor-port", "none" if port is None else str(port)]
+        words += ["--num-steps", str(steps), "--collect-transitions", "400", "--num-updates-per-step", "8"]
+        words += ["--target-examples-per-step", "128", "--fraction-sft", "0.25"]
+        words += ["--init-lr-frac", "0.3", "--warmdown-frac", "0.5", "--log-level", "info"]
+        words += ["--no-eval-start", "--eval-every", f"{max(1, steps // 2)}steps", "--save-every", "never"]
+        words += ["--num-simulations-eval", str(SIMULATIONS)]
+        return [*words, "--mm-base-simulations", str(SIMULATIONS), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:
         """Check the exported proofs in a process that sees only the files."""
