@@ -1,12 +1,12 @@
-"""Reads what a run has written about itself. Works the same while it runs and afterwards; missing files are empty."""
+"""Reads what a run has written about itself. Works the same while it runs and afterwards.
+
+Whoever watches must see what there is: missing files are empty, and a line that is torn or damaged hides no other.
+"""
 
 import json
 import time
 from pathlib import Path
 from typing import Any
-
-from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
 
 MAX_POINTS = 600
 STALE_SECONDS = 10.0
@@ -23,7 +23,7 @@ class RunReader:
         ranks = [status for file in sorted(self.path.glob("status_r*.json")) if (status := _read_json(file))]
         now = time.time()
         for status in ranks:
-            status["live"] = now - status.get("time", 0) < STALE_SECONDS and status.get("phase") != "stopped"
+            status["live"] = now - (status.get("time") or 0) < STALE_SECONDS and status.get("phase") != "stopped"
         events = self._records("events.jsonl")
         return {
             "run": self.path.name,
@@ -36,18 +36,17 @@ class RunReader:
         }
 
     def _records(self, name: str) -> list[dict[str, Any]]:
-        file = self.path / name
-        if not file.exists():
-            return []
         try:
-            return list(read_jsonl(file))
-        except UserError:
+            content = (self.path / name).read_bytes()
+        except OSError:
             return []
+        return [record for line in content.split(b"\n") if (record := _parse(line)) is not None]
 
 
 def _last_per_step(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One record per step; after a resumed run a later record of a step replaces the earlier one."""
-    return [record for _, record in sorted({record["step"]: record for record in records}.items())]
+    by_step = {record["step"]: record for record in records if isinstance(record.get("step"), int)}
+    return [record for _, record in sorted(by_step.items())]
 
 
 def _thin(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -57,7 +56,15 @@ def _thin(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _read_json(file: Path) -> dict[str, Any] | None:
     try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return _parse(file.read_bytes())
+    except OSError:
+        return None
+
+
+def _parse(text: bytes) -> dict[str, Any] | None:
+    """An object of JSON, None if it is no such thing. NaN and infinities, which browsers refuse, become null."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None

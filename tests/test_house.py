@@ -1,0 +1,333 @@
+"""Rules of the house: who imports whom, pinned packages, a true README, quiet imports, no private addresses."""
+
+import ast
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+FLOORS = {
+    "common": 0,
+    "lean": 1,
+    "gpt": 1,
+    "search": 2,
+    "policy": 2,
+    "prover": 3,
+    "data": 3,
+    "training": 4,
+    "selfplay": 4,
+    "monitor": 5,
+}
+BESIDE = {("selfplay", "training")}
+"""Who may import a room of its own floor."""
+TORCH_FREE = ("lean", "search", "prover", "monitor")
+KERNEL = "nanoproof.lean.nanolean.kernel"
+ENTRY_POINT = 9
+
+
+def module_name(file: Path) -> str:
+    """`nanoproof/lean/wire.py` -> `nanoproof.lean.wire`; a package goes by the name of its folder."""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def library_files() -> list[Path]:
+    return sorted((ROOT / "nanoproof").rglob("*.py"))
+
+
+def imports(source: str, module: str, is_package: bool = False) -> list[str]:
+    """Every module that a file imports, wherever in it, by its absolute name."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            words = module.split(".")
+            base = words[: len(words) - node.level + is_package] if node.level else []
+            target = ".".join([*base, *filter(None, [node.module])])
+            found.append(target)
+            if target == "nanoproof":
+                found += [f"nanoproof.{alias.name}" for alias in node.names]
+    return found
+
+
+def room_of(module: str) -> str | None:
+    """The room of a module of the library; None for an entry point such as `nanoproof.rl`."""
+    words = module.split(".")
+    is_room = len(words) > 1 and (ROOT / "nanoproof" / words[1]).is_dir()
+    return words[1] if is_room else None
+
+
+def floor_of(module: str) -> int:
+    room = room_of(module)
+    return ENTRY_POINT if room is None else FLOORS[room]
+
+
+def allowed(importer: str, imported: str) -> bool:
+    """Whether a module of the library may import another one."""
+    if imported == "nanoproof":  # the version and nothing else
+        return True
+    rooms = (room_of(importer), room_of(imported))
+    return floor_of(imported) < floor_of(importer) or rooms[0] == rooms[1] or rooms in BESIDE
+
+
+def library_imports() -> Iterator[tuple[str, str]]:
+    for file in library_files():
+        module = module_name(file)
+        source = file.read_text(encoding="utf-8")
+        for imported in imports(source, module, file.name == "__init__.py"):
+            yield module, imported
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+# -- floors ------------------------------------------------------------------------------------------------------
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {file.parent.name for file in (ROOT / "nanoproof").glob("*/__init__.py")}
+    assert rooms == set(FLOORS)
+
+
+def test_rooms_import_only_from_floors_below() -> None:
+    bad = [
+        f"{module} imports {imported}"
+        for module, imported in library_imports()
+        if imported.split(".")[0] == "nanoproof" and not allowed(module, imported)
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "verdict"),
+    [
+        ("nanoproof.search.node", "nanoproof.lean.wire", True),
+        ("nanoproof.search.node", "nanoproof.search.config", True),
+        ("nanoproof.selfplay.loop", "nanoproof.training.step", True),
+        ("nanoproof.rl", "nanoproof.monitor.server", True),
+        ("nanoproof.training.step", "nanoproof.selfplay.loop", False),
+        ("nanoproof.lean.wire", "nanoproof.gpt.model", False),
+        ("nanoproof.common.files", "nanoproof.lean.wire", False),
+        ("nanoproof.training.step", "nanoproof.rl", False),
+    ],
+)
+def test_the_floor_rule_tells_good_imports_from_bad_ones(importer: str, imported: str, verdict: bool) -> None:
+    assert allowed(importer, imported) is verdict
+
+
+def test_imports_are_found_in_every_form_and_place() -> None:
+    source = "import a.b\nfrom .x import y\nfrom nanoproof import rl\ndef f():\n    from ..z import w\n"
+    found = imports(source, "nanoproof.lean.wire")
+    assert set(found) == {"a.b", "nanoproof.lean.x", "nanoproof", "nanoproof.rl", "nanoproof.z"}
+    assert imports("from .x import y", "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
+
+
+def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
+    outside = {"scripts", "tests", "benchmarks"}
+    assert [pair for pair in library_imports() if pair[1].split(".")[0] in outside] == []
+
+
+def test_the_kernel_imports_nothing_of_the_library_but_itself() -> None:
+    bad = [
+        f"{module} imports {imported}"
+        for module, imported in library_imports()
+        if f"{module}.".startswith(f"{KERNEL}.")
+        and imported.split(".")[0] == "nanoproof"
+        and not f"{imported}.".startswith(f"{KERNEL}.")
+    ]
+    assert bad == []
+
+
+def test_rooms_without_torch_never_name_it() -> None:
+    users = {module for module, imported in library_imports() if imported.split(".")[0] == "torch"}
+    assert {user for user in users if room_of(user) in TORCH_FREE} == set()
+    assert {user for user in users if room_of(user) == "common"} == {"nanoproof.common.dist"}
+
+
+@pytest.mark.parametrize("room", ["lean", "search"])
+def test_importing_a_whole_room_leaves_torch_alone(room: str) -> None:
+    modules = [name for file in library_files() if room_of(name := module_name(file)) == room]
+    code = f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
+    done = run_python(code + "print('torch' in sys.modules)")
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_importing_the_library_prints_nothing_and_starts_nothing(tmp_path: Path) -> None:
+    modules = [module_name(file) for file in library_files()]
+    code = f"""
+import importlib, threading, psutil
+for name in {modules!r}:
+    importlib.import_module(name)
+started = [thread.name for thread in threading.enumerate()] + psutil.Process().children()
+assert len(started) == 1, started
+"""
+    done = run_python(code, NANOPROOF_HOME=str(tmp_path / "home"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- pinned packages ---------------------------------------------------------------------------------------------
+
+
+def roots() -> list[Requirement]:
+    """What an installation asks for by name."""
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    groups = [PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["dev"], *extras]
+    return [Requirement(text) for group in groups for text in group]
+
+
+def installed_closure() -> dict[str, str]:
+    """Every distribution that the roots pull in here, with its version."""
+    versions: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    waiting = roots()
+    while waiting:
+        wanted = waiting.pop()
+        name = canonicalize_name(wanted.name)
+        for extra in {"", *wanted.extras}:
+            if (name, extra) in seen:
+                continue
+            seen.add((name, extra))
+            distribution = metadata.distribution(name)
+            versions[name] = distribution.version
+            needs = [Requirement(text) for text in distribution.requires or []]
+            waiting += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+    return versions
+
+
+def pins() -> list[Requirement]:
+    return [Requirement(text) for text in PROJECT["tool"]["uv"]["constraint-dependencies"]]
+
+
+def test_every_pin_is_exact() -> None:
+    for pin in pins():
+        assert [part.operator for part in pin.specifier] == ["=="], str(pin)
+        assert "*" not in str(pin.specifier), str(pin)
+
+
+def test_every_installed_distribution_is_pinned_to_its_version() -> None:
+    here: dict[str, Version] = {
+        canonicalize_name(pin.name): Version(next(iter(pin.specifier)).version)
+        for pin in pins()
+        if pin.marker is None or pin.marker.evaluate()
+    }
+    installed = installed_closure()
+    assert set(installed) - set(here) == set()
+    wrong = {
+        name: (version, str(here[name]))
+        for name, version in installed.items()
+        if (Version(Version(version).public) if name == "torch" else Version(version)) != here[name]
+    }
+    assert wrong == {}
+
+
+def test_one_pin_counts_for_each_distribution() -> None:
+    names = [canonicalize_name(pin.name) for pin in pins() if pin.marker is None or pin.marker.evaluate()]
+    assert len(names) == len(set(names))
+
+
+def test_build_requirements_are_met_by_the_pins() -> None:
+    versions = {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in pins()}
+    for text in PROJECT["build-system"]["requires"]:
+        wanted = Requirement(text)
+        assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)])
+
+
+# -- the README --------------------------------------------------------------------------------------------------
+
+
+def commands() -> list[str]:
+    """What the README tells people to type: lines of its bash blocks, and inline code that begins like a command."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    inline = re.findall(r"`((?:python|bash|torchrun)\s[^`]+)`", prose)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return sorted({line.strip() for line in [*lines, *inline] if line.strip() and not line.startswith("#")})
+
+
+def words_of(command: str) -> tuple[str, list[str]]:
+    """The module or script of a command, and the words behind it."""
+    words = shlex.split(command, comments=True)
+    start = words.index("-m") + 1 if "-m" in words else 1
+    return words[start], words[start + 1 :]
+
+
+def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What `python -m MODULE POSITIONALS --help` prints."""
+    found = importlib.util.find_spec(module)
+    assert found is not None, f"README names {module}, which is not there"
+    program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
+    first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
+    with pytest.raises(SystemExit) as stopped:
+        program.main([*words[:first_flag], "--help"])
+    assert stopped.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_readme_names_commands() -> None:
+    assert len(commands()) > 5
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_readme_names_commands_and_flags_that_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target, words = words_of(command)
+    if target.endswith((".sh", ".py")):
+        assert (ROOT / target).is_file(), f"README names {target}, which is not there"
+        known = (ROOT / target).read_text(encoding="utf-8")
+    else:
+        known = help_of(target, words, capsys)
+    for word in words:
+        if word.startswith("--"):
+            flag = word.split("=")[0]
+            assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known), f"{target} does not know {flag}"
+
+
+# -- what does not belong into the repository --------------------------------------------------------------------
+
+PRIVATE = ["/" + "work/", "pypi" + ".", "files." + "pythonhosted", "registry." + "npmjs"]
+
+
+def repository_files() -> list[Path]:
+    """Files that are in the repository or would be added to it."""
+    listing = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(listing, capture_output=True, timeout=60, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    paths = [ROOT / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def test_no_file_names_a_registry_host_or_a_path_of_one_machine() -> None:
+    bad = []
+    for file in repository_files():
+        content = file.read_bytes()
+        bad += [f"{file.relative_to(ROOT)}: {text}" for text in PRIVATE if text.encode() in content]
+    assert bad == []
+
+
+def test_no_lock_file_with_addresses_is_kept() -> None:
+    assert [file.name for file in repository_files() if file.name == "uv.lock"] == []
