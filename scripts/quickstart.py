@@ -38,8 +38,8 @@ class QuickstartOptions:
     seed: int = opt(0, "Seed of every random choice.", min=0)
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/quickstart.")
     monitor_port: int | None = opt(5050, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
-    rl_steps: int = opt(24, "Collect-and-train steps of reinforcement learning.", min=1)
-    sft_epochs: float = opt(2.0, "Epochs of supervised finetuning.", above=0)
+    rl_seconds: int = opt(240, "Time for collecting and training in reinforcement learning.", min=1)
+    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
 
@@ -107,7 +107,7 @@ class Quickstart:
     def run(self) -> None:
         """All stages."""
         seed = ["--seed", str(self.options.seed)]
-        sft, rl = self.out / "sft", self.out / "rl"
+        sft, rl, seconds = self.out / "sft", self.out / "rl", self.options.rl_seconds
         self.command(
             "data",
             "Making training data: proofs of the library and of generated statements",
@@ -148,38 +148,38 @@ class Quickstart:
         self.command(
             "rl",
             f"Reinforcement learning: proving theorems and learning from the proofs{self.watch()}",
-            self.rl_words(sft, rl),
+            [*self.rl_words(sft, rl), "--max-time", clock(seconds), "--eval-every", clock(seconds // 2)],
             RANKS,
         )
         self.score(
             "rl", "Scoring the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))]
         )
         if self.options.control:
-            self.run_control(sft, self.out / "control")
+            self.run_control(sft, rl, self.out / "control")
 
     def watch(self) -> str:
         """Where to look while RL runs."""
         port = self.options.monitor_port
         return f"; watch it on http://localhost:{port}" if port else ""
 
-    def run_control(self, sft: Path, run_dir: Path) -> None:
+    def run_control(self, sft: Path, rl: Path, run_dir: Path) -> None:
         """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
+        steps = len({record["step"] for record in read_jsonl(rl / "metrics.jsonl")})
         only_sft = ["--collect-transitions", "0", "--fraction-sft", "1", "--monitor-port", "none"]
-        words = [*self.rl_words(sft, run_dir), *only_sft]
+        length = ["--num-steps", str(steps), "--eval-every", f"{max(1, steps // 2)}steps"]
+        words = [*self.rl_words(sft, run_dir), *only_sft, *length]
         self.command("control", "Control: as many updates on the supervised data alone", words, RANKS)
         self.score("control", "Scoring the control", ["--model-path", str(best_checkpoint(run_dir))])
 
     def rl_words(self, sft: Path, run_dir: Path) -> list[str]:
-        """The command for reinforcement learning."""
-        port, steps = self.options.monitor_port, self.options.rl_steps
+        """The command for reinforcement learning, but for its length."""
+        port = self.options.monitor_port
         words = ["nanoproof.rl", "--model-path", str(sft), "--run-dir", str(run_dir), "--seed", str(self.options.seed)]
         words += [*SAMPLING, *BATCH, *ACTORS, "--monitor-port", "none" if port is None else str(port)]
-        words += ["--num-steps", str(steps), "--collect-transitions", "400", "--num-updates-per-step", "8"]
-        words += ["--target-examples-per-step", "128", "--fraction-sft", "0.25"]
-        words += ["--init-lr-frac", "0.3", "--warmdown-frac", "0.5", "--log-level", "info"]
-        words += ["--no-eval-start", "--eval-every", f"{max(1, steps // 2)}steps", "--save-every", "never"]
-        words += ["--num-simulations-eval", str(SIMULATIONS)]
-        return [*words, "--mm-base-simulations", str(SIMULATIONS), "--mm-max-simulations", str(2 * SIMULATIONS)]
+        words += ["--collect-transitions", "300", "--num-updates-per-step", "8", "--target-examples-per-step", "128"]
+        words += ["--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
+        words += ["--no-eval-start", "--save-every", "never", "--num-simulations-eval", str(SIMULATIONS)]
+        return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:
         """Check the exported proofs in a process that sees only the files."""
@@ -190,6 +190,11 @@ class Quickstart:
         self.command("recheck", "Checking the exported proofs again, from the files alone", words)
         found = read_json(result)
         return {"exported": found["files"], "rechecked": found["accepted"]}
+
+
+def clock(seconds: int) -> str:
+    """Seconds as H:M:S."""
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def best_checkpoint(run_dir: Path) -> Path:

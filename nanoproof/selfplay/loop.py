@@ -258,9 +258,8 @@ class ReinforcementLearning:
         self.phase = "train"
         losses: dict[str, float] = {}
         options = self.optim
-        progress = min(1.0, self.state.step / self.options.num_steps)
         factor = learning_rate_factor(
-            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
+            self._progress(), options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
         )
         weights = LossWeights(self.batch.value_weight, self.options.unlikelihood_weight)
         for update in range(self.options.num_updates_per_step):
@@ -278,6 +277,11 @@ class ReinforcementLearning:
             )
         self.model.eval()
         return losses
+
+    def _progress(self) -> float:
+        """How much of the run is over, 0 to 1: by steps or by time, whichever is further; the same on all ranks."""
+        by_time = self.state.seconds / self.max_seconds if self.max_seconds is not None else 0.0
+        return min(1.0, float(broadcast_json(max(by_time, self.state.step / self.options.num_steps))))
 
     def _check_ranks(self) -> None:
         """Compare a digest of the weights over all ranks (a collective)."""
