@@ -7,9 +7,11 @@
 Every file must hold without an error, without `sorry`, and on the three axioms of Lean's library alone.
 """
 
+import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,8 +23,9 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.lean.source import ALLOWED_AXIOMS, declared_names
 
-AXIOMS = re.compile(r"'[^'\n]*' depends on axioms: \[([^\]]*)\]")
-NO_AXIOMS = re.compile(r"'[^'\n]*' does not depend on any axioms")
+REPORT = re.compile(r"'([^\n]+?)' (?:does not depend on any axioms|depends on axioms: \[([^\]]*)\])")
+ERROR = re.compile(r"\berror(?:\([^)\n]*\))?:")
+"""Lean says `error:`, and `error(lean.unknownIdentifier):` where the kind of error has a name."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,10 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class Copy:
-    """A file with the axioms of its theorems asked for, and how many theorems that are."""
+    """A file with the axioms of its theorems asked for, and the names of these theorems."""
 
     path: Path
-    num_names: int
+    names: frozenset[str]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -75,14 +78,22 @@ def check_files(files: list[Path], options: CheckOptions) -> dict[Path, str]:
     with tempfile.TemporaryDirectory() as folder:
         copies: dict[Path, Copy] = {}
         for number, file in enumerate(files):
-            source = file.read_text(encoding="utf-8")
+            source = read_source(file)
             names = declared_names(source)
             text = "\n\n".join([options.header, source, *(f"#print axioms {name}" for name in names)])
-            copies[file] = Copy(Path(folder) / f"proof_{number}.lean", len(names))
+            copies[file] = Copy(Path(folder) / f"proof_{number}.lean", frozenset(names))
             copies[file].path.write_text(text.lstrip() + "\n", encoding="utf-8")
         outputs = run_all(command, list(copies.values()), options)
         reasons = {file: judge(copy, outputs[copy.path]) for file, copy in copies.items()}
     return {file: reason for file, reason in reasons.items() if reason is not None}
+
+
+def read_source(file: Path) -> str:
+    """The text of a file; raises UserError if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {file}: {error}") from error
 
 
 def lean_command(lean: str) -> list[str]:
@@ -102,21 +113,31 @@ def run_all(command: list[str], copies: list[Copy], options: CheckOptions) -> di
     for group in groups:
         paths = [str(copy.path) for copy in group]
         try:
-            done = subprocess.run(
-                [*command, *paths],
-                cwd=options.cwd,
-                capture_output=True,
-                text=True,
-                timeout=options.timeout * len(group),
-            )
+            code, output = run(command + paths, options.cwd, options.timeout * len(group))
         except subprocess.TimeoutExpired:
             outputs.update({copy.path: f"error: no answer within {options.timeout:.0f} s" for copy in group})
             continue
-        texts = split_by_file(done.stdout + done.stderr, paths)
-        if done.returncode != 0 and not any("error" in text for text in texts.values()):
-            texts = dict.fromkeys(paths, f"error: exit code {done.returncode}")
+        except OSError as error:
+            raise UserError(f"cannot run {options.lean} in {options.cwd or Path.cwd()}: {error.strerror}") from error
+        texts = split_by_file(output, paths)
+        if code != 0 and not any(ERROR.search(text) for text in texts.values()):
+            texts = dict.fromkeys(paths, f"error: exit code {code}")
         outputs.update({copy.path: texts[str(copy.path)] for copy in group})
     return outputs
+
+
+def run(words: list[str], cwd: str | None, seconds: float) -> tuple[int, str]:
+    """A command's exit code and output; when the time is over, the processes that it started end with it."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, cwd=cwd, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=seconds)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, stdout + stderr
 
 
 def split_by_file(output: str, paths: list[str]) -> dict[str, str]:
@@ -131,14 +152,14 @@ def split_by_file(output: str, paths: list[str]) -> dict[str, str]:
 
 def judge(copy: Copy, output: str) -> str | None:
     """Why a file does not hold; None if it does."""
-    if re.search(r"\berror:", output):
-        return output.strip().splitlines()[0]
+    if ERROR.search(output):
+        return next(line for line in output.splitlines() if ERROR.search(line)).strip()
     if "declaration uses" in output:
         return "it uses sorry"
-    stated = AXIOMS.findall(output)
-    if copy.num_names == 0 or len(stated) + len(NO_AXIOMS.findall(output)) != copy.num_names:
+    reports = REPORT.findall(output)
+    if not copy.names or not copy.names <= {name for name, _ in reports}:
         return "its axioms were not listed for every theorem"
-    foreign = {name.strip() for names in stated for name in names.split(",")} - ALLOWED_AXIOMS
+    foreign = {axiom.strip() for _, axioms in reports for axiom in axioms.split(",")} - ALLOWED_AXIOMS - {""}
     return f"it rests on {', '.join(sorted(foreign))}" if foreign else None
 
 
