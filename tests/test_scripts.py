@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -122,8 +124,9 @@ def test_a_file_that_is_no_text_is_a_users_error(tmp_path: Path) -> None:
 
 FOREVER = 600
 FAKE = """#!{python}
-import json, pathlib, sys, time
+import json, os, pathlib, sys, time
 folder = pathlib.Path(__file__).parent
+(folder / "pid").write_text(str(os.getpid()))
 file = pathlib.Path(sys.argv[-1])
 text = file.read_text(encoding="utf-8")
 with open(folder / "calls.jsonl", "a", encoding="utf-8") as calls:
@@ -151,6 +154,14 @@ class FakeLean:
         """What to print about files that hold `mark`; the exit code None stands for no answer at all."""
         self._answers.append((mark, "\n".join(lines), code))
         (self.folder / "answers.json").write_text(json.dumps(self._answers), encoding="utf-8")
+
+    def running(self) -> bool:
+        """Whether the process of the last call is still there (and not just waiting to be reaped)."""
+        pid = int((self.folder / "pid").read_text())
+        try:
+            return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
 
     def calls(self) -> list[tuple[list[str], str, str]]:
         """Flags, working folder and text of each call."""
@@ -251,10 +262,17 @@ def test_the_header_comes_first_and_the_flags_and_the_folder_are_those_asked_for
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("program", ["lean", "sh -c 'lean \"$0\"; true'"])
-def test_a_lean_that_does_not_answer_refuses_the_file(lean: FakeLean, tmp_path: Path, program: str) -> None:
+def test_a_lean_that_does_not_answer_refuses_the_file_and_is_ended(
+    lean: FakeLean, tmp_path: Path, program: str
+) -> None:
     lean.answer("good", code=None)
-    found = verdict(write(tmp_path / "proofs", good=GOOD), "--lean", program, "--timeout", "0.5")
+    found = verdict(write(tmp_path / "proofs", good=GOOD), "--lean", program, "--timeout", "2")
     assert found is not None and "no answer within" in found
+    for _ in range(100):  # a killed process may take a moment
+        if not lean.running():
+            return
+        time.sleep(0.05)
+    pytest.fail("the program is still running")
 
 
 # -- scripts.prove -----------------------------------------------------------------------------------------------
