@@ -17,6 +17,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
@@ -65,10 +66,12 @@ def main(argv: list[str] | None = None) -> int:
         print(f"refused: {file}: {reason}")
     print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
     if options.json is not None:
-        result = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
-        atomic_write_json(
-            Path(options.json), {**result, "refused": {str(file): text for file, text in refused.items()}}
-        )
+        result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
+        result["refused"] = {str(file): text for file, text in refused.items()}
+        try:
+            atomic_write_json(Path(options.json), result)
+        except OSError as error:
+            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
     return 1 if refused else 0
 
 

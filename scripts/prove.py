@@ -144,7 +144,10 @@ def main(argv: list[str] | None = None) -> int:
         raise UserError(" ".join(attempt.message.split()))
     report(attempt, options.max_tree_nodes)
     if attempt.outcome == "proven" and options.out is not None:
-        atomic_write_text(Path(options.out), attempt.source + "\n")
+        try:
+            atomic_write_text(Path(options.out), attempt.source + "\n")
+        except OSError as error:
+            raise UserError(f"cannot write --out {options.out}: {error.strerror}") from error
         print(f"\nwritten to {options.out}")
     return 0 if attempt.outcome == "proven" else 1
 

@@ -120,6 +120,13 @@ def test_a_file_that_is_no_text_is_a_users_error(tmp_path: Path) -> None:
         check_with_lean.main([str(tmp_path), "--lean", "nanolean"])
 
 
+def test_a_result_that_cannot_be_written_is_a_users_error(tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    blocked = tmp_path / "good.lean" / "result.json"
+    with pytest.raises(UserError, match=r"cannot write --json .*result\.json"):
+        check_with_lean.main([str(tmp_path), "--lean", "nanolean", "--json", str(blocked)])
+
+
 # -- with a program that prints what Lean prints -----------------------------------------------------------------
 
 FOREVER = 600

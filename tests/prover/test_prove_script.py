@@ -55,6 +55,15 @@ def test_what_is_not_proven_exits_with_1_and_writes_nothing(
     assert not out.exists()
 
 
+def test_a_proof_that_cannot_be_written_is_printed_and_ends_with_one_line(
+    lean: ScriptedLean, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"^cannot write --out .*foo\.lean"):
+        prove.main(["theorem foo : A", "--out", str(tmp_path / "file" / "foo.lean")])
+    assert "theorem foo : A := by\n  intro h\n  exact h" in capsys.readouterr().out
+
+
 def test_a_refused_statement_ends_with_one_line(lean: ScriptedLean) -> None:
     lean.root = None
     with pytest.raises(UserError, match=r"^scripted refusal of the statement$"):
