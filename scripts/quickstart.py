@@ -148,7 +148,7 @@ class Quickstart:
         self.command(
             "rl",
             f"Reinforcement learning: proving theorems and learning from the proofs{self.watch()}",
-            [*self.rl_words(sft, rl), "--max-time", clock(seconds), "--eval-every", clock(seconds // 2)],
+            [*self.rl_words(sft, rl), "--max-time", clock(seconds), "--eval-every", clock(seconds * 3 // 5)],
             RANKS,
         )
         self.score(
@@ -166,7 +166,7 @@ class Quickstart:
         """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
         steps = len({record["step"] for record in read_jsonl(rl / "metrics.jsonl")})
         only_sft = ["--collect-transitions", "0", "--fraction-sft", "1", "--monitor-port", "none"]
-        length = ["--num-steps", str(steps), "--eval-every", f"{max(1, steps // 2)}steps"]
+        length = ["--num-steps", str(steps), "--eval-every", f"{max(1, steps // 2)}steps", "--no-eval-start"]
         words = [*self.rl_words(sft, run_dir), *only_sft, *length]
         self.command("control", "Control: as many updates on the supervised data alone", words, RANKS)
         self.score("control", "Scoring the control", ["--model-path", str(best_checkpoint(run_dir))])
@@ -178,7 +178,7 @@ class Quickstart:
         words += [*SAMPLING, *BATCH, *ACTORS, "--monitor-port", "none" if port is None else str(port)]
         words += ["--collect-transitions", "300", "--num-updates-per-step", "8", "--target-examples-per-step", "128"]
         words += ["--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
-        words += ["--no-eval-start", "--save-every", "never", "--num-simulations-eval", str(SIMULATIONS)]
+        words += ["--save-every", "never", "--num-simulations-eval", str(SIMULATIONS)]
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:
@@ -246,11 +246,12 @@ def plot(rl_dir: Path, stages: dict[str, dict[str, Any]], file: Path) -> None:
         label="held-out valid",
     )
     left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
+    left.xaxis.get_major_locator().set_params(integer=True)
     left.legend(loc="lower right", frameon=False)
-    names = list(stages)
+    names = [name.replace("_", "\n") for name in stages]
     heights = [100 * row["solved"] / row["total"] for row in stages.values()]
-    low = [height - 100 * row["low"] for height, row in zip(heights, stages.values())]
-    high = [100 * row["high"] - height for height, row in zip(heights, stages.values())]
+    low = [max(0.0, height - 100 * row["low"]) for height, row in zip(heights, stages.values())]
+    high = [max(0.0, 100 * row["high"] - height) for height, row in zip(heights, stages.values())]
     right.bar(
         names,
         heights,

@@ -13,6 +13,7 @@ class Suggestion:
     `tactics` are distinct; `logprobs[i]` is the log-probability of the whole text of `tactics[i]` given the state, and
     `counts[i]` how many of the samples were equal to it. `value` is the expected number of tactics still needed
     (at least 1); `value_distribution` holds the probabilities of 1, 2, ..., 64 tactics (empty without a value head).
+    `num_dropped` samples besides were no tactic to try: without an end, not text, or banned.
     """
 
     tactics: tuple[str, ...]
@@ -20,6 +21,12 @@ class Suggestion:
     counts: tuple[int, ...]
     value: float
     value_distribution: tuple[float, ...] = ()
+    num_dropped: int = 0
+
+    @property
+    def num_samples(self) -> int:
+        """How many samples were drawn."""
+        return sum(self.counts) + self.num_dropped
 
 
 class Policy(Protocol):

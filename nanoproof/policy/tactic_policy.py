@@ -176,6 +176,7 @@ class TacticPolicy:
             counts=tuple(counts[text] for text in spellings),
             value=max(1.0, completion.value),
             value_distribution=tuple(completion.value_distribution),
+            num_dropped=completion.num_unfinished + malformed + banned,
         )
 
 

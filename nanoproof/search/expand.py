@@ -27,7 +27,7 @@ class SearchCounts:
 
     simulations: int = 0
     expansions: int = 0
-    tactic_samples: int = 0  # samples drawn from the policy, duplicates counted
+    tactic_samples: int = 0  # samples drawn from the policy, duplicates and useless ones counted
     tactics_run: int = 0
     rejected: int = 0
     timeouts: int = 0
@@ -65,7 +65,7 @@ def evaluate_and_expand(
     if leaf.expansions == 0 and config.finisher_use == "leaf" and _close_by_finisher(leaf, lean, config, log):
         return -1.0
     suggestion = policy.suggest(leaf.state)
-    log.counts.tactic_samples += sum(suggestion.counts)
+    log.counts.tactic_samples += suggestion.num_samples
     expand(path, candidates_of(suggestion, config), lean, log)
     return -suggestion.value
 

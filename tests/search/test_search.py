@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -132,9 +133,10 @@ def test_search_stops_when_told_to_before_the_next_simulation() -> None:
     assert log.counts.simulations == 2
 
 
-def test_tactic_samples_count_duplicates() -> None:
-    _, log = grow(ScriptedLean({}), ScriptedPolicy({"A": [suggestion(["a", "b"], counts=[4, 2])]}))
-    assert (log.counts.tactic_samples, log.counts.tactics_run) == (6, 2)
+def test_tactic_samples_count_duplicates_and_useless_samples() -> None:
+    drawn = replace(suggestion(["a", "b"], counts=[4, 2]), num_dropped=3)
+    _, log = grow(ScriptedLean({}), ScriptedPolicy({"A": [drawn]}))
+    assert (log.counts.tactic_samples, log.counts.tactics_run) == (9, 2)
 
 
 LEAF = SearchConfig(finishers=("fin", "fin2"))
