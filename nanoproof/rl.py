@@ -48,7 +48,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
         run_path = resolve_run_dir(args.resume_from, "--resume-from")
         saved = read_json(run_path / "args.json")
         parser.set_defaults(**{name: value for name, value in saved.items() if name in vars(args)})
-        parser.set_defaults(model_path=None, load_buffer=None)
+        parser.set_defaults(model_path=None)
         args = parser.parse_args(argv)
         args.run_dir = str(run_path)
     return args

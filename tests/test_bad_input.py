@@ -51,6 +51,11 @@ def test_a_missing_checkpoint(tmp_path):
     assert "--model-path nowhere" in refused("nanoproof.rl", "--model-path", "nowhere", home=tmp_path)
 
 
+def test_a_run_of_another_stage_cannot_be_resumed(tmp_path, checkpoint):
+    (checkpoint / "args.json").write_text("{}")
+    assert "no run of reinforcement learning" in refused("nanoproof.rl", "--resume-from", checkpoint, home=tmp_path)
+
+
 def test_a_checkpoint_of_another_shape(tmp_path, misshapen):
     line = refused("scripts.prover_eval", "--model-path", misshapen, "--output-dir", tmp_path / "out", home=tmp_path)
     assert "head.weight has shape" in line

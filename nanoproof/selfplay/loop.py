@@ -1,6 +1,7 @@
 """The loop of reinforcement learning: collect, exchange, train, evaluate, save; a checkpoint keeps its `LoopState`."""
 
 import hashlib
+import itertools
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import torch
 
 from nanoproof.common.dist import DistInfo, broadcast_json, gather_json
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json
+from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
@@ -38,7 +39,7 @@ from nanoproof.training.batches import EncodedSet, EpochSampler, deal
 from nanoproof.training.data import load_transitions
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions, RunOptions
-from nanoproof.training.schedule import Trigger, learning_rate_factor
+from nanoproof.training.schedule import Trigger, duration, learning_rate_factor
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import build_optimizer, train_step
 
@@ -75,8 +76,8 @@ class ReinforcementLearning:
         self.batch, self.optim, self.dist = batch, optim, dist
         self.eval_trigger = Trigger.parse(options.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(options.save_every, "--save-every")
-        self.collect_seconds = Trigger.parse(options.collect_max_time, "--collect-max-time").every_seconds
-        self.max_seconds = Trigger.parse(options.max_time, "--max-time").every_seconds
+        self.collect_seconds = duration(options.collect_max_time, "--collect-max-time")
+        self.max_seconds = duration(options.max_time, "--max-time")
         if batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         datasets, benchmarks = split_names(options.datasets), split_names(options.eval_datasets)
@@ -92,8 +93,12 @@ class ReinforcementLearning:
             raise UserError(f"--sft-data {options.sft_data}: no transition fits in {limits.sequence} tokens")
         self.sft_sampler = EpochSampler(len(self.sft), run_options.seed)
         if self.state.sft_position:
-            self.sft_sampler.restore(self.state.sft_position)
+            try:
+                self.sft_sampler.restore(self.state.sft_position)
+            except ValueError as error:
+                raise UserError(f"--sft-data {options.sft_data} is not that of the resumed run: {error}") from error
         self.phase = "starting"
+        self._evaluations = itertools.count()
 
     def _load(self) -> None:
         """Model, optimizer and state: of `--model-path`, or of the last checkpoint of `--resume-from`."""
@@ -104,7 +109,12 @@ class ReinforcementLearning:
         self.optimizer = build_optimizer(self.model, self.optim)
         self.state = LoopState()
         if resume is not None:
+            if manifest["extra"].get("stage") != "rl":
+                raise UserError(f"--resume-from {resume} is no run of reinforcement learning; start one: --model-path")
             self.state = LoopState(**manifest["extra"]["loop"])
+            if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
+                best = read_json(resume / "best.json")
+                self.state.best_step, self.state.best_solved = best["step"], best["solved"]
             if not options.resume_fresh_optimizer:
                 load_optimizer(find_checkpoint(path), self.optimizer)
 
@@ -315,7 +325,7 @@ class ReinforcementLearning:
         self.policy.resume()
         solved = 0
         for name, theorems in self.benchmarks.items():
-            tag = f"{self.state.step}_{name}_{time.time_ns() if self.dist.world_size == 1 else self.state.step}"
+            tag = f"{next(self._evaluations)}_{name}"  # a step may be evaluated twice, a counter is good for once
             simulations = self.options.num_simulations_eval
             evaluation = evaluate(
                 self.pool, tag, theorems, simulations, self.run_options.seed, name, "valid", show=self.dist.is_main

@@ -37,7 +37,7 @@ class SFTOptions:
 
 @dataclass
 class LoopState:
-    """What a checkpoint stores beside weights and optimizer."""
+    """Where the loop is."""
 
     step: int
     num_steps: int

@@ -4,6 +4,7 @@ import re
 import time
 from dataclasses import dataclass
 
+from nanoproof.common.dist import broadcast_json
 from nanoproof.common.errors import UserError
 
 
@@ -45,10 +46,21 @@ class Trigger:
         raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
 
     def due(self, step: int) -> bool:
-        """Whether it fires at `step` (asked once for each step); resets itself when it does."""
+        """Whether it fires at `step`; resets itself when it does. All ranks ask together, once for each step.
+
+        Rank 0's clock decides: what the ranks do next is done together, and their clocks differ.
+        """
         if self.every_steps is not None:
             return step > 0 and step % self.every_steps == 0
-        if self.every_seconds is not None and time.monotonic() - self.last_time >= self.every_seconds:
-            self.last_time = time.monotonic()
-            return True
-        return False
+        if self.every_seconds is None or not broadcast_json(time.monotonic() - self.last_time >= self.every_seconds):
+            return False
+        self.last_time = time.monotonic()
+        return True
+
+
+def duration(text: str, option: str) -> float | None:
+    """The seconds of `H:M:S`; None for `never`. Raises UserError that names the option."""
+    trigger = Trigger.parse(text, option)
+    if trigger.every_steps is not None:
+        raise UserError(f"{option} must look like 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
+    return trigger.every_seconds

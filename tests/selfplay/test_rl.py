@@ -60,6 +60,13 @@ def test_a_stopped_run_goes_on_from_its_checkpoint_with_its_attempts(run_path, f
     assert last["step"] == 3 and last["theorems_proven"] >= len({a.theorem.id for a in before if a.outcome == "proven"})
 
 
+def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
+    saved = {"model_path": "sft/x", "resume_from": None, "load_buffer": "rl/other", "seed": 7, "run_dir": None}
+    (tmp_path / "args.json").write_text(json.dumps(saved))
+    args = rl.parse_args(["--resume-from", str(tmp_path)])
+    assert (args.model_path, args.load_buffer, args.seed, args.run_dir) == (None, "rl/other", 7, str(tmp_path))
+
+
 def test_another_run_can_start_with_the_attempts_of_one(run_path, folder):
     words = tiny.rl_words(folder, folder / "loaded", 0)
     assert rl.main(["--model-path", str(folder / "sft"), "--load-buffer", str(run_path), *words]) == 0

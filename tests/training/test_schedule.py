@@ -2,7 +2,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.training.batches import EpochSampler
-from nanoproof.training.schedule import Trigger, learning_rate_factor
+from nanoproof.training.schedule import Trigger, duration, learning_rate_factor
 
 
 def test_the_learning_rate_rises_stays_and_falls():
@@ -22,10 +22,25 @@ def test_a_time_trigger_fires_once_its_time_is_over():
     assert trigger.due(2) and not trigger.due(3)
 
 
+def test_the_clock_of_rank_0_decides_for_all(monkeypatch):
+    trigger = Trigger.parse("1:00:00", "--eval-every")
+    monkeypatch.setattr("nanoproof.training.schedule.broadcast_json", lambda own_opinion: True)
+    assert trigger.due(1)
+    monkeypatch.setattr("nanoproof.training.schedule.broadcast_json", lambda own_opinion: False)
+    trigger.last_time -= 3601
+    assert not trigger.due(2)
+
+
 @pytest.mark.parametrize("text", ["", "20", "0steps", "1:2", "-3steps", "0:00:00", "1:99:00"])
 def test_another_trigger_is_refused_by_name(text):
     with pytest.raises(UserError, match="--eval-every must look like"):
         Trigger.parse(text, "--eval-every")
+
+
+def test_a_duration_is_no_number_of_steps():
+    assert duration("0:01:30", "--max-time") == 90 and duration("never", "--max-time") is None
+    with pytest.raises(UserError, match="--max-time must look like 2:30:00"):
+        duration("100steps", "--max-time")
 
 
 def test_an_epoch_sees_every_index_once():
