@@ -15,7 +15,7 @@ from nanoproof.training.options import BatchOptions, OptimizerOptions
 
 
 class NonFiniteLoss(UserError):
-    """The loss became NaN or infinite; training must not go on."""
+    """The loss or its gradient became NaN or infinite; training must not go on."""
 
 
 def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
@@ -63,6 +63,8 @@ def train_step(
     average_gradients(model, average=False)
     limit = max_grad_norm if max_grad_norm > 0 else math.inf
     totals["grad_norm"] = float(torch.nn.utils.clip_grad_norm_(model.parameters(), limit))
+    if not math.isfinite(totals["grad_norm"]):
+        raise NonFiniteLoss(f"the gradient norm is {totals['grad_norm']}; the weights were left as they were")
     optimizer.set_lr_factor(lr_factor)
     optimizer.step()
     totals["lr_factor"] = lr_factor

@@ -61,6 +61,16 @@ def test_a_loss_that_is_not_finite_stops_before_the_weights_change():
     assert all(torch.equal(value.nan_to_num(), before[name].nan_to_num()) for name, value in model.state_dict().items())
 
 
+def test_a_gradient_that_is_not_finite_stops_before_the_weights_change():
+    model = small.model(WORDS)
+    optimizer = build_optimizer(model, OptimizerOptions())
+    model.head.weight.register_hook(lambda gradient: gradient * math.inf)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(NonFiniteLoss, match="gradient"):
+        run_step(model, optimizer, small.examples(WORDS))
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
 def test_validation_loss_changes_nothing():
     model = small.model(WORDS)
     before = [parameter.clone() for parameter in model.parameters()]
