@@ -28,10 +28,15 @@ def read_transitions(path: Path) -> Iterator[Transition]:
     Nodes without a tactic and recorded errors are passed over, and so are tactics with `sorry` or `admit`. Raises
     UserError that names the line and the field where the shape is wrong.
     """
+    for transitions in _transitions_by_line(path):
+        yield from transitions
+
+
+def _transitions_by_line(path: Path) -> Iterator[list[Transition]]:
     for number, file in enumerate(read_jsonl(path), start=1):
         try:
-            yield from _file_transitions(file)
-        except (KeyError, TypeError, AttributeError) as error:
+            yield list(_file_transitions(file))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise UserError(f"{path}, line {number}: not LeanTree's shape: {type(error).__name__} {error}") from error
 
 
@@ -53,13 +58,16 @@ def _is_wanted(tactic: str) -> bool:
 
 
 def load_split(path: Path, valid_fraction: float = 0.1) -> tuple[list[Transition], list[Transition]]:
-    """Training and validation transitions: the last `valid_fraction` of the file's lines are for validation."""
+    """Training and validation transitions: the last `valid_fraction` of the file's lines are for validation.
+
+    Raises UserError as `read_transitions` does, and if there is nothing to train on.
+    """
     lines = sum(1 for _ in read_jsonl(path))
     first_valid = lines - int(lines * valid_fraction)
     train: list[Transition] = []
     valid: list[Transition] = []
-    for number, file in enumerate(read_jsonl(path)):
-        (train if number < first_valid else valid).extend(_file_transitions(file))
+    for number, transitions in enumerate(_transitions_by_line(path)):
+        (train if number < first_valid else valid).extend(transitions)
     if not train:
         raise UserError(f"{path} holds no transitions")
     return train, valid

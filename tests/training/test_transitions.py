@@ -35,3 +35,10 @@ def test_the_last_tenth_of_the_lines_is_for_validation(tmp_path):
     train, valid = load_split(tmp_path / "data.jsonl")
     assert (len(train), len(valid)) == (36, 4)
     assert valid == small.transitions(40)[-4:]
+
+
+def test_another_shape_is_an_error_for_training_too(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"theorems": []}\n{"path": "x"}\n')
+    with pytest.raises(UserError, match=r"line 2.*theorems"):
+        load_split(path)
