@@ -79,7 +79,7 @@ class Actor(threading.Thread):
         self._backoff = 0.5
         self.state: str = "idle"
         self.theorem, self.simulations = "", 0
-        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0}
+        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
         self.since = time.monotonic()
 
     def snapshot(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Actor(threading.Thread):
         """Note that the actor is now in `state`; returns the state that it left."""
         now = time.monotonic()
         previous = self.state
-        self.seconds[previous] = self.seconds.get(previous, 0.0) + now - self.since
+        self.seconds[previous] += now - self.since
         self.state, self.since = state, now
         return previous
 

@@ -25,8 +25,8 @@ class Experience:
     def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
         self.theorems, self.matchmaker, self.buffers = theorems, matchmaker, buffers
         self.attempts = self.proofs = 0
-        self.ever_proven: set[str] = set()
-        self._index = {theorem.id: index for index, theorem in enumerate(theorems)}
+        self.ever_proven: set[tuple[str, str]] = set()
+        self._index = {name_of(theorem): index for index, theorem in enumerate(theorems)}
 
     def learn(self, step: int, attempts: Sequence[Attempt]) -> int:
         """Take in the attempts of one step, in order; returns how many transitions they hold."""
@@ -34,8 +34,8 @@ class Experience:
             self.attempts += 1
             if attempt.outcome == "proven":
                 self.proofs += 1
-                self.ever_proven.add(attempt.theorem.id)
-            index = self._index.get(attempt.theorem.id)
+                self.ever_proven.add(name_of(attempt.theorem))
+            index = self._index.get(name_of(attempt.theorem))
             if index is not None:
                 self.matchmaker.update(index, attempt.outcome, attempt.num_tactics)
         return self.buffers.add(attempts, step)
@@ -107,6 +107,11 @@ class CollectSource:
     def close(self) -> None:
         """Close the log."""
         self._log.close()
+
+
+def name_of(theorem: Theorem) -> tuple[str, str]:
+    """What a theorem is known by: data sets may use the same ids."""
+    return theorem.dataset, theorem.id
 
 
 def attempts_file(run_path: Path, rank: int) -> Path:

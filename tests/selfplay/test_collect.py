@@ -2,6 +2,8 @@ import pytest
 import torch
 
 from nanoproof.common.dist import DistInfo
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actors import ActorPool
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience, relearn
@@ -53,6 +55,14 @@ def test_what_is_rebuilt_from_the_log_contains_what_was_learned(collected):
     assert again.buffers.replay.items() == learned.buffers.replay.items()
     for before, after in zip(learned.matchmaker.to_state(), again.matchmaker.to_state()):
         assert after[1].startswith(before[1])
+
+
+def test_theorems_of_two_data_sets_may_have_one_id():
+    twins = [Theorem("theorem t : True := by sorry", dataset, "t") for dataset in ("one", "two")]
+    learned = Experience(twins, Matchmaker(2, MatchmakerConfig()), Buffers(100, 100))
+    learned.learn(0, [Attempt(theorem, "proven", num_tactics=2) for theorem in twins])
+    assert learned.matchmaker.to_state() == [[0, "p", False], [1, "p", False]]
+    assert len(learned.ever_proven) == 2
 
 
 def test_slots_are_dealt_round_robin_over_servers_and_ranks():
