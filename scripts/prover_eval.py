@@ -87,12 +87,6 @@ def output_dir(options: EvalOptions, dataset: str) -> Path:
     return path
 
 
-def clear_results(path: Path) -> None:
-    """Delete what an earlier evaluation wrote to `path`, and nothing else."""
-    for file in [path / "summary.json", path / "results.jsonl", *(path / "proofs").glob("*.lean")]:
-        file.unlink(missing_ok=True)
-
-
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     args = parse_args(argv)
@@ -145,7 +139,6 @@ def score(
     """Evaluate on one benchmark, write the results and print the score."""
     result = evaluate(pool, name, theorems, options.num_simulations, seed, name, options.split, show=dist.is_main)
     if dist.is_main:
-        clear_results(path)
         result.write(path, {"policy": options.policy, "model_path": options.model_path, "versions": versions()})
         summary = result.summary()
         print(

@@ -62,8 +62,10 @@ class Evaluation:
         return {str(budget): sum(used <= budget for used in proven) for budget in budgets}
 
     def write(self, directory: Path, extra: dict[str, Any]) -> None:
-        """Write `results.jsonl`, `proofs/*.lean` and, last, `summary.json`."""
+        """Write `results.jsonl`, `proofs/*.lean` and, last, `summary.json`; those of an earlier evaluation go first."""
         directory.mkdir(parents=True, exist_ok=True)
+        for file in (directory / "summary.json", directory / "results.jsonl", *(directory / "proofs").glob("*.lean")):
+            file.unlink(missing_ok=True)
         lines = [json.dumps(attempt.to_json(), ensure_ascii=False) + "\n" for attempt in self.attempts]
         atomic_write(directory / "results.jsonl", lambda file: file.write("".join(lines).encode("utf-8")))
         for attempt in self.attempts:

@@ -63,8 +63,11 @@ def test_a_bug_in_an_actor_reaches_the_main_thread(pool_of):
 
 
 def test_results_and_proofs_are_written(pool_of, tmp_path):
+    (tmp_path / "proofs").mkdir()
+    (tmp_path / "proofs" / "earlier.lean").write_text("")
     result = run(pool_of(ScriptedClient()), 2)
     result.write(tmp_path, {"step": 7})
+    assert sorted(file.name for file in (tmp_path / "proofs").iterdir()) == ["t0.lean", "t1.lean"]
     assert (tmp_path / "proofs" / "t0.lean").read_text().startswith("theorem t0 : True := by\n")
     assert (tmp_path / "results.jsonl").read_text().count("\n") == 2
     assert '"step": 7' in (tmp_path / "summary.json").read_text()
