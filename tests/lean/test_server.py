@@ -264,6 +264,28 @@ def test_malformed_bodies_are_400_and_name_the_field(serve: Serve, path: str, bo
     assert answer.status_code == 400 and "`" in answer.json()["error"]
 
 
+def test_a_body_that_is_no_object_is_400(serve: Serve) -> None:
+    api = Api(serve())
+    assert api.session.post(f"{api.base}/process/get", json=["blocking"], timeout=30).status_code == 400
+
+
+def test_a_request_that_waited_while_its_lease_ended_gets_no_process(serve: Serve) -> None:
+    server = serve()
+    api = Api(server)
+    pid = api.get_process()
+    assert pid is not None
+    answers: list[requests.Response] = []
+    waiting = threading.Thread(target=lambda: answers.append(api.post(f"/process/{pid}/command", command="#eval 1")))
+    with server.pool.find(pid).lock:
+        waiting.start()
+        while not any("command" in request["path"] for request in Api(server).status()["active_requests"]):
+            time.sleep(0.01)
+        server.pool.give_back(pid)
+    waiting.join()
+    assert answers[0].status_code == 404
+    assert api.status()["used_processes"] == 0 and api.status()["available_processes"] >= 1
+
+
 def test_a_page_in_a_browser_cannot_send_commands(serve: Serve) -> None:
     api = Api(serve())
     answer = api.session.post(

@@ -39,7 +39,7 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
 
     @routes.post("/process/get")
     def get_process() -> Response:
-        body = request.get_json()
+        body = _object()
         blocking, seconds = bool(body.get("blocking", True)), _number(body, "timeout", _DEFAULT_WAIT_SECONDS)
         try:
             lease = pool.get(blocking, seconds)
@@ -57,7 +57,7 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
 
     @routes.post("/process/<int:pid>/command")
     def command(pid: int) -> Response:
-        body = request.get_json()
+        body = _object()
         seconds = _number(body, "timeout", settings.command_seconds * 1000) / 1000
         return on_lease(pool, pid, lambda lease: lease.command(_string(body, "command"), seconds))
 
@@ -70,18 +70,18 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
             except TacticRefused as error:
                 return {"error": str(error)}
 
-        body = request.get_json()
+        body = _object()
         return on_lease(pool, pid, start)
 
     @routes.post("/process/<int:pid>/proof/<int:state>/try_apply_tactic")
     def try_apply_tactic(pid: int, state: int) -> Response:
-        body = request.get_json()
+        body = _object()
         tactic, seconds = _string(body, "tactic"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
         return on_lease(pool, pid, lambda lease: attempt(lease, state, tactic, seconds), missing_status=200)
 
     @routes.post("/process/<int:pid>/proof/<int:state>/try_apply_tactics")
     def try_apply_tactics(pid: int, state: int) -> Response:
-        body = request.get_json()
+        body = _object()
         tactics, seconds = body.get("tactics"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
         if not isinstance(tactics, list) or not all(isinstance(tactic, str) for tactic in tactics):
             raise BadRequest("`tactics` must be a list of strings")
@@ -91,7 +91,7 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
 
     @routes.post("/process/<int:pid>/proof/<int:state>/apply_tactic")
     def apply_tactic(pid: int, state: int) -> Response:
-        body = request.get_json()
+        body = _object()
         tactic, seconds = _string(body, "tactic"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
         return on_lease(pool, pid, lambda lease: describe(lease.apply_whole(state, tactic, seconds)))
 
@@ -107,6 +107,7 @@ def on_lease(pool: Pool, pid: int, work: Callable[[Lease], Any], missing_status:
     try:
         lease = pool.find(pid)
         with lease.lock, lease.in_use():
+            pool.find(pid)  # while this waited for its turn the lease may have ended; it must not get a process then
             return reply(work(lease))
     except LeaseNotFound:
         return reply({"error": f"Process {pid} not found"}, missing_status)
@@ -133,14 +134,21 @@ def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, An
     return [describe(entry) for entry in entries]
 
 
-def _string(body: Any, key: str) -> str:
+def _object() -> dict[str, Any]:
+    body = request.get_json()
+    if not isinstance(body, dict):
+        raise BadRequest("the body must be a JSON object")
+    return body
+
+
+def _string(body: dict[str, Any], key: str) -> str:
     value = body.get(key)
     if not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string")
     return value
 
 
-def _number(body: Any, key: str, default: float) -> float:
+def _number(body: dict[str, Any], key: str, default: float) -> float:
     value = body.get(key)
     if value is None:
         return default
