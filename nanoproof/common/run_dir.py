@@ -72,6 +72,18 @@ def versions() -> dict[str, str]:
     return found
 
 
+def without_secrets(args: dict[str, Any]) -> dict[str, Any]:
+    """Options that may be written down and sent to trackers: tokens are left out."""
+    return {name: value for name, value in args.items() if not name.endswith("_token")}
+
+
+def hide_secrets(words: list[str]) -> list[str]:
+    """A command line that may be written down: stars in place of tokens."""
+    shown = [re.sub(r"(--[\w-]+-token)=.*", r"\1=***", word, flags=re.DOTALL) for word in words]
+    follows = [False, *(re.fullmatch(r"--[\w-]+-token", word) is not None for word in words)]
+    return ["***" if hidden else word for word, hidden in zip(shown, follows)]
+
+
 class RunDir:
     """A run's directory with its event and metric logs; rank 0 writes `events.jsonl`, others `events_r<rank>.jsonl`."""
 
@@ -92,11 +104,15 @@ class RunDir:
 
     def write_args(self, args: dict[str, Any]) -> None:
         """Write `args.json`, the options the run was started with."""
-        atomic_write_json(self.path / "args.json", args)
+        atomic_write_json(self.path / "args.json", without_secrets(args))
 
     def write_meta(self, decisions: dict[str, str]) -> None:
         """Write `meta.json`: command, versions, and decisions taken from the surroundings with their reasons."""
-        meta = {"command": sys.argv, "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "versions": versions()}
+        meta = {
+            "command": hide_secrets(sys.argv),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "versions": versions(),
+        }
         atomic_write_json(self.path / "meta.json", {**meta, "decisions": decisions})
 
     def close(self) -> None:

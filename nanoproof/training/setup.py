@@ -11,7 +11,7 @@ import torch
 
 from nanoproof.common.dist import DistInfo, broadcast_json, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import RunDir, home, new_run_path, resolve_model_path, setup_logging
+from nanoproof.common.run_dir import RunDir, home, new_run_path, resolve_model_path, setup_logging, without_secrets
 from nanoproof.common.tracker import Tracker, make_tracker
 from nanoproof.gpt.checkpoint import load_model
 from nanoproof.gpt.model import GPT, GPTConfig
@@ -76,7 +76,7 @@ def start_stage(
         run.write_meta({**dist.decisions(), **decisions})
         for name, decision in {**dist.decisions(), **decisions}.items():
             log.info("%s: %s", name, decision)
-    tracker = make_tracker(options.loggers, stage, options.run, args, dist.rank)
+    tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank)
     return Stage(dist, run, tracker)
 
 

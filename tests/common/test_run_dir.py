@@ -1,8 +1,8 @@
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
-from nanoproof.common.run_dir import RunDir, new_run_path, resolve_model_path, resolve_run_dir, versions
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.common.run_dir import RunDir, hide_secrets, new_run_path, resolve_model_path, resolve_run_dir, versions
 
 
 @pytest.fixture
@@ -47,6 +47,15 @@ def test_ranks_write_events_to_files_of_their_own(tmp_path):
         run.close()
     assert [record["rank"] for record in read_jsonl(tmp_path / "events.jsonl")] == [0]
     assert [record["rank"] for record in read_jsonl(tmp_path / "events_r1.jsonl")] == [1]
+
+
+def test_tokens_are_not_written_down(tmp_path):
+    run = RunDir(tmp_path)
+    run.write_args({"lean_token": "secret", "lean_servers": ["host"]})
+    run.close()
+    assert read_json(tmp_path / "args.json") == {"lean_servers": ["host"]}
+    assert hide_secrets(["rl", "--lean-token", "secret", "--seed", "1"]) == ["rl", "--lean-token", "***", "--seed", "1"]
+    assert hide_secrets(["--lean-token=secret"]) == ["--lean-token=***"]
 
 
 def test_versions_name_python_and_torch():
