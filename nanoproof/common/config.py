@@ -30,8 +30,8 @@ def opt(
 ) -> Any:
     """A dataclass field with a sentence of help and the range of values it accepts.
 
-    `min` and `max` are inclusive bounds, `above` an exclusive lower bound. A callable or list default becomes a
-    factory; tuples are the way to declare options that take several values.
+    `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
+    declared with a tuple as their default.
     """
     metadata = {"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar}
     return dataclasses.field(default=default, metadata=metadata)
