@@ -184,8 +184,10 @@ class ReinforcementLearning:
     def run(self) -> None:
         """Steps until the last one, the time limit, or `interrupt` (which saves and returns)."""
         try:
-            if self.state.step == 0 and self.options.eval_start:
-                self.evaluate()
+            if self.state.step == 0:
+                self.save()  # a run can be resumed from its first attempt on
+                if self.options.eval_start:
+                    self.evaluate()
             while not self._is_over():
                 started = time.monotonic()
                 self.step()
@@ -345,7 +347,7 @@ class ReinforcementLearning:
 
     def save(self) -> None:
         """Save a checkpoint (rank 0)."""
-        if self.dist.is_main and self.state.step > 0:
+        if self.dist.is_main:
             extra = {"stage": "rl", "loop": asdict(self.state)}
             path = save_checkpoint(
                 self.stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra

@@ -40,6 +40,7 @@ def test_a_run_collects_trains_evaluates_and_saves(run_path):
     assert [event["step"] for event in events] == [0, 2]
     assert events[-1]["solved"] > 0
     assert load_model(run_path)[2]["step"] == 2
+    assert load_model(run_path / "model_0.pt")[2]["extra"]["loop"]["step"] == 0
 
 
 def test_a_run_directory_says_how_it_was_made(run_path):
