@@ -86,7 +86,9 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
         monitor = start_monitor(port) if port is not None else None
         if monitor is not None:
             stack.callback(monitor.close)
-        stage = start_stage("rl", run_options, vars(args), dist, {**loop.decisions(), "lean": fleet.description})
+        decisions = {**loop.decisions(), "lean": fleet.description}
+        resumed = loop.options.resume_from is not None
+        stage = start_stage("rl", run_options, vars(args), dist, decisions, resumed)
         if monitor is not None:
             monitor.show(stage.run.path)
             log.info("dashboard: %s", monitor.address)

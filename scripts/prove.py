@@ -27,7 +27,7 @@ from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.source import parts
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
-from nanoproof.policy.opening import PolicyName, open_policy
+from nanoproof.policy.opening import PolicyName, load_network, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -128,7 +128,8 @@ def main(argv: list[str] | None = None) -> int:
     search_config = from_args(SearchConfig, args, "search_")
     theorem = theorem_of(args.theorem, embedded=not options.lean_servers)
     dist = init_distributed(options.device_type)
-    opened = open_policy(options.policy_name, options.model_path, sampling, options.seed, dist)
+    network = load_network(options.policy_name, options.model_path, dist)
+    opened = open_policy(options.policy_name, network, sampling, options.seed)
     with opened as policy, open_session(options) as session:
         print(f"policy: {options.policy_name}")
         prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))

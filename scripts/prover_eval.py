@@ -18,7 +18,7 @@ from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.gpt.checkpoint import find_checkpoint
 from nanoproof.lean.theorem import Theorem
-from nanoproof.policy.opening import SOLVERS, PolicyName, open_policy
+from nanoproof.policy.opening import SOLVERS, PolicyName, load_network, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -100,19 +100,12 @@ def main(argv: list[str] | None = None) -> int:
     fleet_options = from_args(FleetOptions, args)
     dist = start_ranks(from_args(RunOptions, args))
     try:
+        network = load_network(options.policy, options.model_path, dist)
         with ExitStack() as stack:
             fleet = stack.enter_context(open_fleet(fleet_options, dist))
-            policy = stack.enter_context(
-                open_policy(
-                    options.policy,
-                    options.model_path,
-                    sampling,
-                    args.seed,
-                    dist,
-                    options.solvers,
-                    fleet.max_batch,
-                )
-            )
+            seed, batch = args.seed + dist.rank, fleet.max_batch
+            opened = open_policy(options.policy, network, sampling, seed, options.solvers, batch)
+            policy = stack.enter_context(opened)
             log.info("Lean: %s", fleet.description)
             prover_options = ProverOptions(keep_tree=False)
             pool = ActorPool(fleet.slots, policy, lambda _, watched: Prover(watched, search, prover_options))

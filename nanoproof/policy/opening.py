@@ -36,22 +36,26 @@ def model_policy(
         raise UserError(str(error)) from error
 
 
+def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> tuple[GPT, Tokenizer] | None:
+    """The network that the policy called `name` needs, if it needs one. Raises UserError if it cannot be loaded."""
+    if name != "model":
+        return None
+    model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
+    return model, tokenizer
+
+
 @contextmanager
 def open_policy(
     name: PolicyName,
-    model_path: str | None,
+    network: tuple[GPT, Tokenizer] | None,
     sampling: SamplingConfig,
     seed: int,
-    dist: DistInfo,
     solvers: Sequence[str] = SOLVERS,
     max_batch: int = 64,
 ) -> Iterator[Policy]:
-    """The policy called `name`; a network is loaded only where one is needed. For `max_batch` see `model_policy`."""
-    if name == "uniform":
-        yield UniformPolicy()
-    elif name == "solver-only":
-        yield SolverOnlyPolicy(solvers)
-    else:
-        model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
-        with model_policy(model, tokenizer, sampling, seed + dist.rank, max_batch) as policy:
+    """The policy called `name`, over what `load_network` gave. For `max_batch` see `model_policy`."""
+    if network is not None:
+        with model_policy(*network, sampling, seed, max_batch) as policy:
             yield policy
+    else:
+        yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)

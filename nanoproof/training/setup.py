@@ -65,11 +65,21 @@ def load_or_build_model(
 
 
 def start_stage(
-    stage: str, options: RunOptions, args: dict[str, Any], dist: DistInfo, decisions: dict[str, str]
+    stage: str,
+    options: RunOptions,
+    args: dict[str, Any],
+    dist: DistInfo,
+    decisions: dict[str, str],
+    resumed: bool = False,
 ) -> Stage:
-    """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started."""
-    path = broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None)
-    run = RunDir(Path(path), rank=dist.rank)
+    """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started.
+
+    Raises UserError if the directory holds another run already, unless that is `resumed`.
+    """
+    path = Path(broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None))
+    if broadcast_json((path / "args.json").exists()) and not resumed:
+        raise UserError(f"--run-dir {path} holds a run already; choose another, or resume it")
+    run = RunDir(path, rank=dist.rank)
     setup_logging(options.log_level, run.path / "log.txt" if dist.is_main else None, dist.rank)
     if dist.is_main:
         run.write_args(args)

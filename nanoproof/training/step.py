@@ -50,12 +50,14 @@ def train_step(
     batch = pack(examples, batch_options.row_length, pad)
     norms = Normalizers.of(batch, dist.device)
     optimizer.zero_grad(set_to_none=True)
-    totals: dict[str, float] = {}
+    totals = {"loss": 0.0, "tactic_loss": 0.0, "value_loss": 0.0, "tactic_token_accuracy": 0.0}
+    if weights.unlikelihood > 0:
+        totals["unlikelihood_loss"] = 0.0
     for rows in _micro_batches(batch, batch_options.device_batch_size, dist.device):
         loss, parts = transition_loss(model, rows, weights, norms)
         loss.backward()
         for name, part in {"loss": loss.detach(), **parts}.items():
-            totals[name] = totals.get(name, 0.0) + float(part)
+            totals[name] += float(part)
     names = sorted(totals)
     totals = dict(zip(names, all_reduce_sum([totals[name] for name in names], dist.device)))
     if not math.isfinite(totals["loss"]):
