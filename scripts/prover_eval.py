@@ -15,6 +15,7 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.gpt.checkpoint import find_checkpoint
 from nanoproof.lean.theorem import Theorem
@@ -108,7 +109,11 @@ def main(argv: list[str] | None = None) -> int:
             policy = stack.enter_context(opened)
             log.info("Lean: %s", fleet.description)
             prover_options = ProverOptions(keep_tree=False)
-            pool = ActorPool(fleet.slots, policy, lambda _, watched: Prover(watched, search, prover_options))
+
+            def make_prover(purpose: str, watched: Policy) -> Prover:
+                return Prover(watched, search, prover_options)
+
+            pool = ActorPool(fleet.slots, policy, make_prover, fleet.check)
             try:
                 for name, theorems in sets.items():
                     score(pool, options, args.seed, name, theorems, outputs[name], dist)

@@ -69,7 +69,7 @@ def read_check(answer: Any, names: Sequence[str], last_line: int) -> CheckReport
     axioms: set[str] = set()
     gaps = reports = 0
     for message in answer.get("messages") or ():
-        line, text = message.get("pos", {}).get("line", 0), str(message.get("data", ""))
+        line, text = (message.get("pos") or {}).get("line", 0), str(message.get("data", ""))
         severity = message.get("severity")
         if severity == "error":
             errors.append(text)

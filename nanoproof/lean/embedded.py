@@ -51,6 +51,13 @@ class EmbeddedServers:
             LeanServerClient(address).status()
             self.addresses.append(address.removeprefix("http://"))
 
+    def check(self) -> None:
+        """Raise `ServerUnavailable`, with its last words, if a server has ended by itself."""
+        for process, log in zip(self._processes, self._logs):
+            if process.poll() is not None:
+                status = f"ended with status {process.returncode}"
+                raise ServerUnavailable(f"the embedded Lean server {status}; its last words: {_tail(log)}")
+
     def close(self) -> None:
         """Stop the servers and their processes; calling it again does nothing."""
         processes, self._processes = self._processes, []

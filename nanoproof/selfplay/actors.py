@@ -172,12 +172,20 @@ class Actor(threading.Thread):
 class ActorPool:
     """The actors of one rank and the task source that they all draw from."""
 
-    def __init__(self, slots: Sequence[LeanServerClient], policy: Policy, make_prover: ProverFactory) -> None:
+    def __init__(
+        self,
+        slots: Sequence[LeanServerClient],
+        policy: Policy,
+        make_prover: ProverFactory,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start an actor for each slot. `check` is called while the main thread waits, and raises to end the wait."""
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
         self._closing = threading.Event()
         self._interrupted = False
+        self._check = check
         self._error: Exception | None = None
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -231,6 +239,7 @@ class ActorPool:
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
         """Wait until `done()`; raises an actor's error if one died of it, and Interrupted after `interrupt`."""
         while True:
+            self._check()
             with self._condition:
                 if self._interrupted:
                     raise Interrupted

@@ -18,6 +18,11 @@ class Fleet:
     def __init__(self, slots: list[LeanServerClient], embedded: EmbeddedServers | None, description: str) -> None:
         self.slots, self._embedded, self.description = slots, embedded, description
 
+    def check(self) -> None:
+        """Raise ServerUnavailable if the embedded server has died; servers of others are waited for by their actors."""
+        if self._embedded is not None:
+            self._embedded.check()
+
     @property
     def max_batch(self) -> int:
         """States in one batch of the model: half of the slots, so that Lean and the model work at the same time."""

@@ -138,7 +138,7 @@ class ReinforcementLearning:
         self.policy = model_policy(self.model, self.tokenizer, self.sampling, seed, fleet.max_batch)
         first_step = self._relearn(stage.run.path)
         self.source = CollectSource(self.experience, stage.run.path, self.dist, self.run_options.seed, first_step)
-        self.pool = ActorPool(fleet.slots, self.policy, self._make_prover)
+        self.pool = ActorPool(fleet.slots, self.policy, self._make_prover, fleet.check)
         status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
         try:
             yield

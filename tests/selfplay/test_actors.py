@@ -62,6 +62,17 @@ def test_a_bug_in_an_actor_reaches_the_main_thread(pool_of):
         run(pool_of(ScriptedClient(), ask=Broken()))
 
 
+def test_a_dead_embedded_server_ends_the_wait():
+    def gone():
+        raise ServerUnavailable("the embedded Lean server ended")
+
+    pool = ActorPool([ScriptedClient()], policy(), make_prover, gone)
+    with pytest.raises(ServerUnavailable, match="ended"):
+        run(pool)
+    pool.stop()
+    pool.join()
+
+
 def test_results_and_proofs_are_written(pool_of, tmp_path):
     (tmp_path / "proofs").mkdir()
     (tmp_path / "proofs" / "earlier.lean").write_text("")
