@@ -33,6 +33,7 @@ GROUPS = {
     "search-": (SearchConfig,),
     "mm-": (MatchmakerConfig,),
 }
+SET_BY_PURPOSE = {"finisher_use"}  # collection and evaluation differ in it
 OWN_DEFAULTS = {"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0}
 
 
@@ -41,7 +42,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m nanoproof.rl", description=(__doc__ or "").splitlines()[0])
     for prefix, groups in GROUPS.items():
         for group in groups:
-            add_flags(parser, group, prefix)
+            add_flags(parser, group, prefix, skip=SET_BY_PURPOSE)
     parser.set_defaults(**OWN_DEFAULTS)
     args = parser.parse_args(argv)
     if args.resume_from is not None and args.model_path is None:

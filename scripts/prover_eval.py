@@ -63,7 +63,7 @@ class EvalOptions:
 
 
 GROUPS = {"": (RunOptions, EvalOptions, FleetOptions, SamplingConfig), "search-": (SearchConfig,)}
-NOT_OFFERED = {"run", "run_dir", "loggers"}
+NOT_OFFERED = {"run", "run_dir", "loggers", "finisher_use"}
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
