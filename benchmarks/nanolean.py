@@ -1,0 +1,213 @@
+"""Speed and memory of the embedded prover on the reference proofs of its benchmark.
+
+    python -m benchmarks.nanolean [--theorems 400] [--json PATH]
+
+Every proof is run tactic by tactic through the REPL's own request handler, as the Lean server drives it: parse, run,
+have finished proofs checked by the kernel, print the goals. The baseline answers the same questions without proof
+states, by elaborating the theorem with the proof so far from its start. Below it: the start of a theorem, the library
+from its cache against from text, the memory of a REPL process after all proofs, and where the time goes.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from nanoproof.common.files import read_jsonl
+from nanoproof.common.run_dir import REPO_ROOT
+from nanoproof.data.library_proofs import tactic_proofs
+from nanoproof.data.nanolean import list_theorems
+from nanoproof.data.problem import Step
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.repl import Repl
+from nanoproof.lean.server.repl_process import ReplProcess
+from nanoproof.lean.source import splice
+
+PROOFS = REPO_ROOT / "tests" / "nanolean" / "benchmark_proofs.jsonl"
+BASELINE_THEOREMS = 40
+"""The baseline is slow; it runs on this many of the theorems, spread over all, and is compared on the same ones."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A theorem with the tactics of its proof, each for the first open goal."""
+
+    source: str
+    text: str
+    tactics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds that the start of a theorem and each of its tactics took."""
+
+    start: float
+    tactics: tuple[float, ...]
+
+
+def reference_proofs(limit: int) -> list[Proof]:
+    """The benchmark's proofs as sequences of single tactics, valid and test in turn."""
+    written = {row["name"]: row["proof"] for row in read_jsonl(PROOFS)}
+    proofs = []
+    for theorem in [*list_theorems("valid"), *list_theorems("test")]:
+        text = splice(theorem, written[theorem.id])
+        for entry in tactic_proofs(text):
+            proofs.append(Proof(theorem.source, text, tuple(in_order(entry.proof))))
+    step = max(1, len(proofs) // limit)
+    return proofs[::step][:limit]
+
+
+def in_order(step: Step) -> Iterator[str]:
+    """The tactics as they are run, each on the goal that is first then."""
+    yield step.tactic
+    for child in step.children:
+        yield from in_order(child)
+
+
+def timed(work: Callable[..., Any], *args: Any) -> tuple[float, Any]:
+    """Seconds and result of a call."""
+    started = time.perf_counter()
+    result = work(*args)
+    return time.perf_counter() - started, result
+
+
+def play(ask: Callable[[dict[str, Any]], dict[str, Any]], proof: Proof) -> Timing:
+    """Run a proof step by step through a REPL; the last step must complete it."""
+    begin, answer = timed(ask, {"cmd": proof.source})
+    number = answer["sorries"][0]["proofState"]
+    seconds = []
+    for tactic in proof.tactics:
+        spent, answer = timed(ask, {"tactic": tactic, "proofState": number})
+        if "proofState" not in answer:
+            raise RuntimeError(f"{tactic!r} is refused in\n{proof.source}\n{answer}")
+        number = answer["proofState"]
+        seconds.append(spent)
+    if answer["proofStatus"] != "Completed":
+        raise RuntimeError(f"{answer['proofStatus']} at the end of\n{proof.source}")
+    ask({"prune_all": True})
+    return Timing(begin, tuple(seconds))
+
+
+def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
+    """Seconds per tactic when every step elaborates the theorem with the proof so far."""
+    head = proof.source.rsplit("sorry", 1)[0]
+    spent = 0.0
+    for count in range(1, len(proof.tactics) + 1):
+        text = head + "\n  ".join(proof.tactics[:count])
+        spent += timed(run_text, state, text)[0]
+    return spent / len(proof.tactics)
+
+
+def tactic_rates(state: EnvState, proofs: list[Proof]) -> tuple[list[dict[str, Any]], list[Timing]]:
+    """Tactics per second of one core against the baseline, and the times of every proof."""
+    repl = Repl(state)
+    for proof in proofs:  # once to fill the caches that a running process has
+        play(repl.answer, proof)
+    timings = [play(repl.answer, proof) for proof in proofs]
+    total = sum(sum(t.tactics) for t in timings)
+    count = sum(len(t.tactics) for t in timings)
+    few = proofs[:: max(1, len(proofs) // BASELINE_THEOREMS)]
+    ours = statistics.mean(statistics.mean(play(repl.answer, proof).tactics) for proof in few)
+    baseline = statistics.mean(elaborate_prefixes(state, proof) for proof in few)
+    starts = sorted(t.start for t in timings)
+    start_baseline = statistics.median(timed(run_text, state, proof.text)[0] for proof in few)
+    return [
+        row("tactic", count / total, baseline / ours, "tactics/s/core", tactics=count),
+        row(
+            "start of a theorem",
+            1000 * statistics.median(starts),
+            start_baseline / statistics.median(starts),
+            "ms (median)",
+            p95_ms=round(1000 * starts[int(0.95 * len(starts))], 2),
+        ),
+    ], timings
+
+
+def library_times() -> dict[str, Any]:
+    """Seconds to have the library, from its cache against from text with every proof checked."""
+    load_library()
+    cached = min(timed(load_library)[0] for _ in range(3))
+    built = timed(load_library, False)[0]
+    return row("library from cache", cached, built / cached, "s", from_text_s=round(built, 2))
+
+
+def process_memory(proofs: list[Proof]) -> dict[str, Any]:
+    """Resident megabytes of a REPL process after all proofs, against after the first one."""
+    process = ReplProcess((sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"))
+
+    def ask(request: dict[str, Any]) -> dict[str, Any]:
+        return process.request(request, 60)
+
+    try:
+        seconds, _ = timed(play, ask, proofs[0])
+        info = psutil.Process(process.pid)
+        first = info.memory_info().rss
+        for proof in proofs:
+            play(ask, proof)
+        last = info.memory_info().rss
+        return row("memory of a process", last / 2**20, last / first, "MB", to_first_proof_s=round(seconds, 2))
+    finally:
+        process.close()
+
+
+def row(name: str, ours: float, ratio: float, unit: str, **details: Any) -> dict[str, Any]:
+    """One result; `ratio` is against the plain baseline named in the module's text."""
+    hardware = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return {
+        "name": name,
+        "ours": float(f"{ours:.4g}"),
+        "ratio": round(ratio, 2),
+        "unit": unit,
+        "hardware": hardware,
+        "details": details,
+    }
+
+
+def by_tactic(proofs: list[Proof], timings: list[Timing]) -> Iterator[str]:
+    """Lines: tactic, how often, mean and worst milliseconds, share of the time; the most expensive first."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for proof, timing in zip(proofs, timings, strict=True):
+        for tactic, spent in zip(proof.tactics, timing.tactics, strict=True):
+            seconds[tactic.split()[0]].append(spent)
+    total = sum(map(sum, seconds.values()))
+    for word, times in sorted(seconds.items(), key=lambda item: -sum(item[1]))[:12]:
+        share = 100 * sum(times) / total
+        yield f"  {word:<14}{len(times):>6}{1000 * statistics.mean(times):>9.2f}{1000 * max(times):>9.2f}{share:>7.1f}%"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--theorems", type=int, default=400, help="how many of the benchmark's theorems to run")
+    parser.add_argument("--json", type=Path, help="write the results to this file")
+    args = parser.parse_args(argv)
+    if args.theorems < 1:
+        parser.error("--theorems must be at least 1")
+    allow_deep_recursion()
+    proofs = reference_proofs(args.theorems)
+    results, timings = tactic_rates(load_library(), proofs)
+    results += [library_times(), process_memory(proofs)]
+    for result in results:
+        print(f"{result['name']}: {result['ours']} {result['unit']}, {result['ratio']}x; {result['details']}")
+    print("  tactic         count  mean ms   max ms   share")
+    print("\n".join(by_tactic(proofs, timings)))
+    if args.json is not None:
+        args.json.write_text(json.dumps(results, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    main()
