@@ -1,7 +1,10 @@
-"""The proofs of NanoLean's library as trees of single tactics, read from the library's text."""
+"""The proofs of NanoLean's library as trees of single tactics, read from the library's text.
+
+A proof that is a term is the tactic `exact` with that term.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 from nanoproof.data.problem import Step
 from nanoproof.data.statement_key import signature_key
@@ -11,11 +14,11 @@ from nanoproof.lean.nanolean.syntax import (
     BulletStx,
     By,
     CasesStx,
-    HaveStx,
     InductionAlt,
     InductionStx,
     Tactic,
     TacticSeq,
+    Term,
     TheoremCmd,
 )
 
@@ -24,7 +27,7 @@ UNIVERSES = "universe u v w"
 
 @dataclass(frozen=True)
 class Entry:
-    """A theorem that is proved by tactics; `source` states it with `sorry`."""
+    """A theorem with its proof by tactics; `source` states it with `sorry`."""
 
     name: str
     source: str
@@ -55,13 +58,16 @@ def library_proofs() -> Iterator[Entry]:
 
 
 def tactic_proofs(text: str) -> Iterator[Entry]:
-    """The tactic proofs of a file, stated as examples. Those with a block inside of a term are left out."""
+    """The proofs of a file, stated as examples. Those with several lines of tactics inside of a term are left out."""
     for command in _theorems(text):
-        if not isinstance(command.value, By):
-            continue
+        if isinstance(command.value, tuple):
+            continue  # proved by equations
         statement = text[command.signature.end : command.value.pos].rstrip().removesuffix(":=").strip()
         try:
-            proof = _steps(command.value.tactics, text)
+            if isinstance(command.value, By):
+                proof = _steps(command.value.tactics, text)
+            else:
+                proof = Step("exact " + _one_line(command.value, text))
         except NotSingleTactics:
             continue
         source = f"example {statement} := by\n  sorry"
@@ -107,12 +113,21 @@ def _structured(tactic: CasesStx | InductionStx, alts: tuple[InductionAlt, ...],
     return Step(" ".join(parts), tuple(children))
 
 
-def _one_line(tactic: Tactic, text: str) -> str:
-    """The text of a tactic; `have h : T := by t` may break the line after `by` when one tactic follows."""
-    written = text[tactic.pos : tactic.end].strip()
-    if isinstance(tactic, HaveStx) and isinstance(tactic.value, By) and len(tactic.value.tactics.tactics) > 1:
+def _one_line(node: Tactic | Term, text: str) -> str:
+    """The text of a tactic or term; lines are joined where that changes nothing: no block in it is longer than one."""
+    written = text[node.pos : node.end].strip()
+    if "\n" in written and any(len(block.tactics) > 1 for block in _blocks(node)):
         raise NotSingleTactics
-    words = " ".join(written.split())
-    if "\n" in written and not isinstance(tactic, HaveStx):
-        raise NotSingleTactics
-    return words
+    return " ".join(written.split())
+
+
+def _blocks(node: object) -> Iterator[TacticSeq]:
+    """The tactic blocks inside of a piece of syntax."""
+    if isinstance(node, TacticSeq):
+        yield node
+    if is_dataclass(node):
+        for field in fields(node):
+            yield from _blocks(getattr(node, field.name))
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _blocks(part)
