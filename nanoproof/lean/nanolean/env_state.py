@@ -65,7 +65,8 @@ class EnvState:
         names = tuple(other for other in self.tagged(attribute) if other != name)
         if not erase:
             names = (*names, name)
-        return replace(self, attributes={**self.attributes, attribute: names}, memo={})
+        state = replace(self, attributes={**self.attributes, attribute: names}, memo={})
+        return state.with_env(state.env.with_irreducible(name)) if attribute == "irreducible" else state
 
     def with_scope(self, scope: OpenScope) -> EnvState:
         """The state with another innermost scope in the place of the present one."""

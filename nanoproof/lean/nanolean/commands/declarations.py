@@ -23,8 +23,10 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_consts, mk_
 from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
 from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
-ATTRIBUTES = frozenset({"simp", "reducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"})
-"""The attributes that may be given; only `simp`, `reducible` and `elab_as_elim` do something here."""
+ATTRIBUTES = frozenset(
+    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"}
+)
+"""The attributes that may be given; only `simp`, `(ir)reducible` and `elab_as_elim` do something here."""
 
 
 def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd) -> None:

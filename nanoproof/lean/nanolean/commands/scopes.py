@@ -118,6 +118,8 @@ def run_attribute(result: CommandResult, cmd: AttributeCmd) -> None:
         attribute = text.lstrip("-").split()[0]
         if attribute not in ATTRIBUTES:
             raise ElabError(f"Unknown attribute `[{attribute}]`", cmd.pos, cmd.end)
+        if text == "-irreducible":
+            raise ElabError("attribute cannot be erased", cmd.pos, cmd.end)
         for name in cmd.names:
             full = constant_name(state, name)
             state = state.with_attribute(attribute, full, erase=text.startswith("-"))

@@ -146,6 +146,8 @@ class DefInfo(ValueInfo):
     """One more than the largest height among the definitions in the value; higher ones are unfolded first."""
     computes_literals: bool = False
     """It is an operation on `Nat` whose equations were checked, so the kernel may compute it with Python numbers."""
+    irreducible: bool = False
+    """A hint for elaboration: do not unfold. It means nothing to the kernel."""
 
 
 @dataclass(frozen=True, eq=False)

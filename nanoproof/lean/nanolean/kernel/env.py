@@ -1,5 +1,7 @@
 """The environment: constants that the kernel has accepted. `Environment.add` is the only door, and it checks."""
 
+from dataclasses import replace
+
 from nanoproof.lean.nanolean.kernel.declaration import (
     AxiomDecl,
     AxiomInfo,
@@ -67,6 +69,11 @@ class Environment(Constants):
         Raises `KernelError` when it is refused and `BudgetExceeded` when `budget` steps do not settle it.
         """
         return self.add_unchecked(self._checked(decl, Budget(budget) if isinstance(budget, int) else budget))
+
+    def with_irreducible(self, name: str) -> "Environment":
+        """The environment with the hint that the definition `name` should not be unfolded; others stay as they are."""
+        info = self.get(name)
+        return self.add_unchecked([replace(info, irreducible=True)]) if isinstance(info, DefInfo) else self
 
     def _checked(self, decl: Declaration, budget: Budget) -> list[ConstantInfo]:
         match decl:

@@ -1,16 +1,17 @@
 """Which definitions the kernel may compute with Python numbers: those whose defining equations it has seen hold.
 
 `Nat.add` and the like are ordinary definitions by recursion. The equations below fix what they compute (by induction on
-the second argument, which the equations follow), so a definition that satisfies them by definition can be replaced by
-arithmetic on literals.
+the argument that they recurse on), so a definition that satisfies them by definition can be replaced by arithmetic on
+literals. Right sides that branch use the recursors of `Nat` and `Bool`, whose constructors must then be the usual ones.
 """
 
 from collections.abc import Callable
 
 from nanoproof.lean.nanolean.kernel.declaration import Constants, InductiveInfo
 from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, mk_app
-from nanoproof.lean.nanolean.kernel.reduce import BOOL_FALSE, BOOL_TRUE, NAT, NAT_SUCC, NAT_ZERO
+from nanoproof.lean.nanolean.kernel.expr import BVar, Const, Expr, FVar, Lam, Pi, mk_app
+from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.kernel.reduce import BOOL, BOOL_FALSE, BOOL_TRUE, NAT, NAT_SUCC, NAT_ZERO
 from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
 
 _X, _Y = FVar("x"), FVar("y")
@@ -39,7 +40,26 @@ def _comparison(name: str, zero_succ: Expr) -> list[tuple[Expr, Expr]]:
     ]
 
 
+def _by_wrap(at_wrap: Expr, otherwise: Expr) -> Expr:
+    """One value where the remainder of `x + 1` by `y` starts again at 0, another where it does not."""
+    wraps = _call("Nat.beq", _succ(_call("Nat.mod", _X, _Y)), _Y)
+    return mk_app(Const("Bool.rec", (ONE,)), Lam("b", BOOL, NAT), otherwise, at_wrap, wraps)
+
+
+def _euclid() -> Expr:
+    """`x`, `y` to `y` if `x` is 0 and to `y % x`, `x` if not, again and again, `x` times at most."""
+    rec = Const("Nat.rec", (ONE,))
+    binary = Pi("m", NAT, Pi("n", NAT, NAT))
+    smaller = _succ(BVar(1))
+    again = mk_app(BVar(4), _call("Nat.mod", BVar(2), smaller), smaller)
+    by_first = mk_app(rec, Lam("k", NAT, NAT), BVar(0), Lam("k", NAT, Lam("r", NAT, again)), BVar(1))
+    step = Lam("fuel", NAT, Lam("gcd", binary, Lam("m", NAT, Lam("n", NAT, by_first))))
+    stop = Lam("m", NAT, Lam("n", NAT, BVar(0)))
+    return mk_app(rec, Lam("fuel", NAT, binary), stop, step, _X, _X, _Y)
+
+
 _PRED = [(_call("Nat.pred", _ZERO), _ZERO), (_call("Nat.pred", _succ(_X)), _X)]
+_MOD, _DIV = _call("Nat.mod", _X, _Y), _call("Nat.div", _X, _Y)
 _EQUATIONS: dict[str, list[tuple[Expr, Expr]]] = {
     "Nat.add": _recursion("Nat.add", _X, _succ),
     "Nat.mul": _recursion("Nat.mul", _ZERO, lambda call: _call("Nat.add", call, _X)),
@@ -47,9 +67,26 @@ _EQUATIONS: dict[str, list[tuple[Expr, Expr]]] = {
     "Nat.pow": _recursion("Nat.pow", _succ(_ZERO), lambda call: _call("Nat.mul", call, _X)),
     "Nat.beq": _comparison("Nat.beq", BOOL_FALSE),
     "Nat.ble": _comparison("Nat.ble", BOOL_TRUE),
+    "Nat.mod": [
+        (_call("Nat.mod", _ZERO, _Y), _ZERO),
+        (_call("Nat.mod", _succ(_X), _Y), _by_wrap(_ZERO, _succ(_MOD))),
+    ],
+    "Nat.div": [
+        (_call("Nat.div", _ZERO, _Y), _ZERO),
+        (_call("Nat.div", _succ(_X), _Y), _by_wrap(_succ(_DIV), _DIV)),
+    ],
+    "Nat.gcd": [(_call("Nat.gcd", _X, _Y), _euclid())],
 }
-_NEEDS = {"Nat.mul": "Nat.add", "Nat.pow": "Nat.mul"}
-"""Operations whose equations mention another one, which must then itself be known to be what its name says."""
+_NEEDS = {
+    "Nat.mul": ["Nat.add"],
+    "Nat.pow": ["Nat.mul"],
+    "Nat.mod": ["Nat.beq"],
+    "Nat.div": ["Nat.beq", "Nat.mod"],
+    "Nat.gcd": ["Nat.mod"],
+}
+"""Operations whose equations mention others, which must then themselves be known to be what their names say."""
+_CTORS = {"Nat": ("Nat.zero", "Nat.succ"), "Bool": ("Bool.false", "Bool.true")}
+_BRANCHING = {"Nat.mod", "Nat.div", "Nat.gcd"}
 
 
 def computes_literals(env: Constants, name: str) -> bool:
@@ -61,9 +98,12 @@ def computes_literals(env: Constants, name: str) -> bool:
     try:
         if not isinstance(env.get("Nat"), InductiveInfo):
             raise KernelError("Nat is missing")
-        needed = _NEEDS.get(name)
-        if needed is not None and not getattr(env.get(needed), "computes_literals", False):
-            raise KernelError(f"{needed} is missing")
+        for needed in _NEEDS.get(name, ()):
+            if not getattr(env.get(needed), "computes_literals", False):
+                raise KernelError(f"{needed} is missing")
+        for type_name, ctors in _CTORS.items():
+            if name in _BRANCHING and getattr(env.get(type_name), "ctors", None) != ctors:
+                raise KernelError(f"{type_name} is not the usual type")
         for left, right in equations:
             left_type, right_type = checker.check(left), checker.check(right)
             if not checker.is_def_eq(left_type, right_type) or not checker.is_def_eq(left, right):

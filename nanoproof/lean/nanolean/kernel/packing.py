@@ -104,7 +104,7 @@ def pack(infos: Iterable[ConstantInfo]) -> Packed:
                 row.append(packer.place(info.value))
         match info:
             case DefInfo():
-                row += (info.reducible, info.height, info.computes_literals)
+                row += (info.reducible, info.height, info.computes_literals, info.irreducible)
             case InductiveInfo():
                 row += (info.num_params, info.num_indices, info.ctors, info.rec_name)
                 row += (info.is_recursive, info.is_structure, info.is_prop)

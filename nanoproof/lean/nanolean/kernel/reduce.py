@@ -4,6 +4,7 @@ The type checker uses them, and so may anything that computes with other rules a
 caller, which says how to reduce, infer and compare. Each step answers None where it does not apply.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ NAT = Const("Nat")
 NAT_ZERO = Const("Nat.zero")
 NAT_SUCC = Const("Nat.succ")
 NAT_ADD = Const("Nat.add")
+BOOL = Const("Bool")
 BOOL_FALSE = Const("Bool.false")
 BOOL_TRUE = Const("Bool.true")
 
@@ -198,6 +200,9 @@ NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool | None]] = {
     "Nat.mul": _mul,
     "Nat.sub": lambda a, b: a - b if a > b else 0,
     "Nat.pow": _pow,
+    "Nat.div": lambda a, b: a // b if b else 0,
+    "Nat.mod": lambda a, b: a % b if b else a,
+    "Nat.gcd": math.gcd,
     "Nat.beq": lambda a, b: a == b,
     "Nat.ble": lambda a, b: a <= b,
 }

@@ -10,6 +10,8 @@ from nanoproof.lean.nanolean.meta.store import MetaStore
 NAT = "Nat"
 NAT_TYPE = Const(NAT)
 NAT_ADD = Const("Nat.add")
+EVALUATED = NAT_FUNCTIONS.keys() - {"Nat.gcd"}
+"""What Lean's `evalNat` computes at any transparency."""
 
 
 def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
@@ -43,7 +45,7 @@ def eval_nat(store: MetaStore, e: Expr) -> int | None:
     if e.fn is NAT_SUCC:
         inner = eval_nat(store, e.arg)
         return None if inner is None else inner + 1
-    if not (isinstance(e.fn, App) and isinstance(e.fn.fn, Const) and e.fn.fn.name in NAT_FUNCTIONS):
+    if not (isinstance(e.fn, App) and isinstance(e.fn.fn, Const) and e.fn.fn.name in EVALUATED):
         return None
     left = eval_nat(store, e.fn.arg)
     right = None if left is None else eval_nat(store, e.arg)

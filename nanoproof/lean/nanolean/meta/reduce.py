@@ -49,7 +49,7 @@ def whnf(store: MetaStore, e: Expr) -> Expr:
 def _whnf(store: MetaStore, e: Expr) -> Expr:
     while True:
         e = whnf_core(store, e)
-        new = _fold_nat(store, e) or unfold(store, e)
+        new = fold_numbers(store, e) or unfold(store, e)
         if new is None:
             return e
         e = new
@@ -94,7 +94,8 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
     return None if head is fn else beta(head, args)
 
 
-def _fold_nat(store: MetaStore, e: Expr) -> Expr | None:
+def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
+    """The value of an operation on closed numbers, None for anything else."""
     if e.__class__ is not App or store.transparency != "default":
         return None
     return fold_nat(store.env, e, store.whnf)
@@ -106,7 +107,7 @@ def definition(store: MetaStore, e: Expr) -> DefInfo | None:
     if not isinstance(fn, Const):
         return None
     info = store.env.get(fn.name)
-    if not isinstance(info, DefInfo) or store.transparency == "none":
+    if not isinstance(info, DefInfo) or info.irreducible or store.transparency == "none":
         return None
     return info if store.transparency == "default" or info.reducible else None
 

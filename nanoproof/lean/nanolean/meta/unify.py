@@ -29,7 +29,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.meta.assign import assign_flex
 from nanoproof.lean.nanolean.meta.infer import infer_type, is_prop
 from nanoproof.lean.nanolean.meta.offset import mk_offset, nat_offset
-from nanoproof.lean.nanolean.meta.reduce import definition, unfold, whnf, whnf_core
+from nanoproof.lean.nanolean.meta.reduce import definition, fold_numbers, unfold, whnf, whnf_core
 from nanoproof.lean.nanolean.meta.store import MetaStore
 from nanoproof.lean.nanolean.meta.unify_level import level_def_eq, levels_def_eq
 
@@ -206,7 +206,10 @@ def _lazy_unfold(store: MetaStore, a: Expr, b: Expr) -> bool | None:
     """Unfold one side or both by one step and go on; None when neither unfolds."""
     info_a, info_b = definition(store, a), definition(store, b)
     if info_a is None and info_b is None:
-        return None
+        folded_a, folded_b = fold_numbers(store, a), fold_numbers(store, b)
+        if folded_a is None and folded_b is None:
+            return None
+        return _def_eq(store, folded_a or a, folded_b or b)
     if info_a is not None and info_a is info_b:
         mark = store.save()
         if _congruent(store, a, b):

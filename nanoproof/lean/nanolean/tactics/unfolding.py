@@ -37,7 +37,7 @@ def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Ex
     if not isinstance(fn, Const):
         return None
     info = mctx.env.get(fn.name)
-    return (info, fn, args) if isinstance(info, DefInfo) else None
+    return (info, fn, args) if isinstance(info, DefInfo) and not info.irreducible else None
 
 
 def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
