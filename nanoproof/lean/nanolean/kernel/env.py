@@ -24,9 +24,9 @@ from nanoproof.lean.nanolean.kernel.declaration import (
     TheoremInfo,
     ValueInfo,
 )
-from nanoproof.lean.nanolean.kernel.errors import Budget, KernelError
+from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
 from nanoproof.lean.nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, erase
-from nanoproof.lean.nanolean.kernel.inductive import add_inductive
+from nanoproof.lean.nanolean.kernel.inductive import CTOR_OWNERS, add_inductive
 from nanoproof.lean.nanolean.kernel.level import ZERO, equiv
 from nanoproof.lean.nanolean.kernel.nat_ops import computes_literals
 from nanoproof.lean.nanolean.kernel.quot import quot_constants
@@ -68,7 +68,10 @@ class Environment(Constants):
 
         Raises `KernelError` when it is refused and `BudgetExceeded` when `budget` steps do not settle it.
         """
-        return self.add_unchecked(self._checked(decl, Budget(budget) if isinstance(budget, int) else budget))
+        try:
+            return self.add_unchecked(self._checked(decl, Budget(budget) if isinstance(budget, int) else budget))
+        except RecursionError:
+            raise BudgetExceeded("the declaration is nested too deeply") from None
 
     def with_irreducible(self, name: str) -> "Environment":
         """The environment with the hint that the definition `name` should not be unfolded; others stay as they are."""
@@ -92,6 +95,9 @@ class Environment(Constants):
         for i, name in enumerate(names):
             if name in self or name in names[:i]:
                 raise KernelError(f"'{name}' has already been declared")
+            owner = CTOR_OWNERS.get(name)
+            if owner is not None and names[0] != owner:
+                raise KernelError(f"'{name}' is reserved for the constructor of '{owner}'")
         return infos
 
     def _check_form(self, name: str, level_params: tuple[str, ...], *terms: Expr) -> None:

@@ -45,6 +45,8 @@ _FIXED = {
     "Bool": (CtorDecl("Bool.false", _BOOL), CtorDecl("Bool.true", _BOOL)),
 }
 """Types that the kernel itself computes with have these constructors and no others."""
+CTOR_OWNERS = {ctor.name: name for name, ctors in _FIXED.items() for ctor in ctors}
+"""The names of these constructors, which nothing else may have."""
 
 
 @dataclass

@@ -1,11 +1,19 @@
 """Universe levels: interned immutable nodes, so that equal levels are the same object.
 
 `ZERO` and `ONE` are the levels of `Prop` and `Type`. `leq` and `equiv` decide the order for every value of the
-parameters; level metavariables are treated as further parameters.
+parameters; level metavariables are treated as further parameters. Levels are walked as trees, so their size is
+bounded, and so is the work of a comparison: beyond that `BudgetExceeded`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
+
+from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded
+
+MAX_SIZE = 1_000
+"""Nodes of the largest level, counted as a tree."""
+COMPARISON_STEPS = 20_000
+"""Elementary steps for the comparison of two levels."""
 
 _TABLE: dict[tuple[Any, ...], Any] = {}
 
@@ -13,10 +21,11 @@ _TABLE: dict[tuple[Any, ...], Any] = {}
 class Level:
     """A universe level; `has_param` and `has_mvar` tell whether a parameter or a metavariable occurs in it."""
 
-    __slots__ = ("has_mvar", "has_param")
+    __slots__ = ("has_mvar", "has_param", "size")
     __match_args__: ClassVar[tuple[str, ...]] = ()
     has_param: bool
     has_mvar: bool
+    size: int
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.__class__, tuple(getattr(self, field) for field in self.__match_args__)
@@ -25,13 +34,21 @@ class Level:
         return show_level(self)
 
 
-def _intern(cls: type[Level], fields: tuple[Any, ...], has_param: bool, has_mvar: bool) -> Any:
+def _intern(cls: type[Level], fields: tuple[Any, ...], has_param: bool, has_mvar: bool, size: int = 1) -> Any:
+    if size > MAX_SIZE:
+        raise BudgetExceeded("a universe level is too large")
     node = object.__new__(cls)
     for name, value in zip(cls.__match_args__, fields):
         setattr(node, name, value)
     node.has_param = has_param
     node.has_mvar = has_mvar
+    node.size = size
     return _TABLE.setdefault((cls, *fields), node)
+
+
+def _intern_pair(cls: type[Level], left: Level, right: Level) -> Any:
+    has_param, has_mvar = left.has_param or right.has_param, left.has_mvar or right.has_mvar
+    return _intern(cls, (left, right), has_param, has_mvar, left.size + right.size + 1)
 
 
 class Zero(Level):
@@ -51,7 +68,7 @@ class Succ(Level):
     of: Level
 
     def __new__(cls, of: Level) -> "Succ":
-        return _TABLE.get((cls, of)) or _intern(cls, (of,), of.has_param, of.has_mvar)
+        return _TABLE.get((cls, of)) or _intern(cls, (of,), of.has_param, of.has_mvar, of.size + 1)
 
 
 class Max(Level):
@@ -63,8 +80,7 @@ class Max(Level):
     right: Level
 
     def __new__(cls, left: Level, right: Level) -> "Max":
-        found = _TABLE.get((cls, left, right))
-        return found or _intern(cls, (left, right), left.has_param or right.has_param, left.has_mvar or right.has_mvar)
+        return _TABLE.get((cls, left, right)) or _intern_pair(cls, left, right)
 
 
 class IMax(Level):
@@ -76,8 +92,7 @@ class IMax(Level):
     right: Level
 
     def __new__(cls, left: Level, right: Level) -> "IMax":
-        found = _TABLE.get((cls, left, right))
-        return found or _intern(cls, (left, right), left.has_param or right.has_param, left.has_mvar or right.has_mvar)
+        return _TABLE.get((cls, left, right)) or _intern_pair(cls, left, right)
 
 
 class LParam(Level):
@@ -194,20 +209,21 @@ def collect_level_params(level: Level, into: set[str]) -> None:
                 into.add(name)
 
 
-def _push_imax(level: Level) -> Level:
+def _push_imax(level: Level, work: Budget) -> Level:
     """An equal level where the right side of every `imax` is a parameter or a metavariable."""
+    work.spend()
     match level:
         case Succ(of):
-            return Succ(_push_imax(of))
+            return Succ(_push_imax(of, work))
         case Max(left, right):
-            return mk_max(_push_imax(left), _push_imax(right))
+            return mk_max(_push_imax(left, work), _push_imax(right, work))
         case IMax(left, right):
-            left, right = _push_imax(left), _push_imax(right)
+            left, right = _push_imax(left, work), _push_imax(right, work)
             match right:
                 case Max(a, b):
-                    return mk_max(_push_imax(IMax(left, a)), _push_imax(IMax(left, b)))
+                    return mk_max(_push_imax(IMax(left, a), work), _push_imax(IMax(left, b), work))
                 case IMax(a, b):
-                    return mk_max(_push_imax(IMax(left, b)), _push_imax(IMax(a, b)))
+                    return mk_max(_push_imax(IMax(left, b), work), _push_imax(IMax(a, b), work))
                 case _:
                     return mk_imax(left, right)
         case _:
@@ -242,13 +258,19 @@ def _offsets(level: Level, offset: int, into: dict[Level, int]) -> dict[Level, i
 
 def leq(left: Level, right: Level) -> bool:
     """Whether `left` is at most `right` for every value of the parameters (complete: splits on zero or not)."""
+    return _leq(left, right, Budget(COMPARISON_STEPS))
+
+
+def _leq(left: Level, right: Level, work: Budget) -> bool:
     if left is right or left is ZERO:
         return True
-    left, right = _push_imax(left), _push_imax(right)
+    left, right = _push_imax(left, work), _push_imax(right, work)
     atom = _find_imax_atom(left) or _find_imax_atom(right)
     if atom is not None:
-        cases = ({atom: ZERO}, {atom: Succ(atom)})
-        return all(leq(substitute(left, case), substitute(right, case)) for case in cases)
+        for case in ({atom: ZERO}, {atom: Succ(atom)}):
+            if not _leq(substitute(left, case), substitute(right, case), work):
+                return False
+        return True
     bounds = _offsets(right, 0, {})
     top = max(bounds.values())
     return all(
@@ -264,7 +286,7 @@ def equiv(left: Level, right: Level) -> bool:
 
 def normalize(level: Level) -> Level:
     """An equal level in a sorted form without redundant arguments, for printing and comparing."""
-    level = _push_imax(level)
+    level = _push_imax(level, Budget(COMPARISON_STEPS))
     arguments = _offsets(level, 0, {})
     floor = arguments.pop(ZERO, None)
     if floor is not None and not any(offset >= floor for offset in arguments.values()):

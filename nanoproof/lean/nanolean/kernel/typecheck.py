@@ -26,7 +26,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.infer import Inferer
 from nanoproof.lean.nanolean.kernel.level import equiv
-from nanoproof.lean.nanolean.kernel.reduce import add_offset, ctor_of, fold_nat, nat_offset, unfold_app
+from nanoproof.lean.nanolean.kernel.reduce import add_offset, ctor_of, nat_offset, unfold_app
 from nanoproof.lean.nanolean.kernel.whnf import DEFAULT_STEPS, LocalTypes
 
 
@@ -107,7 +107,7 @@ class TypeChecker(Inferer):
             verdict = self._compare_offsets(a, b)
             if verdict is not None:
                 return verdict
-            a_value, b_value = fold_nat(env, a, self.whnf), fold_nat(env, b, self.whnf)
+            a_value, b_value = self.fold(a), self.fold(b)
             if a_value is not None or b_value is not None:
                 return self.is_def_eq(a_value or a, b_value or b)
             a_height, b_height = self._height(a), self._height(b)

@@ -15,6 +15,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     FVar,
     Lam,
     Let,
+    Lit,
     Proj,
     get_app_fn_args,
     instantiate,
@@ -23,6 +24,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.reduce import beta, fold_nat, reduce_head, reduce_proj, unfold_app
 
 DEFAULT_STEPS = 3_000_000
+BITS_PER_STEP = 128
+"""Computing a literal costs one step for each so many bits of it."""
 
 LocalTypes = Mapping[str, tuple[Expr, Expr | None]]
 
@@ -123,7 +126,7 @@ class Reducer:
             result = e
             while True:
                 result = self.whnf_core(result)
-                step = fold_nat(self.env, result, self.whnf) or unfold_app(self.env, result)
+                step = self.fold(result) or unfold_app(self.env, result)
                 if step is None:
                     break
                 result = step
@@ -131,3 +134,10 @@ class Reducer:
             raise BudgetExceeded("the computation is nested too deeply") from None
         self._whnf[e] = result
         return result
+
+    def fold(self, e: Expr) -> Expr | None:
+        """The value of an operation of `Nat` applied to numbers, None for other terms; large numbers cost more."""
+        value = fold_nat(self.env, e, self.whnf)
+        if value.__class__ is Lit:
+            self.budget.spend(value.value.bit_length() // BITS_PER_STEP)
+        return value
