@@ -23,3 +23,10 @@ class ElabError(ProofError):
 
 class TacticError(ProofError):
     """A tactic does not apply."""
+
+
+class Aborted(TacticError):
+    """A tactic block ends here because of errors that have been reported already."""
+
+    def __init__(self) -> None:
+        super().__init__("aborted because of the errors before")

@@ -17,7 +17,7 @@ class CommandParser(TacticParser):
         """All commands; behind an error reading goes on at the next word that starts a command."""
         while self.kinds[self.i] != EOF:
             first = self.i
-            self.depth, self.column = 0, -1
+            self.depth, self.column = 0, 0
             try:
                 yield self.command()
             except ParseError as error:

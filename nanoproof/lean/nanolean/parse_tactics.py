@@ -23,6 +23,8 @@ class TacticParser(CaseParser):
         if self.texts[self.i] not in _TACTICS and self.kinds[self.i] != IDENT:
             return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
         if not self.indented():
+            if self.column == 0:
+                return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
             self.fail("'{' or an indented tactic sequence")
         return self.tactic_seq()
 

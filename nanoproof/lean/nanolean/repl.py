@@ -95,7 +95,7 @@ class Repl:
             return {"message": "Unknown proof state."}
         try:
             with refusals():
-                step = run_tactic(state, request["tactic"])
+                step = run_tactic(state, request["tactic"], recover=True)
                 status, goals = proof_status(step.state), step.state.goal_texts()
                 sorry_goals = [sorry.goal_texts()[0] for sorry in step.sorries]
         except ProofError as error:

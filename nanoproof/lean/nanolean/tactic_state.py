@@ -7,12 +7,12 @@ that states stay small and share what they have in common.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from nanoproof.lean.nanolean.elab.session import Note, Session, SorryRecord
 from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.errors import TacticError
+from nanoproof.lean.nanolean.errors import Aborted, ProofError, TacticError
 from nanoproof.lean.nanolean.kernel.declaration import OpaqueDecl
 from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
 from nanoproof.lean.nanolean.kernel.expr import (
@@ -107,28 +107,31 @@ def instantiated(mctx: MetaContext, lctx: LocalContext) -> LocalContext:
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def run_tactic(state: TacticState, text: str, steps: int = TACTIC_STEPS) -> StepResult:
+def run_tactic(state: TacticState, text: str, steps: int = TACTIC_STEPS, recover: bool = False) -> StepResult:
     """Run one tactic, given as text, on a state.
 
     Raises `TacticError` with Lean's message when it is refused, also when it is no tactic or takes too many steps.
+    With `recover`, as in Lean's REPL, errors in terms and nested blocks do not raise: they are notes of severity
+    "error", `sorry` stands for what they spoil, and whoever asked has to look.
     """
     try:
         node = parse_tactic(text)
     except ParseError as error:
-        raise TacticError(f"<input>:{error.line}:{error.column}: {error.message}") from None
+        raise TacticError(f"<input>:{error.line}:{error.column + 1}: {error.message}") from None
     except RecursionError:
         raise TacticError("the text is nested too deeply") from None
-    return run_node(state, node, steps)
+    return run_node(state, node, steps, recover)
 
 
-def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> StepResult:
-    """Run one parsed tactic on a state; raises `TacticError` or another `ProofError`."""
+def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS, recover: bool = False) -> StepResult:
+    """Run one parsed tactic on a state; raises `TacticError` or another `ProofError` (see `run_tactic`)."""
     load_tactics()
     mctx = open_state(state, steps)
-    session = Session(mctx, state.state, run_block, state.level_names)
+    session = Session(mctx, state.state, run_block, state.level_names, recover=recover)
     ctx = TacticContext(mctx, state.state, state.goals, session)
     with refusals():
-        run_tactic_node(ctx, node)
+        with suppress(Aborted):
+            run_tactic_node(ctx, node)
         ctx.prune()
         sorries = tuple(sorry_state(session, record, partial=True) for record in session.sorries)
         used_sorry = state.has_sorry or bool(sorries)
@@ -136,13 +139,19 @@ def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS) -> Ste
 
 
 def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -> None:
-    """Run the tactics of a `by` block; they must close the goal."""
+    """Run the tactics of a `by` block; they must close the goal, or it is admitted where errors are recovered from."""
     load_tactics()
     ctx = TacticContext(session.mctx, session.state, [goal], session)
-    run_seq(ctx, seq)
-    ctx.prune()
-    if ctx.goals:
-        raise TacticError(unsolved(session.mctx, ctx.goals), pos, end)
+    try:
+        run_seq(ctx, seq)
+        ctx.prune()
+        if ctx.goals:
+            raise TacticError(unsolved(session.mctx, ctx.goals), pos, end)
+    except ProofError as error:
+        if not session.recover:
+            raise
+        session.report(error)
+        session.admit(goal)
 
 
 def unsolved(mctx: MetaContext, goals: Iterable[str]) -> str:

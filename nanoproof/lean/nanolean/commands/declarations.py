@@ -19,7 +19,7 @@ from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ElabError, ProofError
 from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
 from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_consts, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Expr, collect_consts
 from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
 from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
@@ -51,21 +51,22 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         include_variables(header)
         header.lctx = close_context(session, header.lctx, signature)
     value: Expr | None = None
+    session.recover = True
     try:
         with refusals():
-            value = elab_term(session, header.lctx, cmd.value, header.type).term
+            value = elab_term(session, header.lctx, cmd.value, header.type, recover=True).term
     except ProofError as error:
-        error = error.at(cmd.value.pos, cmd.value.end)
-        result.say("error", error.message, error.pos or 0, error.end or 0)
-    report_sorries(result, header)
-    if value is None:
-        if header.type is None:
-            return
-        value = _synthetic_sorry(header, header.type)
-    elif session.sorries or "sorryAx" in collect_consts(value):
-        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
+        session.report(error.at(cmd.value.pos, cmd.value.end))
     for note in session.notes:
         result.say(note.severity, note.text, note.pos, note.end)
+    report_sorries(result, header)
+    if session.has_errors:
+        if header.type is None:
+            return
+        value = session.synthetic_sorry(header.type)
+    assert value is not None
+    if not session.has_errors and (session.sorries or "sorryAx" in collect_consts(value)):
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
     if header.type is None:
         header.type = session.mctx.instantiate(session.mctx.infer_type(value))
     add_value(result, cmd, header, value)
@@ -110,13 +111,6 @@ def report_sorries(result: CommandResult, header: Header) -> None:
     for record in sorted(session.sorries, key=lambda record: record.pos):
         tactic_state = sorry_state(session, record, partial=False)
         result.sorries.append(SorryGoal(record.pos, record.end, tactic_state.goal_texts()[0], tactic_state))
-
-
-def _synthetic_sorry(header: Header, type_: Expr) -> Expr:
-    """What stands for the value of a declaration whose value has errors, so that later text can refer to it."""
-    level = header.session.mctx.sort_level(type_)
-    assert level is not None
-    return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.true"))
 
 
 def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,7 @@ from nanoproof.lean.nanolean.syntax import (
 )
 from nanoproof.lean.nanolean.tactic_state import refusals
 
+_UNEXPECTED = re.compile(r"unexpected (?:token|identifier) '([^\n]+)'; expected ")
 RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     TheoremCmd: run_declaration,
     ExampleCmd: run_declaration,
@@ -74,7 +76,8 @@ def run_text(state: EnvState, text: str) -> CommandResult:
         for command in iter_commands(text):
             if isinstance(command, ParseError):
                 offset = lines.offset(command.line, command.column)
-                result.say("error", command.message, offset, offset)
+                unexpected = _UNEXPECTED.match(command.message)
+                result.say("error", command.message, offset, offset + (len(unexpected[1]) if unexpected else 0))
             else:
                 run_command(result, command)
     except RecursionError:

@@ -38,18 +38,21 @@ def elab_term(
     expected: Expr | None = None,
     holes: Holes = "error",
     ensure: bool = True,
+    recover: bool = False,
 ) -> Elaborated:
     """Elaborate a term in a context.
 
     `holes` says what may stay open: "error" nothing, "goals" (as `refine`) only `?_`, "natural" (as `apply`, `rw`)
     also `_` and implicit arguments that unification has not found yet. With `ensure` the result has the expected type;
-    without, the expected type only guides. Raises `ElabError` with a place in the source.
+    without, the expected type only guides. Raises `ElabError` with a place in the source; with `recover`, and where the
+    session allows it, most errors are reported to the session instead and `sorry` stands for the part they are in.
     """
     elaborator = Elaborator(session, lctx)
-    term = elaborator.elab(stx, expected)
-    if expected is not None and ensure:
-        term = elaborator.ensure_type(term, expected, stx)
-    return finish(elaborator, term, holes, stx)
+    with session.recovering(recover):
+        term = elaborator.elab(stx, expected)
+        if expected is not None and ensure:
+            term = elaborator.ensure_type(term, expected, stx)
+        return finish(elaborator, term, holes, stx)
 
 
 def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error") -> Expr:

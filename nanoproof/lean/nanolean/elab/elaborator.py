@@ -58,10 +58,17 @@ class Elaborator:
         rule = RULES.get(stx.__class__)
         if rule is None:
             raise ElabError(f"this form of term is not supported: {stx.__class__.__name__}", stx.pos, stx.end)
+        goals, lctx = len(self.goals), self.lctx
         try:
             return rule(self, stx, expected)
         except ElabError as error:
-            raise error.at(stx.pos, stx.end) from None
+            error.at(stx.pos, stx.end)
+            if not self.session.recover:
+                raise error from None
+            self.session.report(error)
+            self.lctx = lctx
+            del self.goals[goals:]
+            return self.session.synthetic_sorry(self.fresh_type() if expected is None else expected)
         except BudgetExceeded:
             raise
         except KernelError as error:
@@ -122,7 +129,8 @@ class Elaborator:
         waiting, holes = list(self.waiting), list(self.holes)
         goals, named_goals = list(self.goals), dict(self.named_goals)
         try:
-            yield
+            with self.session.recovering(False):
+                yield
         except ElabError:
             self.mctx.restore(mark)
             self.lctx, self.waiting, self.holes = lctx, waiting, holes
@@ -189,6 +197,11 @@ class Elaborator:
         outer, self.lctx = self.lctx, item.lctx
         try:
             return self.elab_as(item.stx, self.mctx.instantiate(item.type))
+        except ElabError as error:
+            if not self.session.recover:
+                raise
+            self.session.report(error)
+            return self.session.synthetic_sorry(self.mctx.instantiate(item.type))
         finally:
             self.lctx = outer
 

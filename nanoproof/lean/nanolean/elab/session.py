@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.expr import Expr
+from nanoproof.lean.nanolean.errors import Aborted, ElabError, ProofError
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_mvars, mk_app
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.printer import pp_expr
@@ -26,7 +28,7 @@ class SorryRecord:
 
 @dataclass(frozen=True)
 class Note:
-    """Something to tell the user that is no refusal: severity "info" or "warning"."""
+    """Something to tell the user: severity "info" or "warning", or "error" for what `Session.report` recovered from."""
 
     severity: str
     text: str
@@ -51,7 +53,59 @@ class Session:
     level_names: tuple[str, ...] = ()
     sorries: list[SorryRecord] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    recover: bool = False
+    """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
         """A term as Lean prints it."""
         return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error has been put on record."""
+        return any(note.severity == "error" for note in self.notes)
+
+    @contextmanager
+    def recovering(self, allowed: bool) -> Iterator[None]:
+        """Inside, errors are recovered from only if that was so before and is `allowed`."""
+        before, self.recover = self.recover, self.recover and allowed
+        try:
+            yield
+        finally:
+            self.recover = before
+
+    def report(self, error: ProofError) -> None:
+        """Put an error on record, except where it only follows from one that is there already."""
+        if isinstance(error, Aborted) or (self.has_errors and "sorry" in error.message):
+            return
+        pos = error.pos or 0
+        self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))
+
+    def synthetic_sorry(self, type_: Expr) -> Expr:
+        """What stands in the place of a part that has errors."""
+        level = self.mctx.sort_level(type_)
+        if level is None:
+            raise ElabError("type expected")
+        return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.true"))
+
+    def admit(self, goal: str) -> None:
+        """Close a goal, as far as it is open, by `synthetic_sorry`."""
+        for mvar_id in self._open_parts(goal):
+            if not self.mctx.is_assigned(mvar_id):
+                self.mctx.assign(mvar_id, self.synthetic_sorry(self.mctx.instantiate(self.mctx.decl(mvar_id).type)))
+
+    def _open_parts(self, goal: str) -> list[str]:
+        """The metavariables in the value of a goal, also those that a delayed assignment waits for."""
+        found: list[str] = []
+        todo = [goal]
+        while todo:
+            mvar_id = todo.pop()
+            if mvar_id in found:
+                continue
+            if mvar_id in self.mctx.delayed:
+                todo.append(self.mctx.delayed[mvar_id].mvar_id)
+            elif mvar_id in self.mctx.assignment:
+                todo += collect_mvars(self.mctx.instantiate(self.mctx.assignment[mvar_id]))
+            else:
+                found.append(mvar_id)
+        return found

@@ -62,7 +62,7 @@ def intros_tactic(ctx: TacticContext, stx: IntrosStx) -> None:
 @tactic(ExactStx)
 def exact_tactic(ctx: TacticContext, stx: ExactStx) -> None:
     """`exact e`: close the goal with a term of its type."""
-    ctx.close(elab_term(ctx.session, ctx.lctx, stx.term, ctx.target).term)
+    ctx.close(elab_term(ctx.session, ctx.lctx, stx.term, ctx.target, recover=True).term)
 
 
 @tactic(RefineStx)
@@ -74,7 +74,7 @@ def refine_tactic(ctx: TacticContext, stx: RefineStx) -> None:
 def refine_main(ctx: TacticContext, term: Term, suffix: str = "refine") -> None:
     """Close the main goal with a term; goals for its `?_` take the place of the main goal."""
     goal = ctx.main
-    found = elab_term(ctx.session, ctx.lctx, term, ctx.target, holes="goals")
+    found = elab_term(ctx.session, ctx.lctx, term, ctx.target, holes="goals", recover=True)
     ctx.mctx.assign(goal, found.term)
     tag_goals(ctx, list(found.goals), goal_tag(ctx.mctx, goal), suffix)
     ctx.replace_main(found.goals)
@@ -95,7 +95,7 @@ def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
     """`have h : T := e`: prove something on the way; `?_` in `e` become goals after the main one."""
     goal, lctx = ctx.main, ctx.lctx
     type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
-    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
+    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
     if type_ is None:
         type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
     _, new = assert_hyp(ctx.mctx, goal, _hyp_name(stx.name), type_, found.term)

@@ -10,6 +10,7 @@ from nanoproof.lean.nanolean.syntax import ByCasesStx, CasesStx, InjectionStx, S
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.decide import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.equations import subst_hyp
 from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal
@@ -35,8 +36,12 @@ def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
     if not mctx.is_prop(prop):
         raise TacticError(f"`by_cases` needs a proposition, got\n  {ctx.show(prop)}")
     target = ctx.target
-    if not mctx.is_prop(target):
-        raise TacticError("`by_cases` is supported for goals that are propositions only")
+    instance = None if mctx.is_prop(target) else decidable_instance(mctx, prop)
+    if instance is None and not mctx.is_prop(target):
+        raise TacticError(
+            "`by_cases` is supported for goals that are propositions and for decidable conditions only, not for\n  "
+            f"{ctx.show(prop)}"
+        )
     negated = mk_app(Const("Not"), prop)
     decl = mctx.decl(goal)
     name = inaccessible("h") if stx.name in (None, "_") else str(stx.name)
@@ -47,9 +52,21 @@ def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
         new = new_goal(mctx, target, decl.lctx.add(local), tag)
         goals.append(new)
         sides.append(mctx.mk_lambda([local.fvar_id], MVar(new)))
-    em = mk_app(Const("Classical.em"), prop)
-    mctx.assign(goal, mk_app(Const("Or.elim"), prop, negated, target, em, *sides))
+    mctx.assign(goal, _by_cases_value(ctx, prop, target, sides, instance))
     ctx.replace_main(goals)
+
+
+def _by_cases_value(ctx: TacticContext, prop: Expr, target: Expr, sides: list[Expr], instance: Expr | None) -> Expr:
+    """The positive or the negative side: by excluded middle for propositions, as the instance computes otherwise."""
+    if instance is None:
+        em = mk_app(Const("Classical.em"), prop)
+        return mk_app(Const("Or.elim"), prop, mk_app(Const("Not"), prop), target, em, *sides)
+    level = ctx.mctx.sort_level(target)
+    assert level is not None, "the goal has a type"
+    local = ctx.mctx.fresh_local("x", mk_app(Const("Decidable"), prop))
+    motive = ctx.mctx.mk_lambda([local.fvar_id], target)
+    pos, neg = sides
+    return mk_app(Const("Decidable.rec", (level,)), prop, motive, neg, pos, instance)
 
 
 # -- equations ---------------------------------------------------------------------------------------------------------

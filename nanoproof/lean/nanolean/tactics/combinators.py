@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nanoproof.lean.nanolean.errors import ProofError, TacticError
+from collections.abc import Callable
+
+from nanoproof.lean.nanolean.errors import Aborted, ProofError, TacticError
 from nanoproof.lean.nanolean.syntax import (
     AllGoalsStx,
     AndThenStx,
@@ -35,15 +37,24 @@ def unsolved_goals(ctx: TacticContext) -> TacticError:
     return TacticError("unsolved goals\n" + "\n\n".join(ctx.show_goal(goal) for goal in ctx.goals))
 
 
-def close_main_with(ctx: TacticContext, seq: TacticSeq) -> None:
-    """Run tactics on the main goal alone; they must close it."""
+def close_main_with(ctx: TacticContext, seq: TacticSeq, blame: tuple[int, int] | None = None) -> None:
+    """Run tactics on the main goal alone; they must close it, or the goal is admitted where errors are recovered from.
+
+    Goals that are left are reported at the place `blame`, or at the tactics.
+    """
     main = ctx.main
     rest = ctx.goals[1:]
     ctx.goals = [main]
-    run_seq(ctx, seq)
-    ctx.prune()
-    if ctx.goals:
-        raise unsolved_goals(ctx).at(seq.pos, seq.end)
+    try:
+        run_seq(ctx, seq)
+        ctx.prune()
+        if ctx.goals:
+            raise unsolved_goals(ctx).at(*(blame or (seq.pos, seq.end)))
+    except ProofError as error:
+        if not ctx.session.recover:
+            raise
+        ctx.session.report(error)
+        ctx.session.admit(main)
     ctx.goals = rest
 
 
@@ -56,13 +67,13 @@ def paren_tactic(ctx: TacticContext, stx: ParenStx) -> None:
 @tactic(BulletStx)
 def bullet_tactic(ctx: TacticContext, stx: BulletStx) -> None:
     """`· tactics`: close the main goal."""
-    close_main_with(ctx, stx.tactics)
+    close_main_with(ctx, stx.tactics, (stx.pos, stx.end))
 
 
 @tactic(BraceStx)
 def brace_tactic(ctx: TacticContext, stx: BraceStx) -> None:
-    """`{ tactics }`: close the main goal."""
-    close_main_with(ctx, stx.tactics)
+    """`{ tactics }`: close the main goal; Lean blames the closing brace for goals that are left."""
+    close_main_with(ctx, stx.tactics, (stx.end - 1, stx.end))
 
 
 @tactic(FocusStx)
@@ -77,26 +88,35 @@ def and_then_tactic(ctx: TacticContext, stx: AndThenStx) -> None:
     """`t <;> u`: run `u` on every goal that `t` makes of the main goal."""
     with ctx.focus():
         run_tactic_node(ctx, stx.first)
-        left: list[str] = []
-        for goal in ctx.goals:
-            if ctx.mctx.is_assigned(goal):
-                continue
-            ctx.goals = [goal]
-            run_tactic_node(ctx, stx.then)
-            left += ctx.goals
-        ctx.goals = left
+        on_all_goals(ctx, lambda: run_tactic_node(ctx, stx.then))
 
 
 @tactic(AllGoalsStx)
 def all_goals_tactic(ctx: TacticContext, stx: AllGoalsStx) -> None:
     """`all_goals tactics`: run them on every goal."""
-    left: list[str] = []
-    for goal in list(ctx.goals):
-        if not ctx.mctx.is_assigned(goal):
-            ctx.goals = [goal]
-            run_seq(ctx, stx.tactics)
-            left += ctx.goals
+    on_all_goals(ctx, lambda: run_seq(ctx, stx.tactics))
+
+
+def on_all_goals(ctx: TacticContext, work: Callable[[], None]) -> None:
+    """Do something to every goal alone. Where errors are recovered from, all goals are tried before giving up."""
+    goals, left, failed = list(ctx.goals), [], False
+    for goal in goals:
+        if ctx.mctx.is_assigned(goal):
+            continue
+        ctx.goals = [goal]
+        try:
+            work()
+        except ProofError as error:
+            if not ctx.session.recover:
+                raise
+            ctx.session.report(error)
+            failed = True
+        left += ctx.goals
     ctx.goals = left
+    if failed:
+        for goal in goals:
+            ctx.session.admit(goal)
+        raise Aborted
 
 
 @tactic(AnyGoalsStx)
@@ -120,11 +140,13 @@ def first_tactic(ctx: TacticContext, stx: FirstStx) -> None:
     """`first | t | u`: the first alternative that succeeds."""
     mark = ctx.save()
     for place, alternative in enumerate(stx.alts):
+        last = place == len(stx.alts) - 1
         try:
-            run_seq(ctx, alternative)
+            with ctx.session.recovering(last):
+                run_seq(ctx, alternative)
             return
         except ProofError:
-            if place == len(stx.alts) - 1:
+            if last:
                 raise
             ctx.restore(mark)
 

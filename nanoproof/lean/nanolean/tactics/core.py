@@ -129,21 +129,23 @@ class TacticContext:
 
     # -- trying ------------------------------------------------------------------------------------------------------
 
-    def save(self) -> tuple[int, list[str], int]:
+    def save(self) -> tuple[int, list[str], int, int]:
         """A mark for `restore`."""
-        return self.mctx.save(), list(self.goals), len(self.session.sorries)
+        return self.mctx.save(), list(self.goals), len(self.session.sorries), len(self.session.notes)
 
-    def restore(self, mark: tuple[int, list[str], int]) -> None:
+    def restore(self, mark: tuple[int, list[str], int, int]) -> None:
         """Undo everything since the mark."""
         self.mctx.restore(mark[0])
         self.goals = list(mark[1])
         del self.session.sorries[mark[2] :]
+        del self.session.notes[mark[3] :]
 
     def attempt(self, work: Callable[[], object]) -> bool:
         """Run something; when it is refused, undo it and answer False."""
         mark = self.save()
         try:
-            work()
+            with self.session.recovering(False):
+                work()
         except ProofError:
             self.restore(mark)
             return False

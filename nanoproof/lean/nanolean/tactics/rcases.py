@@ -51,7 +51,7 @@ def obtain_tactic(ctx: TacticContext, stx: ObtainStx) -> None:
         extra = [proof_goal]
         value: Expr = MVar(proof_goal)
     else:
-        found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
+        found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
         value, extra = found.term, list(found.goals)
     if isinstance(value, FVar) and type_ is None:
         fvar_id = value.id

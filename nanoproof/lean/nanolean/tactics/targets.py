@@ -89,16 +89,10 @@ def run_alternatives(ctx: TacticContext, branches: Sequence[Branch], alts: Seque
         goal = name_branch(ctx, branch, alt)
         ctx.goals = [goal]
         if isinstance(alt.rhs, TacticSeq):
-            _run_block(ctx, alt.rhs, goal)
+            close_main_with(ctx, alt.rhs)
             continue
         left += _leave_open(ctx, alt.rhs, goal)
     ctx.goals = left + rest
-
-
-def _run_block(ctx: TacticContext, seq: TacticSeq, goal: str) -> None:
-    if not seq.tactics:
-        raise TacticError(f"unsolved goals\n{ctx.show_goal(goal)}", seq.pos, seq.end)
-    close_main_with(ctx, seq)
 
 
 def _leave_open(ctx: TacticContext, hole: Hole | SyntheticHole, goal: str) -> list[str]:
