@@ -6,6 +6,7 @@ from nanoproof.lean.nanolean.parser import ParseError, parse_tactic, parse_term
 from nanoproof.lean.nanolean.syntax import (
     AcRflStx,
     AllGoalsStx,
+    AndIntrosStx,
     AndThenStx,
     AnyGoalsStx,
     ApplyStx,
@@ -14,10 +15,15 @@ from nanoproof.lean.nanolean.syntax import (
     BulletStx,
     By,
     ByCasesStx,
+    Calc,
+    CalcStep,
+    CalcStx,
     CasesStx,
     CaseStx,
     CaseTarget,
     ChangeStx,
+    ClearStx,
+    CongrStx,
     ConstructorStx,
     ContradictionStx,
     DecideStx,
@@ -25,22 +31,35 @@ from nanoproof.lean.nanolean.syntax import (
     ExactStx,
     ExfalsoStx,
     ExistsStx,
+    ExtStx,
+    FailIfSuccessStx,
     FirstStx,
     FocusStx,
+    FunextStx,
+    Generalization,
+    GeneralizeStx,
     GrindStx,
+    HavePatternStx,
     HaveStx,
     Hole,
     Ident,
     InductionAlt,
     InductionStx,
+    InjectionsStx,
     InjectionStx,
+    IntroPatternsStx,
     IntrosStx,
     IntroStx,
+    IterateStx,
     LeftStx,
+    LetStx,
     Location,
     NextStx,
+    NofunStx,
+    NomatchStx,
     Num,
     ObtainStx,
+    Occurrences,
     OmegaStx,
     ParenStx,
     PatAlts,
@@ -50,23 +69,30 @@ from nanoproof.lean.nanolean.syntax import (
     RcasesStx,
     RefineStx,
     RenameIStx,
+    RenameStx,
+    RepeatPrimeStx,
     RepeatStx,
     RevertStx,
     RflStx,
     RightStx,
+    RintroStx,
     RotateLeftStx,
     RotateRightStx,
     RwRule,
     RwStx,
     ShowStx,
     SimpAllStx,
+    SimpaStx,
     SimpLemma,
     SimpStx,
     SkipStx,
+    SolveStx,
     SorryStx,
     SpecializeStx,
     SplitStx,
     SubstStx,
+    SubstVarsStx,
+    SufficesStx,
     SymmStx,
     SyntheticHole,
     Tactic,
@@ -86,6 +112,7 @@ def seq(*tactics: Tactic) -> TacticSeq:
 
 
 RFL, SKIP = RflStx(), SkipStx()
+PAIR = PatTuple((PatName("y"), PatName("h")))
 
 
 @pytest.mark.parametrize(
@@ -146,6 +173,35 @@ RFL, SKIP = RflStx(), SkipStx()
         ("rotate_left", RotateLeftStx(1)),
         ("rotate_left 2", RotateLeftStx(2)),
         ("rotate_right", RotateRightStx(1)),
+        ("intro x ⟨y, h⟩", IntroPatternsStx((PatName("x"), PAIR))),
+        ("intro (x : p)", IntroPatternsStx((PatTyped(PatName("x"), P),))),
+        ("rintro x ⟨y, h⟩ (h | -)", RintroStx((PatName("x"), PAIR, PatAlts((PatName("h"), PatName("-")))))),
+        ("rintro (x y : p)", RintroStx((PatTyped(PatName("x"), P), PatTyped(PatName("y"), P)))),
+        ("have ⟨y, h⟩ := h", HavePatternStx(PAIR, None, H)),
+        ("have ⟨y, h⟩ : p := h", HavePatternStx(PAIR, P, H)),
+        ("let x := k", LetStx("x", None, K)),
+        ("let x : p := k", LetStx("x", P, K)),
+        ("suffices h : p from k", SufficesStx("h", P, K)),
+        ("suffices p by rfl", SufficesStx("this", P, By(seq(RFL)))),
+        ("generalize n = x", GeneralizeStx((Generalization(None, N, "x"),))),
+        ("generalize h : n = x, k = y", GeneralizeStx((Generalization("h", N, "x"), Generalization(None, K, "y")))),
+        ("clear h x", ClearStx(("h", "x"))),
+        ("rename p => h", RenameStx(P, "h")),
+        ("injections x y", InjectionsStx(("x", "y"))),
+        ("subst_vars", SubstVarsStx()),
+        ("nomatch h, k", NomatchStx((H, K))),
+        ("nofun", NofunStx()),
+        ("funext x y", FunextStx(("x", "y"))),
+        ("ext", ExtStx(())),
+        ("ext1 x", ExtStx((PatName("x"),), once=True)),
+        ("congr", CongrStx(None)),
+        ("congr 2", CongrStx(2)),
+        ("and_intros", AndIntrosStx()),
+        ("simpa", SimpaStx(False, (), False, None)),
+        ("simpa only [h] using k", SimpaStx(True, (SimpLemma(H),), False, K)),
+        ("rw (occs := .pos [1, 3]) [h]", RwStx((RwRule(False, H),), GOAL, True, Occurrences(True, (1, 3)))),
+        ("rwa [h]", ParenStx(seq(RwStx((RwRule(False, H),), GOAL), AssumptionStx()))),
+        ("admit", SorryStx()),
     ],
 )
 def test_single_tactics(text: str, tactic: Tactic) -> None:
@@ -168,6 +224,12 @@ def test_single_tactics(text: str, tactic: Tactic) -> None:
         ("first | rfl | skip; rfl", FirstStx((seq(RFL), seq(SKIP, RFL)))),
         ("try rfl", TryStx(seq(RFL))),
         ("repeat rfl", RepeatStx(seq(RFL))),
+        ("repeat' rfl", RepeatPrimeStx(seq(RFL))),
+        ("repeat1' rfl", RepeatPrimeStx(seq(RFL), once=True)),
+        ("iterate rfl", IterateStx(None, seq(RFL))),
+        ("iterate 3 rfl", IterateStx(3, seq(RFL))),
+        ("solve | rfl | skip", SolveStx((seq(RFL), seq(SKIP)))),
+        ("fail_if_success rfl", FailIfSuccessStx(seq(RFL))),
     ],
 )
 def test_combinators(text: str, tactic: Tactic) -> None:
@@ -266,7 +328,7 @@ def test_hypothesis_names_in_scope_of_a_type_without_spaces() -> None:
     assert parse_tactic("have: p := by\n    skip\n    rfl") == HaveStx("this", P, By(seq(SKIP, RFL)))
 
 
-@pytest.mark.parametrize("text", ["exat 42", "exact? x", "simp?", "apply?", "lia", "nlinarith", "rwa [h]"])
+@pytest.mark.parametrize("text", ["exat 42", "ring", "use 3", "refine' h", "nth_rw 1 [h]", "nlinarith", "by_contra h"])
 def test_unknown_tactics(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_tactic(text)
@@ -287,6 +349,9 @@ def test_an_unknown_tactic_inside_of_a_block_is_found_there() -> None:
         ("exact", "unexpected end of input; expected term"),
         ("rw h", "unexpected identifier 'h'; expected '['"),
         ("have h : p", "unexpected end of input; expected ':='"),
+        ("suffices h : p", "unexpected end of input; expected 'from' or 'by'"),
+        ("clear", "unexpected end of input; expected identifier"),
+        ("rw (occs := 1) [h]", "unexpected token '1'; expected '.pos' or '.neg'"),
         ("cases h with", "unexpected end of input; expected '|'"),
         ("cases h with | inl", "unexpected end of input; expected '=>'"),
         ("simp at", "unexpected end of input; expected hypothesis, '⊢' or '*'"),
@@ -305,15 +370,52 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "intro ⟨a, b⟩",
+        "exact? x",
+        "simp?",
+        "simp_arith",
+        "conv => lhs",
+        "intro ⟨a, rfl⟩",
+        "intro (a | b)",
+        "have ⟨a, -⟩ := h",
+        "show p from h",
+        "rw (config := {}) [h]",
+        "generalize h : n = x at k",
+        "rintro x y : p",
         "simp (config := {})",
         "simp +arith",
         "simp [↓ h]",
         "change p with q",
         "cases h with skip | a => rfl",
-        "have ⟨a, b⟩ := h",
     ],
 )
 def test_what_lean_has_beyond_us_is_refused_by_name(text: str) -> None:
     with pytest.raises(ParseError, match="not supported"):
         parse_tactic(text)
+
+
+CHAIN = Calc((CalcStep(parse_term("x = n"), H), CalcStep(parse_term("_ = k"), By(seq(RFL)))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "calc x = n := h\n  _ = k := by rfl",
+        "calc\n  x = n := h\n  _ = k := by rfl",
+        "calc\n  x = n := h\n  _ = k := by\n    rfl",
+        "calc x = n :=\n      h\n     _ = k := by rfl",
+    ],
+)
+def test_calc_is_the_same_in_terms_and_tactics(text: str) -> None:
+    assert parse_term(text) == CHAIN
+    assert parse_tactic(text) == CalcStx(CHAIN.steps)
+
+
+def test_a_calc_may_begin_with_a_term_and_end_a_block() -> None:
+    block = parse_term("by\n  calc x\n  _ = k := h\n  skip")
+    steps = (CalcStep(X, None), CalcStep(parse_term("_ = k"), H))
+    assert block == By(seq(CalcStx(steps), SKIP))
+
+
+def test_a_step_of_calc_may_say_its_left_side() -> None:
+    steps = parse_term("calc\n  x = n := h\n  n = k := h")
+    assert steps == Calc((CalcStep(parse_term("x = n"), H), CalcStep(parse_term("n = k"), H)))

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from nanoproof.lean.nanolean import syntax as stx
 from nanoproof.lean.nanolean.cursor import NO_COLUMN
 from nanoproof.lean.nanolean.lexer import IDENT, NUM
-from nanoproof.lean.nanolean.parse_cases import CaseParser
+from nanoproof.lean.nanolean.parse_context import ContextParser
 
 
-class TacticParser(CaseParser):
+class TacticParser(ContextParser):
     """One method per form of tactic; each starts behind the tactic's own word, whose offset is `start`."""
 
     # --- blocks
@@ -61,9 +61,11 @@ class TacticParser(CaseParser):
         return tactic
 
     def tactic_form(self) -> stx.Tactic:
-        form = _TACTICS.get(self.texts[self.i])
-        start = self.pos()
+        text, start = self.texts[self.i], self.pos()
+        form = _TACTICS.get(text)
         if form is None:
+            if text in UNSUPPORTED:
+                self.refuse(f"the tactic `{text}` is")
             if self.kinds[self.i] == IDENT:
                 raise self.tokens.error("unknown tactic", start)
             self.fail("tactic")
@@ -77,161 +79,27 @@ class TacticParser(CaseParser):
         self.column = column
         return tactics
 
-    # --- shared parts
+    # --- goals and combinators
 
-    def location(self) -> stx.Location:
-        start = self.pos()
-        if not self.accept("at"):
-            return stx.Location(pos=start, end=start)
-        if self.accept("*"):
-            return stx.Location((), True, True, pos=start, end=self.last_end())
-        first = self.i
-        while self.kinds[self.i] == IDENT and self.indented():
-            self.i += 1
-        hyps = tuple(self.texts[first : self.i])
-        goal = self.accept("⊢")
-        if not hyps and not goal:
-            self.fail("hypothesis, '⊢' or '*'")
-        return stx.Location(hyps, goal, pos=start, end=self.last_end())
+    def calc_tactic(self, start: int) -> stx.Tactic:
+        return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
 
-    def arrow_before(self) -> bool:
-        """Whether `←` was there."""
-        return self.accept("←", "<-")
-
-    def simp_list(self) -> tuple[tuple[stx.SimpLemma, ...], bool]:
-        """The optional `[h, ← g, -k, *]` and whether `*` was in it."""
-        lemmas: list[stx.SimpLemma] = []
-        star = False
-        if self.texts[self.i] != "[" or not self.indented():
-            return (), False
-        self.i += 1
-        column, self.column = self.column, NO_COLUMN
-        while self.texts[self.i] != "]":
-            if lemmas or star:
-                self.expect(",")
-            start = self.pos()
-            if self.texts[self.i] in ("↓", "↑"):
-                self.refuse("`↓` or `↑` before a simp lemma is")
-            if self.accept("*"):
-                star = True
-            elif self.accept("-"):
-                lemmas.append(stx.SimpLemma(self.atom(), erase=True, pos=start, end=self.last_end()))
-            else:
-                symm = self.arrow_before()
-                lemmas.append(stx.SimpLemma(self.term(), symm, pos=start, end=self.last_end()))
-        self.i += 1
-        self.column = column
-        return tuple(lemmas), star
-
-    def no_options(self, tactic: str) -> None:
-        if self.texts[self.i] in ("(", "+", "-"):
-            self.refuse(f"options of `{tactic}` are")
-
-    # --- introducing and rewriting
-
-    def intro(self, start: int) -> stx.Tactic:
-        names = self.binder_names()
-        if self.texts[self.i] in ("⟨", "(") and self.indented():
-            self.refuse("`intro` with a pattern or a type (`obtain` and `cases` take hypotheses apart) is")
-        return stx.IntroStx(names, pos=start, end=self.last_end())
-
-    def intros(self, start: int) -> stx.Tactic:
-        return stx.IntrosStx(self.binder_names(), pos=start, end=self.last_end())
-
-    def rewrite(self, start: int) -> stx.Tactic:
-        try_rfl = self.texts[self.i - 1] == "rw"
-        self.expect("[")
-        column, self.column = self.column, NO_COLUMN
-        rules: list[stx.RwRule] = []
-        while self.texts[self.i] != "]":
-            if rules:
-                self.expect(",")
-            rule_start = self.pos()
-            symm = self.arrow_before()
-            rules.append(stx.RwRule(symm, self.term(), pos=rule_start, end=self.last_end()))
-        self.i += 1
-        self.column = column
-        return stx.RwStx(tuple(rules), self.location(), try_rfl, pos=start, end=self.last_end())
-
-    def simp(self, start: int) -> stx.Tactic:
-        self.no_options("simp")
-        only = self.accept("only")
-        lemmas, star = self.simp_list()
-        return stx.SimpStx(only, lemmas, star, self.location(), pos=start, end=self.last_end())
-
-    def simp_all(self, start: int) -> stx.Tactic:
-        self.no_options("simp_all")
-        only = self.accept("only")
-        lemmas, star = self.simp_list()
-        if star:
-            raise self.tokens.error("`simp_all` uses all hypotheses, it takes no `*`", start)
-        return stx.SimpAllStx(only, lemmas, pos=start, end=self.last_end())
-
-    def grind(self, start: int) -> stx.Tactic:
-        self.no_options("grind")
-        only = self.accept("only")
-        lemmas, star = self.simp_list()
-        if star:
-            raise self.tokens.error("`grind` uses all hypotheses, it takes no `*`", start)
-        return stx.GrindStx(only, lemmas, pos=start, end=self.last_end())
-
-    def unfold(self, start: int) -> stx.Tactic:
-        names = [self.name()]
-        while self.kinds[self.i] == IDENT and self.indented():
-            names.append(self.name())
-        return stx.UnfoldStx(tuple(names), self.location(), pos=start, end=self.last_end())
-
-    def change(self, start: int) -> stx.Tactic:
-        type_ = self.term()
-        if self.texts[self.i] == "with":
-            self.refuse("`change .. with ..` is")
-        return stx.ChangeStx(type_, self.location(), pos=start, end=self.last_end())
-
-    def symm(self, start: int) -> stx.Tactic:
-        return stx.SymmStx(self.location(), pos=start, end=self.last_end())
-
-    def split(self, start: int) -> stx.Tactic:
-        return stx.SplitStx(self.location(), pos=start, end=self.last_end())
-
-    # --- terms and hypotheses
-
-    def exists_terms(self, start: int) -> stx.Tactic:
-        terms = [self.term()]
-        while self.accept(","):
-            terms.append(self.term())
-        return stx.ExistsStx(tuple(terms), pos=start, end=self.last_end())
-
-    def have(self, start: int) -> stx.Tactic:
-        name, type_, value = self.local_definition("have")
-        return stx.HaveStx(name, type_, value, pos=start, end=self.last_end())
-
-    def by_cases(self, start: int) -> stx.Tactic:
-        name = self.equation_name()
-        return stx.ByCasesStx(name, self.term(), pos=start, end=self.last_end())
-
-    def revert(self, start: int) -> stx.Tactic:
-        return stx.RevertStx(self.some_names(), pos=start, end=self.last_end())
-
-    def rename_i(self, start: int) -> stx.Tactic:
-        return stx.RenameIStx(self.some_names(), pos=start, end=self.last_end())
-
-    def subst(self, start: int) -> stx.Tactic:
-        terms = [self.atom()]
-        while self.at_argument():
-            terms.append(self.atom())
-        return stx.SubstStx(tuple(terms), pos=start, end=self.last_end())
-
-    def injection(self, start: int) -> stx.Tactic:
-        term = self.term()
-        names = self.some_names() if self.accept("with") else ()
-        return stx.InjectionStx(term, names, pos=start, end=self.last_end())
+    def congr(self, start: int) -> stx.Tactic:
+        depth = self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
+        return stx.CongrStx(depth, pos=start, end=self.last_end())
 
     def rotate(self, start: int) -> stx.Tactic:
         node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
         count = self.small_number() if self.kinds[self.i] == NUM and self.indented() else 1
         return node(count, pos=start, end=self.last_end())
 
-    # --- combinators
+    def iterate(self, start: int) -> stx.Tactic:
+        count = self.small_number() if self.kinds[self.i] == NUM else None
+        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
+
+    def repeat_prime(self, start: int) -> stx.Tactic:
+        once = self.texts[self.i - 1] == "repeat1'"
+        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
 
     def parenthesized(self, start: int) -> stx.Tactic:
         return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
@@ -253,6 +121,13 @@ class TacticParser(CaseParser):
         return stx.NextStx(names, self.tactic_seq(), pos=start, end=self.last_end())
 
     def first(self, start: int) -> stx.Tactic:
+        return stx.FirstStx(self.tactic_alternatives(), pos=start, end=self.last_end())
+
+    def solve(self, start: int) -> stx.Tactic:
+        return stx.SolveStx(self.tactic_alternatives(), pos=start, end=self.last_end())
+
+    def tactic_alternatives(self) -> tuple[stx.TacticSeq, ...]:
+        """`| t | u` at least once, none to the left of the first."""
         column, self.column = self.column, self.cols[self.i]
         if self.texts[self.i] != "|":
             self.fail("'|'")
@@ -261,7 +136,7 @@ class TacticParser(CaseParser):
             self.i += 1
             alts.append(self.tactic_seq())
         self.column = column
-        return stx.FirstStx(tuple(alts), pos=start, end=self.last_end())
+        return tuple(alts)
 
 
 _Form = Callable[[TacticParser, int], stx.Tactic]
@@ -282,16 +157,35 @@ def _with_block(node: Callable[..., stx.Tactic]) -> _Form:
     return lambda parser, start: node(parser.tactic_seq(), pos=start, end=parser.last_end())
 
 
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+UNSUPPORTED = _names(
+    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
+    "conv match if delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
+    "fail trace trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
+    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
+    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
+)
+"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
+
 _TACTICS: dict[str, _Form] = {
     "intro": TacticParser.intro,
     "intros": TacticParser.intros,
+    "rintro": TacticParser.rintro,
     "exact": _with_term(stx.ExactStx),
     "apply": _with_term(stx.ApplyStx),
     "refine": _with_term(stx.RefineStx),
     "specialize": _with_term(stx.SpecializeStx),
-    "show": _with_term(stx.ShowStx),
+    "show": TacticParser.show_tactic,
     "change": TacticParser.change,
     "have": TacticParser.have,
+    "let": TacticParser.have,
+    "suffices": TacticParser.suffices,
+    "calc": TacticParser.calc_tactic,
+    "generalize": TacticParser.generalize,
     "exists": TacticParser.exists_terms,
     "by_cases": TacticParser.by_cases,
     "cases": TacticParser.cases,
@@ -300,15 +194,28 @@ _TACTICS: dict[str, _Form] = {
     "obtain": TacticParser.obtain,
     "rw": TacticParser.rewrite,
     "rewrite": TacticParser.rewrite,
+    "rwa": TacticParser.rwa,
     "simp": TacticParser.simp,
     "simp_all": TacticParser.simp_all,
+    "simpa": TacticParser.simpa,
     "unfold": TacticParser.unfold,
     "symm": TacticParser.symm,
     "split": TacticParser.split,
     "revert": TacticParser.revert,
     "rename_i": TacticParser.rename_i,
     "subst": TacticParser.subst,
+    "subst_vars": _word(stx.SubstVarsStx),
     "injection": TacticParser.injection,
+    "injections": TacticParser.injections,
+    "clear": TacticParser.clear,
+    "rename": TacticParser.rename,
+    "nomatch": TacticParser.nomatch,
+    "nofun": _word(stx.NofunStx),
+    "funext": TacticParser.funext,
+    "ext": TacticParser.ext,
+    "ext1": TacticParser.ext,
+    "congr": TacticParser.congr,
+    "and_intros": _word(stx.AndIntrosStx),
     "rotate_left": TacticParser.rotate,
     "rotate_right": TacticParser.rotate,
     "assumption": _word(stx.AssumptionStx),
@@ -324,16 +231,22 @@ _TACTICS: dict[str, _Form] = {
     "omega": _word(stx.OmegaStx),
     "grind": TacticParser.grind,
     "sorry": _word(stx.SorryStx),
+    "admit": _word(stx.SorryStx),
     "skip": _word(stx.SkipStx),
     "done": _word(stx.DoneStx),
     "case": TacticParser.case,
     "next": TacticParser.next,
     "first": TacticParser.first,
+    "solve": TacticParser.solve,
     "all_goals": _with_block(stx.AllGoalsStx),
     "any_goals": _with_block(stx.AnyGoalsStx),
     "focus": _with_block(stx.FocusStx),
     "try": _with_block(stx.TryStx),
     "repeat": _with_block(stx.RepeatStx),
+    "repeat'": TacticParser.repeat_prime,
+    "repeat1'": TacticParser.repeat_prime,
+    "iterate": TacticParser.iterate,
+    "fail_if_success": _with_block(stx.FailIfSuccessStx),
     "·": _with_block(stx.BulletStx),
     "(": TacticParser.parenthesized,
     "{": TacticParser.braces,

@@ -11,13 +11,13 @@ from nanoproof.lean.nanolean.cursor import NO_COLUMN
 from nanoproof.lean.nanolean.lexer import FIELD, HOLE, IDENT, NUM
 from nanoproof.lean.nanolean.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS
 from nanoproof.lean.nanolean.parse_binders import BRACKETS
-from nanoproof.lean.nanolean.parse_forms import FormParser
+from nanoproof.lean.nanolean.parse_calc import CalcParser
 
 MAX_DIGITS = 1000
 _OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
 
 
-class TermParser(FormParser):
+class TermParser(CalcParser):
     """Operators, applications and atoms."""
 
     # --- operators and applications
@@ -238,6 +238,7 @@ _PREFIX_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "by": TermParser.by,
     "if": TermParser.if_then_else,
     "match": TermParser.match,
+    "calc": TermParser.calc,
 }
 _ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "(": TermParser.parenthesis,

@@ -24,6 +24,17 @@ class RwRule(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrences(Node):
+    """`(occs := .pos [1, 3])`: which instances `rw` replaces, counted from 1; all others when not `positive`."""
+
+    positive: bool
+    numbers: tuple[int, ...]
+
+    def __contains__(self, place: int) -> bool:
+        return (place in self.numbers) == self.positive
+
+
+@dataclass(frozen=True, slots=True)
 class SimpLemma(Node):
     """`h`, `← h`, `↓ h` is refused; `-h` has `erase`."""
 

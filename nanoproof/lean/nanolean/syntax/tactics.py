@@ -7,6 +7,7 @@ from nanoproof.lean.nanolean.syntax.tactic_parts import (
     CaseTarget,
     InductionAlt,
     Location,
+    Occurrences,
     RcasesPattern,
     RwRule,
     SimpLemma,
@@ -120,11 +121,12 @@ class ObtainStx(Tactic):
 
 @dataclass(frozen=True, slots=True)
 class RwStx(Tactic):
-    """`rw [h, ← g] at k`; `try_rfl` is False for `rewrite`."""
+    """`rw [h, ← g] at k`; `try_rfl` is False for `rewrite`; without `occurrences` all instances are replaced."""
 
     rules: tuple[RwRule, ...]
     location: Location
     try_rfl: bool = True
+    occurrences: Occurrences | None = None
 
 
 @dataclass(frozen=True, slots=True)
