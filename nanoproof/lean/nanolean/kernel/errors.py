@@ -2,7 +2,7 @@
 
 import sys
 
-RECURSION_LIMIT = 200_000
+RECURSION_LIMIT = 60_000
 
 
 class KernelError(Exception):

@@ -16,6 +16,7 @@ from nanoproof.lean.nanolean.kernel.declaration import (
     QuotInfo,
     RecInfo,
 )
+from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
     Const,
@@ -38,7 +39,7 @@ BOOL_FALSE = Const("Bool.false")
 BOOL_TRUE = Const("Bool.true")
 
 MAX_LITERAL_BITS = 1 << 20
-"""Powers and products that would be larger are left alone."""
+"""Powers and products that would be larger are not computed."""
 
 
 class Ops(Protocol):
@@ -255,7 +256,10 @@ def to_literal(e: Expr) -> int | None:
 
 
 def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | None:
-    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`."""
+    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`.
+
+    Raises `BudgetExceeded` where it would be larger than `MAX_LITERAL_BITS`: counting it out takes longer still.
+    """
     if e.__class__ is not App or e.has_fvar:
         return None
     fn, second = e.fn, e.arg
@@ -272,7 +276,7 @@ def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | No
         return None
     result = NAT_FUNCTIONS[fn.fn.name](left, right)
     if result is None:
-        return None
+        raise BudgetExceeded("a number is too large")
     if result.__class__ is bool:
         return BOOL_TRUE if result else BOOL_FALSE
     return Lit(result)
