@@ -93,7 +93,6 @@ def test_levels_that_stay_open_become_parameters():
         ("#print axioms nothing", "Unknown constant `nothing`"),
         ("universe u u", "already been declared"),
         ("inductive Bad where\n  | mk (f : Bad → Nat) : Bad", "(kernel)"),
-        ("def f (n : Nat) : Nat := match n with | 0 => 1 | _ => 2", "not supported"),
     ],
 )
 def test_refuses(text: str, message: str):

@@ -92,7 +92,8 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
     else:
         reducible = cmd.abbrev or "reducible" in cmd.modifiers.attributes
         decl = DefDecl(header.name, params, type_, value, reducible)
-    state = add_to_kernel(result.state, decl, signature)
+    state = result.state.with_env(session.state.env) if session.state.env is not result.state.env else result.state
+    state = add_to_kernel(state, decl, signature)
     if not isinstance(cmd, ExampleCmd):
         result.state = with_modifiers(state, header.name, cmd.modifiers)
 

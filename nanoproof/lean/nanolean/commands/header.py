@@ -9,20 +9,13 @@ from dataclasses import dataclass, replace
 from nanoproof.lean.nanolean.elab.api import finish
 from nanoproof.lean.nanolean.elab.binders import binder_name, binder_type
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator
+from nanoproof.lean.nanolean.elab.levels import collect_level_mvars
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.errors import Budget
-from nanoproof.lean.nanolean.kernel.expr import (
-    Const,
-    Expr,
-    Sort,
-    collect_fvars,
-    collect_level_params_of,
-    collect_mvars,
-    subterms,
-)
-from nanoproof.lean.nanolean.kernel.level import IMax, Level, LMVar, LParam, Max, Succ
+from nanoproof.lean.nanolean.kernel.expr import Expr, collect_fvars, collect_level_params_of, collect_mvars
+from nanoproof.lean.nanolean.kernel.level import LParam
 from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import Binder, Signature
@@ -78,6 +71,7 @@ def elab_header(state: EnvState, signature: Signature) -> Header:
     name = full_name(state, signature.name or "_example")
     levels = (*universe_names(state), *signature.level_params)
     session = new_session(inside(state, name), levels)
+    session.decl_name = name
     elaborator = Elaborator(session, EMPTY_CONTEXT)
     variables = section_variables(state)
     for binder in (*variables, *signature.binders):
@@ -130,35 +124,11 @@ def name_levels(session: Session, *terms: Expr) -> None:
     taken = set(session.level_names)
     fresh = (name for i in itertools.count(1) if (name := f"u_{i}") not in taken)
     for e in terms:
-        for mvar in _level_mvars(session.mctx.instantiate(e)):
+        for mvar in collect_level_mvars(session.mctx.instantiate(e)):
             if mvar not in session.mctx.level_assignment:
                 name = next(fresh)
                 session.mctx.assign_level(mvar, LParam(name))
                 session.level_names = (*session.level_names, name)
-
-
-def _level_mvars(e: Expr) -> list[LMVar]:
-    found: dict[LMVar, None] = {}
-    for node in subterms(e, lambda node: node.has_mvar):
-        levels: tuple[Level, ...] = ()
-        if isinstance(node, Sort):
-            levels = (node.level,)
-        elif isinstance(node, Const):
-            levels = node.levels
-        for level in levels:
-            _collect_level_mvars(level, found)
-    return list(found)
-
-
-def _collect_level_mvars(level: Level, into: dict[LMVar, None]) -> None:
-    match level:
-        case LMVar(_):
-            into[level] = None
-        case Succ(of):
-            _collect_level_mvars(of, into)
-        case Max(left, right) | IMax(left, right):
-            _collect_level_mvars(left, into)
-            _collect_level_mvars(right, into)
 
 
 def used_levels(session: Session, signature: Signature, *terms: Expr) -> tuple[str, ...]:

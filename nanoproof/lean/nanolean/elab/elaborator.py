@@ -16,7 +16,7 @@ from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
 from nanoproof.lean.nanolean.kernel.expr import PROP, Const, Expr, MVar, Sort, collect_mvars, get_app_fn, mk_app
-from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.kernel.level import ONE, Level
 from nanoproof.lean.nanolean.meta.assign import occurs_in
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
 from nanoproof.lean.nanolean.syntax import By, Term
@@ -117,6 +117,23 @@ class Elaborator:
     def bool_to_prop(self, e: Expr) -> Expr:
         """`e = true`."""
         return mk_app(Const("Eq", (ONE,)), BOOL, e, Const("Bool.true"))
+
+    def mk_equation(self, lhs: Expr, rhs: Expr) -> Expr:
+        """`lhs = rhs`."""
+        type_ = self.mctx.infer_type(lhs)
+        return mk_app(Const("Eq", (self.level_of(type_),)), type_, lhs, rhs)
+
+    def mk_refl(self, e: Expr) -> Expr:
+        """`Eq.refl e`."""
+        type_ = self.mctx.infer_type(e)
+        return mk_app(Const("Eq.refl", (self.level_of(type_),)), type_, e)
+
+    def level_of(self, type_: Expr) -> Level:
+        """The universe of a type."""
+        level = self.mctx.sort_level(type_)
+        if level is None:
+            raise ElabError(f"type expected, got\n  {self.show(type_)}")
+        return level
 
     def show(self, e: Expr) -> str:
         """A term as Lean prints it in the present context."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
-from nanoproof.lean.nanolean.kernel.level import IMax, Level, LParam, Max, Succ, of_nat
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Sort, subterms
+from nanoproof.lean.nanolean.kernel.level import IMax, Level, LMVar, LParam, Max, Succ, of_nat
 from nanoproof.lean.nanolean.syntax import LevelAdd, LevelHole, LevelMax, LevelName, LevelNum, LevelStx
 
 MAX_OFFSET = 32
@@ -40,3 +41,28 @@ def _small(stx: LevelStx, value: int) -> int:
     if value > MAX_OFFSET:
         raise ElabError("maximum universe level offset threshold has been reached", stx.pos, stx.end)
     return value
+
+
+def collect_level_mvars(e: Expr) -> list[LMVar]:
+    """The level metavariables of a term, each once, in the order in which they occur."""
+    found: dict[LMVar, None] = {}
+    for node in subterms(e, lambda node: node.has_mvar):
+        levels: tuple[Level, ...] = ()
+        if isinstance(node, Sort):
+            levels = (node.level,)
+        elif isinstance(node, Const):
+            levels = node.levels
+        for level in levels:
+            _collect_mvars(level, found)
+    return list(found)
+
+
+def _collect_mvars(level: Level, into: dict[LMVar, None]) -> None:
+    match level:
+        case LMVar(_):
+            into[level] = None
+        case Succ(of):
+            _collect_mvars(of, into)
+        case Max(left, right) | IMax(left, right):
+            _collect_mvars(left, into)
+            _collect_mvars(right, into)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import Aborted, ElabError, ProofError
+from nanoproof.lean.nanolean.kernel.declaration import Declaration
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_mvars, mk_app
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
@@ -55,6 +56,18 @@ class Session:
     notes: list[Note] = field(default_factory=list)
     recover: bool = False
     """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
+
+    decl_name: str = ""
+    """The declaration that is elaborated, empty while a tactic runs on its own."""
+
+    def add_auxiliary(self, decl: Declaration) -> None:
+        """Have the kernel check a declaration that the present one needs, such as a matcher; known from now on."""
+        self.use_state(replace(self.state.with_env(self.state.env.add(decl)), memo=self.state.memo))
+
+    def use_state(self, state: EnvState) -> None:
+        """Go on over another environment."""
+        self.state = state
+        self.mctx.env, self.mctx.caches = state.env, state.caches
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
         """A term as Lean prints it."""

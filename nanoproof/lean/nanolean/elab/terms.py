@@ -17,7 +17,6 @@ from nanoproof.lean.nanolean.syntax import (
     If,
     Let,
     ListLit,
-    Match,
     Num,
     Show,
     SorryTerm,
@@ -141,9 +140,3 @@ def elab_list(self: Elaborator, stx: ListLit, expected: Expr | None) -> Expr:
 def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
     """`if` needs type classes (`Decidable`), which this fragment does not have."""
     raise ElabError("`if` is not supported", stx.pos, stx.end)
-
-
-@elaborates(Match)
-def elab_match(self: Elaborator, stx: Match, expected: Expr | None) -> Expr:
-    """`match` needs the equation compiler, which this fragment does not have."""
-    raise ElabError("`match` is not supported; use a recursor or the tactic `cases`", stx.pos, stx.end)

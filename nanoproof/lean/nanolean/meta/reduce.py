@@ -28,6 +28,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     replace,
 )
 from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, beta, fold_nat, reduce_head, reduce_proj
+from nanoproof.lean.nanolean.meta.matchers import as_matcher, reduce_matcher
 from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
@@ -81,7 +82,7 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
     """One step at the head of an application, None if there is none."""
     fn, args = get_app_fn_args(e)
     if isinstance(fn, Const):
-        new = reduce_head(store.env, fn, args, store)
+        new = reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
         return new if new is not None or store.transparency == "none" else None
     if isinstance(fn, Lam):
         return beta(fn, args)
@@ -119,7 +120,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     arguments is written with the definition again: `n + succ m` becomes `succ (n + m)`, `n + m` stays as it is.
     """
     info = definition(store, e)
-    if info is None:
+    if info is None or as_matcher(info) is not None:
         return None
     fn, args = get_app_fn_args(e)
     assert isinstance(fn, Const)
