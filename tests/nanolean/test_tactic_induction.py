@@ -43,7 +43,7 @@ def test_induction_on_a_relation():
         "(n m k : Nat) (h : n ≤ m) (h2 : m ≤ k) : n ≤ k", "induction h2 with | refl => ?_ | step h3 ih => ?_"
     ) == [
         "case refl\nn m : Nat\nh : n ≤ m\n⊢ n ≤ m",
-        "case step\nn m : Nat\nh : n ≤ m\nm✝ : Nat\nh3 : m ≤ m✝\nih : n ≤ m✝\n⊢ n ≤ m✝ + 1",
+        "case step\nn m : Nat\nh : n ≤ m\nm✝ : Nat\nh3 : m ≤ m✝\nih : n ≤ m✝\n⊢ n ≤ m✝.succ",
     ]
 
 

@@ -214,7 +214,7 @@ def Nat.ble (n : Nat) : Nat → Bool :=
 
 inductive Nat.le (n : Nat) : Nat → Prop where
   | refl : Nat.le n n
-  | step {m : Nat} (h : Nat.le n m) : Nat.le n (Nat.succ m)
+  | step {m : Nat} : Nat.le n m → Nat.le n (Nat.succ m)
 
 def Nat.lt (n m : Nat) : Prop := Nat.le (n + 1) m
 

@@ -192,7 +192,7 @@ def _minor(
     explicit: list[bool] = []
     while isinstance(minor_type, Pi):
         is_field = len(fields) < ctor.num_fields
-        type_ = beta_reduce(tidy_numbers(minor_type.type) if is_field else minor_type.type)
+        type_ = beta_reduce(minor_type.type)
         name = minor_type.name if is_field or minor_type.name not in ("", "_") else "ih"
         local = mctx.fresh_local(_hyp_name(major, name, is_field), type_)
         (fields if is_field else hyps).append(local.fvar_id)
@@ -201,7 +201,7 @@ def _minor(
             lctx = lctx.add(local)
         minor_type = instantiate(minor_type.body, local.fvar)
     _, motive_args = get_app_fn_args(minor_type)
-    indices = [tidy_numbers(index) for index in motive_args[: major.info.num_indices]]
+    indices = motive_args[: major.info.num_indices]
     value = display_ctor(ctor, major.levels, major.params, [FVar(i) for i in fields])
     tag = append_tag(mctx.decl(goal).user_name, ctor_name.rsplit(".", 1)[-1])
     new = new_goal(mctx, target(indices, value), lctx, tag)
