@@ -133,11 +133,14 @@ def test_subst_refuses_what_is_no_equation_for_a_variable():
 
 
 def test_injection_gives_equations_of_fields():
-    assert goals("(n m : Nat) (h : n + 1 = m + 1) : n = m", "injection h with h2") == [
-        "n m : Nat\nh : n + 1 = m + 1\nh2 : n = m\n⊢ n = m"
-    ]
+    assert goals("(n m : Nat) (h : n + 1 = m + 1) : m = n", "injection h with h2") == ["n m : Nat\nh2 : n = m\n⊢ m = n"]
+    assert goals("(n m : Nat) (h : n + 1 = m + 1) : m = n", "injection h") == ["n m : Nat\nn_eq✝ : n = m\n⊢ m = n"]
     statement = "(α : Type) (a b : α) (l m : List α) (h : a :: l = b :: m) : a = b ∧ l = m"
     assert proves(statement, "injection h with h1 h2", "exact ⟨h1, h2⟩")
+
+
+def test_injection_closes_a_goal_that_is_one_of_its_equations():
+    assert proves("(n m : Nat) (h : n + 1 = m + 1) : n = m", "injection h")
 
 
 def test_injection_closes_a_clash():

@@ -6,14 +6,15 @@ from nanoproof.lean.nanolean.elab.api import elab_term, elab_type
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, mk_app
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
-from nanoproof.lean.nanolean.syntax import ByCasesStx, CasesStx, InjectionStx, SubstStx
+from nanoproof.lean.nanolean.syntax import AssumptionStx, ByCasesStx, CasesStx, InjectionStx, SubstStx
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
+from nanoproof.lean.nanolean.tactics.closing import assumption_tactic
 from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.decide import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.equations import subst_hyp
-from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal
+from nanoproof.lean.nanolean.tactics.goals import assert_hyp, binder_local_name, new_goal, try_clear
 from nanoproof.lean.nanolean.tactics.targets import as_local, run_alternatives, target_local
 
 
@@ -102,7 +103,10 @@ def _subst_variable(ctx: TacticContext, var: FVar) -> str:
 
 @tactic(InjectionStx)
 def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
-    """`injection h with h₁ h₂`: equal constructor applications have equal fields; different ones close the goal."""
+    """`injection h with h₁ h₂`: equal constructor applications have equal fields; different ones close the goal.
+
+    The equation is replaced by those of the fields, and the goal is closed if it is one of them, or another hypothesis.
+    """
     mctx = ctx.mctx
     proof = elab_term(ctx.session, ctx.lctx, stx.term).term
     type_ = mctx.instantiate(mctx.infer_type(proof))
@@ -122,6 +126,9 @@ def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
     goal = ctx.main
     names = [*stx.names, *["_"] * (len(parts) - len(stx.names))]
     for part, name in zip(parts, names):
-        shown = inaccessible("h") if name == "_" else name
+        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
         _, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
+    if isinstance(proof, FVar):
+        goal = try_clear(mctx, goal, [proof.id])
     ctx.replace_main([goal])
+    ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx()))

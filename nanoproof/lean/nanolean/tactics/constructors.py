@@ -171,8 +171,9 @@ def _minor(mctx: MetaContext, ctor: CtorInfo, minor_type: Expr, choose: Choose) 
 
 
 class FieldEquation(NamedTuple):
-    """`proof : lhs = rhs` between fields of the two sides of an equation."""
+    """`proof : lhs = rhs` between the fields `name` of the two sides of an equation."""
 
+    name: str
     equation: Expr
     proof: Expr
 
@@ -200,8 +201,16 @@ def injection_equations(mctx: MetaContext, equation: Expr, proof: Expr) -> list[
         if pick is None or field_level is None:
             continue
         step = mk_congr_arg((level, field_level), (type_, field_type), (lhs, rhs), pick, proof)
-        found.append(FieldEquation(mk_eq(field_level, field_type, a, b), step))
+        name = _binder_name(left, i)
+        found.append(FieldEquation(name, mk_eq(field_level, field_type, a, b), step))
     return found
+
+
+def _binder_name(app: CtorApp, index: int) -> str:
+    """The name of a field."""
+    type_ = _drop_binders(app.ctor.type, len(app.params) + index)
+    assert isinstance(type_, Pi)
+    return type_.name
 
 
 def _independent(app: CtorApp, index: int) -> bool:
