@@ -18,7 +18,7 @@ theorem Nat.succ_sub_succ (n m : Nat) : Nat.succ n - Nat.succ m = n - m := by
   | zero => rfl
   | succ m ih => exact congrArg Nat.pred ih
 
-theorem Nat.add_sub_add_right (n k m : Nat) : (n + k) - (m + k) = n - m := by
+@[simp] theorem Nat.add_sub_add_right (n k m : Nat) : (n + k) - (m + k) = n - m := by
   induction k with
   | zero => rfl
   | succ k ih =>
@@ -27,7 +27,7 @@ theorem Nat.add_sub_add_right (n k m : Nat) : (n + k) - (m + k) = n - m := by
     rw [← ih]
     exact Nat.succ_sub_succ (n + k) (m + k)
 
-theorem Nat.add_sub_add_left (k n m : Nat) : (k + n) - (k + m) = n - m := by
+@[simp] theorem Nat.add_sub_add_left (k n m : Nat) : (k + n) - (k + m) = n - m := by
   rw [Nat.add_comm k n]
   rw [Nat.add_comm k m]
   rw [Nat.add_sub_add_right]
