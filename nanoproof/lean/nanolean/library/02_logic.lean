@@ -2,7 +2,7 @@
 Propositional and predicate logic. Statements as in Lean 4 core; the proofs are written plainly, one step per
 line, because they are also examples to learn from.
 -/
-universe u
+universe u v
 
 /-! Conjunction -/
 
@@ -74,11 +74,11 @@ theorem and_congr {a b c d : Prop} (h₁ : a ↔ c) (h₂ : b ↔ d) : a ∧ b �
   · intro h
     exact ⟨h₁.mpr h.1, h₂.mpr h.2⟩
 
-theorem and_not_self {a : Prop} : ¬(a ∧ ¬a) := by
+@[simp] theorem and_not_self {a : Prop} : ¬(a ∧ ¬a) := by
   intro h
   exact h.2 h.1
 
-theorem not_and_self {a : Prop} : ¬(¬a ∧ a) := by
+@[simp] theorem not_and_self {a : Prop} : ¬(¬a ∧ a) := by
   intro h
   cases h with
   | intro hna ha =>
@@ -198,7 +198,7 @@ theorem not_or_intro {a b : Prop} (ha : ¬a) (hb : ¬b) : ¬(a ∨ b) := by
   | inl h1 => exact ha h1
   | inr h2 => exact hb h2
 
-theorem not_or {p q : Prop} : ¬(p ∨ q) ↔ ¬p ∧ ¬q := by
+@[simp] theorem not_or {p q : Prop} : ¬(p ∨ q) ↔ ¬p ∧ ¬q := by
   constructor
   · intro h
     constructor
@@ -725,7 +725,7 @@ theorem exists_or {α : Sort u} {p q : α → Prop} : (∃ x, p x ∨ q x) ↔ (
     cases hex with
     | intro x hx => exact h x hx
 
-theorem exists_imp {α : Sort u} {p : α → Prop} {b : Prop} : ((∃ x, p x) → b) ↔ ∀ x, p x → b := by
+@[simp] theorem exists_imp {α : Sort u} {p : α → Prop} {b : Prop} : ((∃ x, p x) → b) ↔ ∀ x, p x → b := by
   constructor
   · intro h x hx
     apply h
@@ -809,14 +809,14 @@ theorem not_forall_of_exists_not {α : Sort u} {p : α → Prop} : (∃ x, ¬p x
   · intro h
     exact ⟨a', h, rfl⟩
 
-theorem forall_comm {α : Sort u} {β : Sort u} {p : α → β → Prop} : (∀ a b, p a b) ↔ (∀ b a, p a b) := by
+theorem forall_comm {α : Sort u} {β : Sort v} {p : α → β → Prop} : (∀ a b, p a b) ↔ (∀ b a, p a b) := by
   constructor
   · intro h b a
     exact h a b
   · intro h a b
     exact h b a
 
-theorem exists_comm {α : Sort u} {β : Sort u} {p : α → β → Prop} : (∃ a b, p a b) ↔ (∃ b a, p a b) := by
+theorem exists_comm {α : Sort u} {β : Sort v} {p : α → β → Prop} : (∃ a b, p a b) ↔ (∃ b a, p a b) := by
   constructor
   · intro h
     cases h with
