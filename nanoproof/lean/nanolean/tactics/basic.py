@@ -29,7 +29,8 @@ from nanoproof.lean.nanolean.tactics.goals import (
     goal_tag,
     goal_target,
     intro,
-    replace_hyp,
+    local_name,
+    retype_hyp,
     revert,
     set_tag,
     try_clear,
@@ -98,12 +99,8 @@ def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
     found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
     if type_ is None:
         type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
-    _, new = assert_hyp(ctx.mctx, goal, _hyp_name(stx.name), type_, found.term)
+    _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, found.term)
     ctx.replace_main([new, *found.goals])
-
-
-def _hyp_name(name: str) -> str:
-    return inaccessible("x") if name == "_" else name
 
 
 @tactic(ShowStx)
@@ -133,7 +130,7 @@ def change_tactic(ctx: TacticContext, stx: ChangeStx) -> None:
     for name in hyps:
         decl = ctx.hyp(name)
         type_ = _changed(ctx, stx.type, ctx.type_of(decl), f"hypothesis `{name}`")
-        _, new = replace_hyp(ctx.mctx, ctx.main, decl.fvar_id, type_, FVar(decl.fvar_id))
+        new, _ = retype_hyp(ctx.mctx, ctx.main, decl.fvar_id, type_)
         ctx.replace_main([new])
     if goal_too:
         type_ = _changed(ctx, stx.type, ctx.target, "target")

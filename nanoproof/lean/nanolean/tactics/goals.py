@@ -55,6 +55,11 @@ def set_tag(mctx: MetaContext, goal: str, tag: str) -> None:
         mctx.set_kind(goal, "synthetic", tag)
 
 
+def local_name(written: str, own: str = "x") -> str:
+    """The name that source text gives to a local; for `_` its own name, inaccessible."""
+    return inaccessible(own) if written == "_" else written
+
+
 def binder_local_name(name: str) -> str:
     """The inaccessible name under which a tactic introduces an unnamed binder."""
     return inaccessible(name if name not in ("", "_") else "x")
@@ -180,13 +185,14 @@ def try_clear(mctx: MetaContext, goal: str, fvar_ids: Sequence[str]) -> str:
     lctx = mctx.decl(goal).lctx
     gone: list[str] = []
     for fvar_id in reversed(fvar_ids):
-        if fvar_id in lctx and _user_of(mctx, goal, lctx, fvar_id) is None:
+        if fvar_id in lctx and user_of(mctx, goal, lctx, fvar_id) is None:
             lctx = lctx.remove([fvar_id])
             gone.append(fvar_id)
     return with_context(mctx, goal, lctx) if gone else goal
 
 
-def _user_of(mctx: MetaContext, goal: str, lctx: LocalContext, fvar_id: str) -> str | None:
+def user_of(mctx: MetaContext, goal: str, lctx: LocalContext, fvar_id: str) -> str | None:
+    """What mentions a local, in words; None where nothing does."""
     ids = {fvar_id}
     for other in lctx:
         if other.fvar_id != fvar_id and _mentions(mctx, other, ids):
@@ -219,7 +225,7 @@ def replace_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr, proof: 
     place = max(i for i, other in enumerate(decls) if other.fvar_id == fvar_id or other.fvar_id in used)
     decls.insert(place + 1, local)
     lctx = LocalContext(decls)
-    if _user_of(mctx, goal, lctx, fvar_id) is None:
+    if user_of(mctx, goal, lctx, fvar_id) is None:
         lctx = lctx.remove([fvar_id])
     else:
         lctx = lctx.rename(fvar_id, inaccessible(old.user_name))
@@ -232,3 +238,21 @@ def _body(mctx: MetaContext, local: LocalDecl, goal: str) -> Expr:
     lam = mctx.mk_lambda([local.fvar_id], MVar(goal))
     assert isinstance(lam, Lam)
     return lam.body
+
+
+def retype_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr) -> tuple[str, dict[str, str]]:
+    """Restate a hypothesis by a definitionally equal type; it and all later ones keep place and name.
+
+    Answers the goal and how the ids have changed.
+    """
+    lctx = mctx.decl(goal).lctx
+    if lctx.by_id[fvar_id].type is type_:
+        return goal, {}
+    place = [decl.fvar_id for decl in lctx].index(fvar_id)
+    names = [decl.user_name for decl in lctx.decls[place:]]
+    old, goal = revert(mctx, goal, [decl.fvar_id for decl in lctx.decls[place:]])
+    target = goal_target(mctx, goal)
+    assert isinstance(target, Pi)
+    goal = change_target(mctx, goal, Pi(target.name, type_, target.body, target.info))
+    new, goal = intro_all(mctx, goal, names)
+    return goal, dict(zip(old, new))

@@ -20,7 +20,7 @@ from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
 from nanoproof.lean.nanolean.tactics.equations import subst_hyp
-from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal, replace_hyp, try_clear
+from nanoproof.lean.nanolean.tactics.goals import assert_hyp, new_goal, retype_hyp, try_clear
 from nanoproof.lean.nanolean.tactics.targets import name_locals, target_local
 
 Work = list[tuple[str, RcasesPattern]]
@@ -31,11 +31,12 @@ KEEP = PatName("_")
 
 @tactic(RcasesStx)
 def rcases_tactic(ctx: TacticContext, stx: RcasesStx) -> None:
-    """`rcases h with ⟨x, hx⟩ | h`."""
-    if len(stx.targets) != 1:
-        raise TacticError("`rcases` with several targets is not supported")
-    fvar_id = target_local(ctx, stx.targets[0])
-    ctx.replace_main(destruct(ctx, ctx.main, [(fvar_id, stx.pattern or KEEP)]))
+    """`rcases h with ⟨x, hx⟩ | h`; several targets share one tuple."""
+    patterns = _patterns_for_fields(stx.pattern or PatTuple(()), len(stx.targets))
+    if len(stx.targets) == 1:
+        patterns = [stx.pattern or KEEP]
+    ids = [target_local(ctx, target) for target in stx.targets]
+    ctx.replace_main(destruct(ctx, ctx.main, list(zip(ids, patterns))))
 
 
 @tactic(ObtainStx)
@@ -69,8 +70,8 @@ def destruct(ctx: TacticContext, goal: str, work: Work) -> list[str]:
         if fvar_id not in ctx.mctx.decl(goal).lctx:
             continue
         if isinstance(pattern, PatTyped):
-            goal, fvar_id = _ascribe(ctx, goal, fvar_id, pattern)
-            work = [(fvar_id, pattern.pattern), *work]
+            goal, renaming = _ascribe(ctx, goal, fvar_id, pattern)
+            work = [(renaming.get(i, i), other) for i, other in [(fvar_id, pattern.pattern), *work]]
         elif isinstance(pattern, PatName):
             goal, work = _use_name(ctx, goal, fvar_id, pattern.name, work)
         elif isinstance(pattern, PatAlts) and len(pattern.alts) == 1:
@@ -92,12 +93,16 @@ def _use_name(ctx: TacticContext, goal: str, fvar_id: str, name: str, work: Work
     return name_locals(ctx, goal, [fvar_id], [name]), work
 
 
-def _ascribe(ctx: TacticContext, goal: str, fvar_id: str, pattern: PatTyped) -> tuple[str, str]:
-    type_ = elab_type(ctx.session, ctx.mctx.decl(goal).lctx, pattern.type, holes="natural")
-    if not ctx.mctx.is_def_eq(ctx.mctx.fvars[fvar_id].type, type_):
-        raise TacticError(f"Type mismatch: the hypothesis does not have type\n  {ctx.show(type_)}")
-    new_id, goal = replace_hyp(ctx.mctx, goal, fvar_id, ctx.mctx.instantiate(type_), FVar(fvar_id))
-    return goal, new_id
+def _ascribe(ctx: TacticContext, goal: str, fvar_id: str, pattern: PatTyped) -> tuple[str, dict[str, str]]:
+    mctx = ctx.mctx
+    type_ = elab_type(ctx.session, mctx.decl(goal).lctx, pattern.type, holes="natural")
+    old = mctx.fvars[fvar_id].type
+    if not mctx.is_def_eq(old, type_):
+        raise TacticError(
+            f"rcases: scrutinee has type\n  {ctx.show_in(goal, old)}\nbut is expected to have type\n  "
+            f"{ctx.show_in(goal, type_)}"
+        )
+    return retype_hyp(mctx, goal, fvar_id, mctx.instantiate(type_))
 
 
 def _split(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern, work: Work) -> list[str]:

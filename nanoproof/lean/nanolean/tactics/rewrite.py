@@ -186,18 +186,18 @@ def _check_motive(ctx: TacticContext, body: Expr, type_: Expr) -> None:
     mctx = ctx.mctx
     local = mctx.fresh_local("_a", type_).fvar
     motive = instantiate(body, local)
-    if _well_typed(mctx, motive, local, {}):
+    if well_typed(mctx, motive, local, {}):
         return
     raise ctx.with_goal(f"Tactic `rewrite` failed: motive is not type correct:\n  {ctx.show(Lam('_a', type_, body))}")
 
 
-def _well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool]) -> bool:
+def well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool]) -> bool:
     """Whether the applications that mention the local fit together."""
     if not e.has_fvar or e in seen:
         return True
     seen[e] = True
     if isinstance(e, App):
-        if not (_well_typed(mctx, e.fn, local, seen) and _well_typed(mctx, e.arg, local, seen)):
+        if not (well_typed(mctx, e.fn, local, seen) and well_typed(mctx, e.arg, local, seen)):
             return False
         if not _occurs(e, local):
             return True
@@ -208,7 +208,7 @@ def _well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool])
         return fn_type.type is actual or mctx.is_def_eq(fn_type.type, actual)
     if isinstance(e, Lam | Pi | Let):
         inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
-        return _well_typed(mctx, e.type, local, seen) and _well_typed(mctx, instantiate(e.body, inner), local, seen)
+        return well_typed(mctx, e.type, local, seen) and well_typed(mctx, instantiate(e.body, inner), local, seen)
     return True
 
 
