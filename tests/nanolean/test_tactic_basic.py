@@ -1,6 +1,8 @@
 """Introducing, giving terms, restating: `intro exact refine have show change specialize revert rename_i sorry`."""
 
-from tests.nanolean.proving import goals, proves, refusal, status, targets
+from nanoproof.lean.nanolean.syntax import OmegaStx
+from nanoproof.lean.nanolean.tactics import core
+from tests.nanolean.proving import goals, library, proves, refusal, status, targets
 
 IMP = "(p q : Prop) : p → q → p"
 
@@ -123,5 +125,7 @@ def test_without_goals_every_tactic_is_refused():
     assert refusal("(p : Prop) (h : p) : p", "exact h", "exact h") == "no goals to be proved"
 
 
-def test_unknown_finishers_are_named():
+def test_unknown_finishers_are_named(monkeypatch):
+    library()
+    monkeypatch.delitem(core._REGISTRY, OmegaStx)
     assert refusal("(p : Prop) : p", "omega") == "tactic 'omega' is not available in NanoLean"

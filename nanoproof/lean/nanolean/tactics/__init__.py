@@ -17,6 +17,7 @@ MODULES = (
     "induction",
     "intro_patterns",
     "loops",
+    "omega",
     "rcases",
     "rewrite",
     "simp",

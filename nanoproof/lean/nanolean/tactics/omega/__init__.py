@@ -1,0 +1,79 @@
+"""`omega`: linear arithmetic on natural numbers.
+
+`propositions` reads hypotheses as relations, `sums` reads terms as linear sums, `prover` adds what is known about
+`-`, `/` and `%` and distinguishes cases, `search` looks for a contradiction, `proofs` turns what it found into a term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nanoproof.lean.nanolean.errors import TacticError
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, get_app_fn, mk_app
+from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.syntax import OmegaStx
+from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim
+from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.tactics.decide import decidable_instance
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
+from nanoproof.lean.nanolean.tactics.goals import goal_target, intro, new_goal
+from nanoproof.lean.nanolean.tactics.location import proposition_ids
+from nanoproof.lean.nanolean.tactics.omega.certificate import Refutation
+from nanoproof.lean.nanolean.tactics.omega.message import describe
+from nanoproof.lean.nanolean.tactics.omega.propositions import NOT, is_linear_fact
+from nanoproof.lean.nanolean.tactics.omega.prover import Prover
+
+__all__ = ["is_linear_fact", "omega_tactic", "solve"]
+
+Facts = list[tuple[Expr, Expr]]
+
+
+def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
+    """A proof of `False` from proved propositions, given as pairs (proposition, proof); None if there is none.
+
+    Raises `BudgetExceeded` when the step budget of `mctx` is not enough.
+    """
+    prover = Prover(mctx)
+    try:
+        return prover.refute(prover.start(facts))
+    except Refutation as refutation:
+        return prover.proof_of(refutation)
+
+
+@tactic(OmegaStx)
+def omega_tactic(ctx: TacticContext, stx: OmegaStx) -> None:
+    """`omega`: close the goal by linear arithmetic from the hypotheses and the negated goal."""
+    mctx = ctx.mctx
+    rest = ctx.goals[1:]
+    ctx.main  # noqa: B018 (raises where there is no goal)
+    goal = false_or_by_contra(mctx, ctx.goals[0])
+    ctx.goals = [goal, *rest]
+    facts: Facts = [(ctx.type_of(ctx.lctx.by_id[i]), ctx.lctx.by_id[i].fvar) for i in proposition_ids(ctx)]
+    proof = solve(mctx, facts)
+    if proof is None:
+        raise TacticError(f"omega could not prove the goal:\n{describe(ctx, facts)}")
+    ctx.close(proof)
+
+
+def false_or_by_contra(mctx: MetaContext, goal: str) -> str:
+    """Introduce what the goal assumes, then its negation; the new goal is `False`. (Lean's `false_or_by_contra`.)"""
+    while True:
+        target = mctx.whnf(goal_target(mctx, goal), "reducible")
+        if target is FALSE:
+            return goal
+        if not (isinstance(target, Pi) or get_app_fn(target) is NOT):
+            break
+        _, goal = intro(mctx, goal, None)
+    decl = mctx.decl(goal)
+    if not mctx.is_prop(target):
+        new = new_goal(mctx, FALSE, decl.lctx, decl.user_name)
+        mctx.assign(goal, mk_false_elim(mctx, target, MVar(new)))
+        return new
+    negated = mk_app(NOT, target)
+    instance = decidable_instance(mctx, target)
+    new = new_goal(mctx, Pi("a", negated, FALSE), decl.lctx, decl.user_name)
+    if instance is not None:
+        mctx.assign(goal, mk_app(Const("Omega.by_contra"), target, instance, MVar(new)))
+    else:
+        mctx.assign(goal, mk_app(Const("Classical.byContradiction"), target, MVar(new)))
+    return intro(mctx, new, None)[1]
