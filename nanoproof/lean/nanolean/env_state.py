@@ -14,6 +14,9 @@ from nanoproof.lean.nanolean.kernel.env import Environment
 from nanoproof.lean.nanolean.meta.store import Caches
 from nanoproof.lean.nanolean.syntax import Binder
 
+PP_UNIVERSES = "pp.universes"
+TRACE_SIMP = "trace.Meta.Tactic.simp"
+
 
 @dataclass(frozen=True, slots=True)
 class OpenScope:
@@ -27,6 +30,7 @@ class OpenScope:
     opens: tuple[str, ...] = ()
     variables: tuple[Binder, ...] = ()
     universes: tuple[str, ...] = ()
+    options: tuple[tuple[str, bool | int | str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class EnvState:
     """Attribute name -> the constants that carry it, in the order in which they got it."""
     protected: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
+    pending: str = ""
+    """The definition whose body is elaborated and may mention itself; a constant here, but nothing may rest on it."""
     caches: Caches = field(default_factory=Caches, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """Indexes that others build over this state, such as the simp set."""
@@ -47,6 +53,28 @@ class EnvState:
     def scope(self) -> OpenScope:
         """The innermost scope."""
         return self.scopes[-1]
+
+    def option(self, name: str) -> bool | int | str | None:
+        """The value that `set_option` gave an option in this scope or one around it, None for none."""
+        for scope in reversed(self.scopes):
+            for other, value in reversed(scope.options):
+                if other == name:
+                    return value
+        return None
+
+    @property
+    def shows_universes(self) -> bool:
+        """Whether constants are to be printed with their universe levels."""
+        return bool(self.option(PP_UNIVERSES))
+
+    @property
+    def traces_simp(self) -> bool:
+        """Whether `simp` is to say which rules it uses."""
+        return bool(self.option(TRACE_SIMP) or self.option(f"{TRACE_SIMP}.rewrite"))
+
+    def with_option(self, name: str, value: bool | int | str) -> EnvState:
+        """The state with an option set until the end of the innermost scope."""
+        return self.with_scope(replace(self.scope, options=(*self.scope.options, (name, value))))
 
     def tagged(self, attribute: str) -> tuple[str, ...]:
         """The constants that carry an attribute, oldest first."""

@@ -51,6 +51,7 @@ class TermPrinter:
         """All names of the context, whether the term mentions them or not."""
         self.mvar_name: Callable[[str], str] | None = None
         self.show_proofs = False
+        self.show_universes = False
         self.renamed = False
         """Whether a bound variable got another name because of what is in the context."""
         self._depth = 0
@@ -124,7 +125,14 @@ class TermPrinter:
         name = e.name
         infos = self.signature(name).infos
         at = "@" if infos and infos[0] in ("implicit", "inst") else ""
-        return at + EXPORTED.get(name, name), MAX_PREC, CLOSED
+        return at + self.constant_name(e), MAX_PREC, CLOSED
+
+    def constant_name(self, e: Const) -> str:
+        """`f`, or `f.{u, v}` where levels are to be seen."""
+        name = EXPORTED.get(e.name, e.name)
+        if not self.show_universes or not e.levels:
+            return name
+        return f"{name}.{{{', '.join(level_text(level) for level in e.levels)}}}"
 
     # --- applications
 
@@ -160,7 +168,7 @@ class TermPrinter:
         if place < len(args) and args[place].__class__ is not Lit and not self.needs_at(signature.infos, args):
             field = f"{self.closed(args[place])}.{name.rpartition('.')[2]}"
             return self.application(field, signature.infos[place + 1 :], args[place + 1 :])
-        return self.application(EXPORTED.get(name, name), signature.infos, args)
+        return self.application(self.constant_name(head), signature.infos, args)
 
     def needs_at(self, infos: tuple[str, ...], args: list[Expr]) -> bool:
         """Whether the application stops before a hidden argument, which only `@f` can say."""

@@ -19,21 +19,29 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MVarName = Callable[[str], str]
 
 
-def pp_expr(e: Expr, lctx: LocalContext, env: Constants, mvar_name: MVarName | None = None) -> str:
+def pp_expr(
+    e: Expr, lctx: LocalContext, env: Constants, mvar_name: MVarName | None = None, universes: bool = False
+) -> str:
     """The text of a term whose free variables are in `lctx` and whose assigned metavariables are replaced.
 
-    `mvar_name` gives the user name of a metavariable id, empty for none (then it prints as `?m.12`).
+    `mvar_name` gives the user name of a metavariable id, empty for none (then it prints as `?m.12`); `universes` shows
+    the levels of constants.
     """
-    printer = _printer(env)
+    printer = _printer(env, universes)
     printer.enter(lctx, mvar_name)
     return lay_out(printer.marked(e))
 
 
 def pp_goal(
-    tag: str | None, lctx: LocalContext, target: Expr, env: Constants, mvar_name: MVarName | None = None
+    tag: str | None,
+    lctx: LocalContext,
+    target: Expr,
+    env: Constants,
+    mvar_name: MVarName | None = None,
+    universes: bool = False,
 ) -> str:
     """A goal: `case tag`, hypotheses (neighbours of one type together), `⊢ target`. No tag, no `case` line."""
-    printer = _printer(env)
+    printer = _printer(env, universes)
     printer.enter(lctx, mvar_name)
     lines = [f"case {tag}"] if tag else []
     names: list[str] = []
@@ -93,8 +101,9 @@ def _definition(name: str, type_: str, value: str) -> str:
 class _CachingPrinter:
     """A term printer that remembers whole texts."""
 
-    def __init__(self, env: Constants) -> None:
+    def __init__(self, env: Constants, universes: bool) -> None:
         self.terms = TermPrinter(env)
+        self.terms.show_universes = universes
         self._cache: dict[Expr, tuple[str, tuple[tuple[str, str], ...]]] = {}
         self._lctx: LocalContext | None = None
 
@@ -125,5 +134,5 @@ class _CachingPrinter:
 
 
 @lru_cache(maxsize=2)
-def _printer(env: Constants) -> _CachingPrinter:
-    return _CachingPrinter(env)
+def _printer(env: Constants, universes: bool = False) -> _CachingPrinter:
+    return _CachingPrinter(env, universes)

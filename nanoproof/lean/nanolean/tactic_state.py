@@ -14,6 +14,7 @@ from nanoproof.lean.nanolean.elab.session import Note, Session, SorryRecord
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import Aborted, ProofError, TacticError
 from nanoproof.lean.nanolean.kernel.declaration import OpaqueDecl
+from nanoproof.lean.nanolean.kernel.env import axioms_of
 from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
 from nanoproof.lean.nanolean.kernel.expr import (
     Expr,
@@ -61,6 +62,16 @@ class TacticState:
         return [show_goal(mctx, goal) for goal in self.goals]
 
 
+@dataclass
+class StepRecord:
+    """A tactic of a text: its place, the state that it ran on, and the constants of the terms that it made."""
+
+    pos: int
+    end: int
+    before: TacticState
+    constants: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class StepResult:
     """The state after a tactic, and what it had to tell."""
@@ -73,6 +84,7 @@ class StepResult:
 def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
     """A metavariable context to work in, which starts from the state and leaves it untouched."""
     mctx = MetaContext(state.state.env, Budget(steps), state.state.caches)
+    mctx.show_universes = state.state.shows_universes
     mctx.decls = dict(state.decls)
     mctx.assignment = dict(state.assignment)
     mctx.delayed = dict(state.delayed)
@@ -87,7 +99,7 @@ def show_goal(mctx: MetaContext, goal: str) -> str:
     decl = mctx.decl(goal)
     mctx.budget.spend(5 * len(decl.lctx))
     shown = LocalContext(instantiated(mctx, decl.lctx))
-    return pp_goal(decl.user_name, shown, mctx.instantiate(decl.type), mctx.env, mctx.user_name)
+    return pp_goal(decl.user_name, shown, mctx.instantiate(decl.type), mctx.env, mctx.user_name, mctx.show_universes)
 
 
 def instantiated(mctx: MetaContext, lctx: LocalContext) -> LocalContext:
@@ -142,6 +154,10 @@ def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -
     """Run the tactics of a `by` block; they must close the goal, or it is admitted where errors are recovered from."""
     load_tactics()
     ctx = TacticContext(session.mctx, session.state, [goal], session)
+    if not session.blocks:
+        decl = session.mctx.decl(goal)
+        session.roots.append(SorryRecord(pos, pos, decl.lctx, decl.type, decl.user_name))
+    session.blocks.append(goal)
     try:
         run_seq(ctx, seq)
         ctx.prune()
@@ -152,6 +168,8 @@ def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -
             raise
         session.report(error)
         session.admit(goal)
+    finally:
+        session.blocks.pop()
 
 
 def unsolved(mctx: MetaContext, goals: Iterable[str]) -> str:
@@ -254,7 +272,9 @@ def check_closed(state: EnvState, name: str, type_: Expr, value: Expr) -> None:
     """Have the kernel check `value : type_`; raises `KernelError`. Levels that nothing determines become 0."""
     value, type_ = default_levels(value), default_levels(type_)
     params = tuple(sorted(collect_level_params_of(value) | collect_level_params_of(type_)))
-    state.env.add(OpaqueDecl(name, params, type_, value), CHECK_STEPS)
+    env = state.env.add(OpaqueDecl(name, params, type_, value), CHECK_STEPS)
+    if state.pending and state.pending in axioms_of(env, name):
+        raise KernelError(f"unknown constant '{state.pending}'")
 
 
 def default_levels(e: Expr) -> Expr:

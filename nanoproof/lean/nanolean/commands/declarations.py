@@ -16,10 +16,12 @@ from nanoproof.lean.nanolean.commands.header import (
 from nanoproof.lean.nanolean.commands.messages import CommandResult, SorryGoal
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError, ProofError
 from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
 from nanoproof.lean.nanolean.kernel.errors import KernelError
 from nanoproof.lean.nanolean.kernel.expr import Expr, collect_consts
+from nanoproof.lean.nanolean.recording import Recorder
 from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
 from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
@@ -52,6 +54,8 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         header.lctx = close_context(session, header.lctx, signature)
     value: Expr | None = None
     session.recover = True
+    recorder = Recorder() if result.watch else None
+    session.watch = recorder
     try:
         with refusals():
             value = elab_term(session, header.lctx, cmd.value, header.type, recover=True).term
@@ -59,7 +63,9 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         session.report(error.at(cmd.value.pos, cmd.value.end))
     for note in session.notes:
         result.say(note.severity, note.text, note.pos, note.end)
-    report_sorries(result, header)
+    report_goals(result, session)
+    if recorder is not None:
+        result.steps += recorder.steps
     if session.has_errors:
         if header.type is None:
             return
@@ -106,12 +112,15 @@ def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> E
         raise ElabError(f"(kernel) {error}", signature.pos, signature.end) from None
 
 
-def report_sorries(result: CommandResult, header: Header) -> None:
-    """A proof state for every `sorry` of the text, in the order of their places."""
-    session = header.session
-    for record in sorted(session.sorries, key=lambda record: record.pos):
-        tactic_state = sorry_state(session, record, partial=False)
-        result.sorries.append(SorryGoal(record.pos, record.end, tactic_state.goal_texts()[0], tactic_state))
+def report_goals(result: CommandResult, session: Session) -> None:
+    """A proof state for every `sorry` of the text, in the order of their places, and for `by` blocks if asked for."""
+    kinds = [(session.sorries, result.sorries)]
+    if result.watch:
+        kinds.append((session.roots, result.roots))
+    for records, found in kinds:
+        for record in sorted(records, key=lambda record: record.pos):
+            state = sorry_state(session, record, partial=False)
+            found.append(SorryGoal(record.pos, record.end, state.goal_texts()[0], state))
 
 
 def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:

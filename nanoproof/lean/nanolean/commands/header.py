@@ -63,6 +63,7 @@ def section_variables(state: EnvState) -> tuple[Binder, ...]:
 def new_session(state: EnvState, level_names: Sequence[str]) -> Session:
     """A session for one command."""
     mctx = MetaContext(state.env, Budget(COMMAND_STEPS), state.caches)
+    mctx.show_universes = state.shows_universes
     return Session(mctx, state, run_block, tuple(level_names))
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.tactic_state import TacticState
+from nanoproof.lean.nanolean.tactic_state import StepRecord, TacticState
 
 
 class LineMap:
@@ -52,6 +52,11 @@ class CommandResult:
     state: EnvState
     messages: list[Message] = field(default_factory=list)
     sorries: list[SorryGoal] = field(default_factory=list)
+    roots: list[SorryGoal] = field(default_factory=list)
+    """The goals of the outermost `by` blocks, if `watch` asks for them."""
+    steps: list[StepRecord] = field(default_factory=list)
+    """The tactics that ran, if `watch` asks for them."""
+    watch: bool = False
 
     @property
     def has_errors(self) -> bool:

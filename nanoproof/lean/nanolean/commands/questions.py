@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nanoproof.lean.nanolean.commands.header import new_session, universe_names
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.elab.api import elab_term
@@ -36,11 +38,10 @@ def run_print(result: CommandResult, cmd: PrintCmd) -> None:
     state = result.state
     info = state.env[_constant(state, cmd.name, cmd.pos, cmd.end)]
     levels = f".{{{', '.join(info.level_params)}}}" if info.level_params else ""
-    text = (
-        f"{KIND_WORDS.get(info.kind, info.kind)} {info.name}{levels} : {pp_expr(info.type, EMPTY_CONTEXT, state.env)}"
-    )
+    shown = partial(pp_expr, lctx=EMPTY_CONTEXT, env=state.env, universes=state.shows_universes)
+    text = f"{KIND_WORDS.get(info.kind, info.kind)} {info.name}{levels} : {shown(info.type)}"
     if info.kind == "def":
-        text += f" :=\n{pp_expr(info.value, EMPTY_CONTEXT, state.env)}"  # type: ignore[attr-defined]
+        text += f" :=\n{shown(info.value)}"  # type: ignore[attr-defined]
     result.say("info", text, cmd.pos, cmd.pos + len("#print"))
 
 

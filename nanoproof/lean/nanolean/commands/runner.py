@@ -9,6 +9,7 @@ from typing import Any
 from nanoproof.lean.nanolean.commands.declarations import run_axiom, run_declaration
 from nanoproof.lean.nanolean.commands.inductive import run_inductive, run_structure
 from nanoproof.lean.nanolean.commands.messages import CommandResult, LineMap
+from nanoproof.lean.nanolean.commands.options import read_imports, run_set_option
 from nanoproof.lean.nanolean.commands.questions import run_check, run_print, run_print_axioms
 from nanoproof.lean.nanolean.commands.scopes import (
     opened,
@@ -56,6 +57,7 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     NamespaceCmd: run_namespace,
     SectionCmd: run_section,
     EndCmd: run_end,
+    SetOptionCmd: run_set_option,
     VariableCmd: run_variable,
     UniverseCmd: run_universe,
     AttributeCmd: run_attribute,
@@ -65,13 +67,16 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
 }
 
 
-def run_text(state: EnvState, text: str) -> CommandResult:
+def run_text(state: EnvState, text: str, header: bool = False, watch: bool = False) -> CommandResult:
     """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
 
-    What is wrong comes back as messages; this raises nothing that a text can cause.
+    With `header` the text is a whole file, which may begin with `import`; with `watch` the `by` blocks and the tactics
+    that run are put on record. What is wrong comes back as messages; this raises nothing that a text can cause.
     """
-    result = CommandResult(state)
+    result = CommandResult(state, watch=watch)
     lines = LineMap(text)
+    if header:
+        text = read_imports(result, text)
     try:
         for command in iter_commands(text):
             if isinstance(command, ParseError):
@@ -105,8 +110,10 @@ def _run(result: CommandResult, command: Command) -> None:
         result.state = opened(result.state, command)
         run_command(result, command.inner)
         result.state = result.state.with_scope(scope)
-    elif isinstance(command, SetOptionCmd):
-        if command.inner is not None:
-            run_command(result, command.inner)
+    elif isinstance(command, SetOptionCmd) and command.inner is not None:
+        scope = result.state.scope
+        run_set_option(result, command)
+        run_command(result, command.inner)
+        result.state = result.state.with_scope(scope)
     else:
         RUNNERS[type(command)](result, command)

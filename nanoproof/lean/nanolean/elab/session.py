@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import Aborted, ElabError, ProofError
@@ -13,7 +14,7 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_mvars, mk_a
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.printer import pp_expr
-from nanoproof.lean.nanolean.syntax import TacticSeq
+from nanoproof.lean.nanolean.syntax import Tactic, TacticSeq
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ RunBlock = Callable[["Session", str, TacticSeq, int, int], None]
 """(session, goal id, tactics, start, end of the `by` block): closes the goal or raises a `ProofError`."""
 
 
+Watch = Callable[[Any, Tactic, Callable[[], None]], None]
+"""(tactic context, tactic, what runs it)"""
+
+
 @dataclass
 class Session:
     """The metavariables, the environment, and what is collected on the way.
@@ -54,6 +59,12 @@ class Session:
     level_names: tuple[str, ...] = ()
     sorries: list[SorryRecord] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    roots: list[SorryRecord] = field(default_factory=list)
+    """The outermost `by` blocks."""
+    blocks: list[str] = field(default_factory=list)
+    """The goals of the `by` blocks that are running, outermost first."""
+    watch: Watch | None = None
+    """Runs the tactics, if somebody wants to see them."""
     recover: bool = False
     """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
 
@@ -71,7 +82,7 @@ class Session:
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
         """A term as Lean prints it."""
-        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name)
+        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name, self.mctx.show_universes)
 
     @property
     def has_errors(self) -> bool:

@@ -101,6 +101,8 @@ class MetaStore:
         self.postponed_levels: dict[tuple[Level, Level], bool] = {}
         self.depth = 0
         self.transparency: Transparency = "default"
+        self.show_universes = False
+        """Whether texts for the user show the levels of constants."""
         self._trail: list[tuple[dict[Any, Any], Any, Any]] = []
         self._level_depth: dict[str, int] = {}
         self._cache: dict[Expr, Expr] = {}

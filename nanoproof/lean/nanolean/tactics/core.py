@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanoproof.lean.nanolean.errors import ElabError, ProofError, TacticError
@@ -168,7 +169,10 @@ def run_tactic_node(ctx: TacticContext, node: Tactic) -> None:
         name = type(node).__name__.removesuffix("Stx").lower()
         raise TacticError(f"tactic '{name}' is not available in NanoLean", node.pos, node.end)
     try:
-        fn(ctx, node)
+        if ctx.session.watch is None:
+            fn(ctx, node)
+        else:
+            ctx.session.watch(ctx, node, partial(fn, ctx, node))
     except ProofError as error:
         raise error.at(node.pos, node.end) from None
     ctx.prune()
