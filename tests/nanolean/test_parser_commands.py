@@ -13,6 +13,7 @@ from nanoproof.lean.nanolean.syntax import (
     DefCmd,
     EndCmd,
     ExampleCmd,
+    FunAlts,
     Hole,
     Ident,
     InductiveCmd,
@@ -79,7 +80,7 @@ def test_modifiers() -> None:
 def test_definitions_by_equations() -> None:
     text = "def f : p\n  | 0 => a\n  | _ => b\n"
     equations = (MatchAlt((Num(0),), A), MatchAlt((Hole(),), B))
-    assert one(text) == DefCmd(PLAIN, Signature("f", (), (), P), equations)
+    assert one(text) == DefCmd(PLAIN, Signature("f", (), (), P), FunAlts(equations))
 
 
 def test_abbrev_and_axiom() -> None:

@@ -211,7 +211,6 @@ def test_nested_match_gives_outer_alternatives_back() -> None:
         ("()", "`()`"),
         ("1.5", "decimal point"),
         ("∃! x, p x", "`∃!`"),
-        ("fun | 0 => a", "alternatives"),
         ("have ⟨a, b⟩ := h; a", "pattern"),
     ],
 )

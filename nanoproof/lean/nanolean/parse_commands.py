@@ -86,10 +86,11 @@ class CommandParser(TacticParser):
         type_ = self.term() if self.accept(":") else None
         return stx.Signature(name, tuple(level_params), binders, type_, pos=start, end=end)
 
-    def value(self) -> stx.Term | tuple[stx.MatchAlt, ...]:
+    def value(self) -> stx.Term:
         """`:= e` or the equations `| p => e`."""
+        start = self.pos()
         if self.texts[self.i] == "|":
-            value: stx.Term | tuple[stx.MatchAlt, ...] = self.match_alternatives()
+            value: stx.Term = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
         else:
             if not self.accept(":="):
                 self.fail("':=' or '|'")

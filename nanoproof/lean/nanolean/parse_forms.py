@@ -40,11 +40,11 @@ class FormParser(BinderParser):
         self.i += 1
         return stx.Forall(tuple(binders), self.term(ARROW_PREC), pos=start, end=self.last_end())
 
-    def fun(self) -> stx.Fun:
+    def fun(self) -> stx.Fun | stx.FunAlts:
         start = self.pos()
         self.i += 1
         if self.texts[self.i] == "|":
-            self.refuse("`fun` with alternatives is")
+            return stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
         binders = self.quantifier_binders(typed=True)
         if not self.accept("=>", "↦"):
             self.fail("'=>'")

@@ -14,9 +14,10 @@ from nanoproof.lean.nanolean.commands.header import (
     used_levels,
 )
 from nanoproof.lean.nanolean.commands.messages import CommandResult, SorryGoal
+from nanoproof.lean.nanolean.commands.recursion import allow_recursion, compile_body, is_recursive, without_stand_in
 from nanoproof.lean.nanolean.elab.api import elab_term
-from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.elab.session import Session
+from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ElabError, ProofError
 from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
 from nanoproof.lean.nanolean.kernel.errors import KernelError
@@ -38,8 +39,6 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
     check_new(state, signature)
     header = elab_header(state, signature)
     session = header.session
-    if isinstance(cmd.value, tuple):
-        raise ElabError("definitions by equations are not supported", signature.pos, signature.end)
     is_theorem = isinstance(cmd, TheoremCmd)
     if is_theorem:
         if header.type is None:
@@ -52,6 +51,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         name_levels(session, header.type, *(decl.type for decl in header.lctx))
         include_variables(header)
         header.lctx = close_context(session, header.lctx, signature)
+    allow_recursion(header, signature, cmd.value)
     value: Expr | None = None
     session.recover = True
     recorder = Recorder() if result.watch else None
@@ -87,9 +87,16 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
         include_variables(header, value)
         name_levels(session, header.type, value, *(decl.type for decl in header.lctx))
     ids = [decl.fvar_id for decl in header.lctx]
+    value = mctx.instantiate(value)
+    if is_recursive(header, value):
+        value = compile_body(header, value, signature)
+        value = mctx.mk_lambda(ids[: header.num_variables], value)
+    else:
+        value = mctx.mk_lambda(ids, value)
     type_ = default_levels(mctx.instantiate(mctx.mk_pi(ids, header.type)))
-    value = default_levels(mctx.instantiate(mctx.mk_lambda(ids, value)))
+    value = default_levels(mctx.instantiate(value))
     params = used_levels(session, signature, type_, value)
+    state = without_stand_in(header, result.state)
     decl: Declaration
     if isinstance(cmd, TheoremCmd):
         decl = TheoremDecl(header.name, params, type_, value)
@@ -98,7 +105,7 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
     else:
         reducible = cmd.abbrev or "reducible" in cmd.modifiers.attributes
         decl = DefDecl(header.name, params, type_, value, reducible)
-    state = result.state.with_env(session.state.env) if session.state.env is not result.state.env else result.state
+
     state = add_to_kernel(state, decl, signature)
     if not isinstance(cmd, ExampleCmd):
         result.state = with_modifiers(state, header.name, cmd.modifiers)

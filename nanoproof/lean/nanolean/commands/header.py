@@ -111,13 +111,14 @@ def include_variables(header: Header, *terms: Expr) -> None:
     for e in (header.type, *terms):
         if e is not None:
             used |= collect_fvars(header.session.mctx.instantiate(e)).keys()
-    keep = []
+    keep, variables = [], 0
     for place in range(len(lctx.decls) - 1, -1, -1):
         decl = lctx.decls[place]
         if place >= header.num_variables or decl.fvar_id in used:
             keep.append(decl)
+            variables += place < header.num_variables
             used |= collect_fvars(decl.type).keys()
-    header.lctx = LocalContext(reversed(keep))
+    header.lctx, header.num_variables = LocalContext(reversed(keep)), variables
 
 
 def name_levels(session: Session, *terms: Expr) -> None:

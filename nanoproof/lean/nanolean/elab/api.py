@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nanoproof.lean.nanolean.elab import app, binders, match, operators, rewrite_arrow, terms
+from nanoproof.lean.nanolean.elab import app, binders, calc, match, operators, rewrite_arrow, terms
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
@@ -15,7 +15,7 @@ from nanoproof.lean.nanolean.meta.unify_level import solve_postponed
 from nanoproof.lean.nanolean.printer import pp_goal
 from nanoproof.lean.nanolean.syntax import Hole, Node, SyntheticHole, Term
 
-FORMS = (app, binders, match, operators, rewrite_arrow, terms)
+FORMS = (app, binders, calc, match, operators, rewrite_arrow, terms)
 """The modules whose rules the elaborator knows."""
 
 Holes = Literal["error", "goals", "natural"]

@@ -14,7 +14,7 @@ from nanoproof.lean.nanolean.kernel.reduce import beta
 from nanoproof.lean.nanolean.meta.bind import replace_fvar
 from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
-from nanoproof.lean.nanolean.syntax import Match, MatchAlt, Node
+from nanoproof.lean.nanolean.syntax import FunAlts, Match, MatchAlt, Node
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,37 @@ def elab_match(self: Elaborator, stx: Match, expected: Expr | None) -> Expr:
         return self.wait(stx, expected)
     targets = [Target(self.elab(term), name) for name, term in stx.targets]
     return match_on(self, stx, targets, stx.alts, self.fresh_type() if expected is None else expected)
+
+
+@elaborates(FunAlts)
+def elab_fun_alternatives(self: Elaborator, stx: FunAlts, expected: Expr | None) -> Expr:
+    """`fun | p, q => e`: a function of as many arguments as there are patterns, which matches them."""
+    type_ = self.known_head(expected)
+    if type_ is None:
+        if stx is not self.forced:
+            return self.wait(stx, expected)
+        raise ElabError("Failed to infer the type of the function that is defined by alternatives", stx.pos, stx.end)
+    outer, ids = self.lctx, []
+    try:
+        for _ in stx.alts[0].patterns:
+            type_ = type_ if isinstance(type_, Pi) else self.mctx.whnf(type_)
+            if not isinstance(type_, Pi):
+                raise ElabError(
+                    "Too many patterns in match alternative: the type of the function has no argument for each\n  "
+                    f"{self.show(expected)}"
+                    if expected is not None
+                    else "",
+                    stx.alts[0].pos,
+                    stx.alts[0].end,
+                )
+            decl = self.mctx.fresh_local(inaccessible("x"), type_.type, info=type_.info)
+            self.lctx = self.lctx.add(decl)
+            ids.append(decl.fvar_id)
+            type_ = instantiate(type_.body, decl.fvar)
+        body = match_on(self, stx, [Target(FVar(fvar_id)) for fvar_id in ids], stx.alts, type_)
+        return self.mctx.mk_lambda(ids, body)
+    finally:
+        self.lctx = outer
 
 
 def match_on(self: Elaborator, stx: Node, targets: Sequence[Target], alts: Sequence[MatchAlt], expected: Expr) -> Expr:

@@ -68,11 +68,14 @@ class Session:
     recover: bool = False
     """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
 
+    auxiliary: list[Declaration] = field(default_factory=list)
+    """What `add_auxiliary` has added, in order."""
     decl_name: str = ""
     """The declaration that is elaborated, empty while a tactic runs on its own."""
 
     def add_auxiliary(self, decl: Declaration) -> None:
         """Have the kernel check a declaration that the present one needs, such as a matcher; known from now on."""
+        self.auxiliary.append(decl)
         self.use_state(replace(self.state.with_env(self.state.env.add(decl)), memo=self.state.memo))
 
     def use_state(self, state: EnvState) -> None:

@@ -52,6 +52,13 @@ inductive Decidable (p : Prop) : Type where
   | isFalse (h : ¬p) : Decidable p
   | isTrue (h : p) : Decidable p
 
+inductive PUnit : Sort u where
+  | unit : PUnit
+
+structure PProd (α : Sort u) (β : Sort v) : Sort (max 1 u v) where
+  fst : α
+  snd : β
+
 /-! Axioms. `sorryAx` is refused in every finished proof. -/
 
 axiom propext {a b : Prop} (h : a ↔ b) : a = b

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Container, Sequence
 
 from nanoproof.lean.nanolean.kernel.expr import App, BVar, Expr, FVar, Lam, Let, Pi, Proj, abstract, get_app_fn
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
@@ -24,20 +25,35 @@ def abstract_occurrences(mctx: MetaContext, e: Expr, targets: Sequence[Expr]) ->
     return result
 
 
-def kabstract(mctx: MetaContext, e: Expr, pattern: Expr) -> Expr:
+def kabstract(mctx: MetaContext, e: Expr, pattern: Expr, only: Container[int] | None = None) -> Expr:
     """The term with every instance of the pattern replaced by `BVar(0)` of a binder to be put around it.
 
     Instances have the head and the number of arguments of the pattern and unify with it (reducible transparency);
-    the first one fixes the pattern's metavariables.
+    the first one fixes the pattern's metavariables. With `only` just the instances of these places count (from 1,
+    outermost first, left to right); the others leave the metavariables as they are.
     """
     e = mctx.instantiate(e)
     pattern = mctx.instantiate(pattern)
-    if isinstance(pattern, FVar):
+    if isinstance(pattern, FVar) and only is None:
         return abstract(e, [pattern])
     head, count = get_app_fn(pattern), _arity(pattern)
     seen: dict[tuple[Expr, int], Expr] = {}
+    places = itertools.count(1)
+
+    def is_instance(node: Expr) -> bool:
+        mark = mctx.save()
+        with mctx.with_transparency("reducible"):
+            if not mctx.is_def_eq(pattern, node):
+                return False
+        if only is None or next(places) in only:
+            return True
+        mctx.restore(mark)
+        return False
 
     def visit(node: Expr, depth: int) -> Expr:
+        if only is not None:
+            mctx.budget.spend()
+            return visit_node(node, depth)  # every instance counts, also where the same term stands twice
         found = seen.get((node, depth))
         if found is None:
             found = seen[node, depth] = visit_node(node, depth)
@@ -45,9 +61,8 @@ def kabstract(mctx: MetaContext, e: Expr, pattern: Expr) -> Expr:
 
     def visit_node(node: Expr, depth: int) -> Expr:
         if not node.loose and _arity(node) == count and _same_head(get_app_fn(node), head, mctx):
-            with mctx.with_transparency("reducible"):
-                if mctx.is_def_eq(pattern, node):
-                    return BVar(depth)
+            if is_instance(node):
+                return BVar(depth)
         if isinstance(node, App):
             return App(visit(node.fn, depth), visit(node.arg, depth))
         if isinstance(node, Lam):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nanoproof.lean.nanolean.syntax.nodes import Command, Node, Term
-from nanoproof.lean.nanolean.syntax.terms import Binder, MatchAlt
+from nanoproof.lean.nanolean.syntax.terms import Binder
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Signature(Node):
 class TheoremCmd(Command):
     modifiers: Modifiers
     signature: Signature
-    value: Term | tuple[MatchAlt, ...]
+    value: Term
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleCmd(Command):
     modifiers: Modifiers
     signature: Signature
-    value: Term | tuple[MatchAlt, ...]
+    value: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DefCmd(Command):
 
     modifiers: Modifiers
     signature: Signature
-    value: Term | tuple[MatchAlt, ...]
+    value: Term
     abbrev: bool = False
 
 

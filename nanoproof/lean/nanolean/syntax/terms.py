@@ -228,6 +228,13 @@ class MatchAlt(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class FunAlts(Term):
+    """`fun | p, q => e | ..`, also the equations of a definition; at least one alternative."""
+
+    alts: tuple[MatchAlt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Match(Term):
     """`match a, h : b with | p, q => e`: `targets` are (name of the equation or None, term)."""
 
