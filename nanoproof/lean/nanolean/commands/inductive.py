@@ -43,6 +43,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Lam,
     Pi,
     Proj,
+    collect_consts,
     get_app_fn_args,
     instantiate,
     lift,
@@ -92,6 +93,8 @@ def _declare(
     decl = InductiveDecl(header.name, levels, count, type_, tuple(types))
     new = add_to_kernel(result.state, decl, signature)
     result.state = with_modifiers(new, header.name, cmd.modifiers)
+    if any("sorryAx" in collect_consts(e) for e in (type_, *[ctor.type for ctor in types])):
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
     return decl
 
 
