@@ -149,8 +149,8 @@ theorem Nat.sub_pos_iff_lt {m n : Nat} : 0 < n - m ↔ m < n := by
   rw [Nat.lt_sub_iff_add_lt, Nat.zero_add]
 
 theorem Nat.sub_ne_zero_of_lt {a b : Nat} (h : a < b) : b - a ≠ 0 := by
-  apply Nat.ne_zero_of_lt
-  exact Nat.sub_pos_of_lt h
+  have hpos : 0 < b - a := by exact Nat.sub_pos_of_lt h
+  exact Nat.ne_zero_of_lt hpos
 
 theorem Nat.sub_lt_left_of_lt_add {n k m : Nat} (H : n ≤ k) (h : k < n + m) : k - n < m := by
   apply Nat.lt_of_not_le

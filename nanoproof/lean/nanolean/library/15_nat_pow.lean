@@ -15,16 +15,29 @@ theorem Nat.zero_pow {n : Nat} (H : 0 < n) : 0 ^ n = 0 := by
     exact Nat.lt_irrefl 0 H
   | succ n => rw [Nat.pow_succ, Nat.mul_zero]
 
-theorem Nat.pow_pos {p : Nat} (hp : 0 < p) {n : Nat} : 0 < p ^ n := by
-  induction n with
-  | zero => exact Nat.zero_lt_one
-  | succ n ih =>
-    rw [Nat.pow_succ]
-    exact Nat.mul_pos ih hp
+theorem Nat.pow_eq_zero {a n : Nat} : a ^ n = 0 ↔ a = 0 ∧ n ≠ 0 := by
+  constructor
+  · intro h
+    induction n with
+    | zero =>
+      exfalso
+      exact Nat.one_ne_zero h
+    | succ n ih =>
+      constructor
+      · rw [Nat.pow_succ, Nat.mul_eq_zero] at h
+        cases h with
+        | inl hp => exact (ih hp).1
+        | inr ha => exact ha
+      · exact Nat.add_one_ne_zero n
+  · intro h
+    rw [h.1]
+    apply Nat.zero_pow
+    exact Nat.pos_of_ne_zero h.2
 
 theorem Nat.two_pow_pos (w : Nat) : 0 < 2 ^ w := by
-  apply Nat.pow_pos
-  exact Nat.zero_lt_succ 1
+  apply Nat.pos_of_ne_zero
+  intro h
+  exact Nat.add_one_ne_zero 1 (Nat.pow_eq_zero.mp h).1
 
 theorem Nat.pow_le_pow_right {n m k : Nat} (h : n > 0) : m ≤ k → n ^ m ≤ n ^ k := by
   intro hmk
@@ -37,7 +50,11 @@ theorem Nat.pow_le_pow_right {n m k : Nat} (h : n > 0) : m ≤ k → n ^ m ≤ n
 
 theorem Nat.pow_lt_pow_succ {a n : Nat} (h : 1 < a) : a ^ n < a ^ (n + 1) := by
   rw [Nat.pow_succ]
-  have hpos : 0 < a ^ n := by exact Nat.pow_pos (Nat.lt_trans Nat.zero_lt_one h)
+  have hpos : 0 < a ^ n := by
+    apply Nat.pos_of_ne_zero
+    intro h0
+    rw [(Nat.pow_eq_zero.mp h0).1] at h
+    exact Nat.not_lt_zero 1 h
   have hlt : a ^ n * 1 < a ^ n * a := by exact Nat.mul_lt_mul_of_pos_left h hpos
   rw [Nat.mul_one] at hlt
   exact hlt
@@ -55,41 +72,20 @@ theorem Nat.pow_lt_pow_left {a b n : Nat} (h : a < b) (hn : n ≠ 0) : a ^ n < b
     rw [Nat.pow_succ, Nat.pow_succ]
     apply Nat.lt_of_le_of_lt (Nat.mul_le_mul_right a (Nat.pow_le_pow_left (Nat.le_of_lt h) n))
     apply Nat.mul_lt_mul_of_pos_left h
-    apply Nat.pow_pos
-    exact Nat.lt_of_le_of_lt (Nat.zero_le a) h
+    apply Nat.pos_of_ne_zero
+    intro h0
+    rw [(Nat.pow_eq_zero.mp h0).1] at h
+    exact Nat.not_lt_zero a h
 
 theorem Nat.lt_pow_self {n a : Nat} (ha : 1 < a) : n < a ^ n := by
   induction n with
   | zero => exact Nat.zero_lt_one
   | succ n ih =>
-    apply Nat.lt_of_le_of_lt
-    · exact Nat.succ_le_of_lt ih
-    · exact Nat.pow_lt_pow_succ ha
-
-theorem Nat.lt_two_pow_self {n : Nat} : n < 2 ^ n := by
-  apply Nat.lt_pow_self
-  exact Nat.lt_succ_self 1
+    apply Nat.lt_of_le_of_lt (Nat.succ_le_of_lt ih)
+    exact Nat.pow_lt_pow_succ ha
 
 theorem Nat.pow_dvd_pow {m n : Nat} (a : Nat) (h : m ≤ n) : a ^ m ∣ a ^ n := by
   cases Nat.le.dest h with
   | intro k hk =>
     rw [← hk, Nat.pow_add]
     exact Nat.dvd_mul_right (a ^ m) (a ^ k)
-
-theorem Nat.pow_eq_zero {a n : Nat} : a ^ n = 0 ↔ a = 0 ∧ n ≠ 0 := by
-  constructor
-  · intro h
-    cases Nat.eq_zero_or_pos a with
-    | inl ha =>
-      constructor
-      · exact ha
-      · intro hn
-        rw [hn, Nat.pow_zero] at h
-        exact Nat.one_ne_zero h
-    | inr ha =>
-      exfalso
-      exact Nat.ne_zero_of_lt (Nat.pow_pos ha) h
-  · intro h
-    rw [h.1]
-    apply Nat.zero_pow
-    exact Nat.pos_of_ne_zero h.2

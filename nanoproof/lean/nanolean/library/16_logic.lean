@@ -64,9 +64,6 @@ theorem and_congr_right {a b c : Prop} (h : a → (b ↔ c)) : a ∧ b ↔ a ∧
   · intro hac
     exact ⟨hac.1, (h hac.1).mpr hac.2⟩
 
-theorem and_congr_left' {a b c : Prop} (h : a ↔ b) : a ∧ c ↔ b ∧ c := by
-  rw [h]
-
 theorem and_congr_right' {a b c : Prop} (h : b ↔ c) : a ∧ b ↔ a ∧ c := by
   rw [h]
 
@@ -235,12 +232,6 @@ theorem not_and' {a b : Prop} : ¬(a ∧ b) ↔ b → ¬a := by
   · intro h hab
     exact h hab.2 hab.1
 
-theorem not_and_of_not_or_not {a b : Prop} (h : ¬a ∨ ¬b) : ¬(a ∧ b) := by
-  intro hab
-  cases h with
-  | inl ha => exact ha hab.1
-  | inr hb => exact hb hab.2
-
 theorem not_imp_of_and_not {a b : Prop} : a ∧ ¬b → ¬(a → b) := by
   intro h hab
   exact h.2 (hab h.1)
@@ -258,15 +249,6 @@ theorem not_and_self_iff (a : Prop) : ¬a ∧ a ↔ False := by
     exact h.1 h.2
   · intro h
     contradiction
-
-theorem iff_not_self {a : Prop} : ¬(a ↔ ¬a) := by
-  intro h
-  have hn : ¬a := by exact fun ha => h.mp ha ha
-  exact hn (h.mpr hn)
-
-theorem not_iff_self {a : Prop} : ¬(¬a ↔ a) := by
-  intro h
-  exact iff_not_self h.symm
 
 theorem Or.neg_resolve_left {a b : Prop} (h : ¬a ∨ b) (ha : a) : b := by
   cases h with
