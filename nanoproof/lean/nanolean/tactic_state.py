@@ -50,6 +50,8 @@ class TacticState:
     decls: dict[str, MVarDecl]
     assignment: dict[str, Expr] = field(default_factory=dict)
     delayed: dict[str, DelayedAssignment] = field(default_factory=dict)
+    hole_names: frozenset[str] = frozenset()
+    """The names that metavariables have had so far; those with values are forgotten, but their names are not."""
     level_names: tuple[str, ...] = ()
     has_sorry: bool = False
     """Some step on the way used `sorry`."""
@@ -88,6 +90,7 @@ def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
     mctx.decls = dict(state.decls)
     mctx.assignment = dict(state.assignment)
     mctx.delayed = dict(state.delayed)
+    mctx.hole_names = state.hole_names
     for goal in state.goals:
         mctx.know(state.decls[goal].lctx)
     mctx.know(state.decls[state.root].lctx)
@@ -227,7 +230,16 @@ def close_state(mctx: MetaContext, before: TacticState, goals: Iterable[str], ha
         if mvar_id in mctx.delayed:
             delayed[mvar_id] = mctx.delayed[mvar_id]
             todo.append(delayed[mvar_id].mvar_id)
-    return replace(before, goals=goals, decls=decls, assignment=assignment, delayed=delayed, has_sorry=has_sorry)
+    names = before.hole_names.union(decl.user_name for decl in mctx.decls.values() if decl.user_name)
+    return replace(
+        before,
+        goals=goals,
+        decls=decls,
+        assignment=assignment,
+        delayed=delayed,
+        hole_names=names,
+        has_sorry=has_sorry,
+    )
 
 
 def _instantiated_decl(mctx: MetaContext, decl: MVarDecl) -> tuple[MVarDecl, list[str]]:

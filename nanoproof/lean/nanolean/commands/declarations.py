@@ -113,6 +113,10 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
 
 def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> EnvState:
     """The state with one more declaration; a refusal of the kernel is an error at the declaration's name."""
+    value = getattr(decl, "value", None)
+    if value is not None and value.has_mvar:
+        text = f"(kernel) declaration has metavariables '{decl.name}'"
+        raise ElabError(text, signature.pos, signature.end)
     try:
         return state.with_env(state.env.add(decl, CHECK_STEPS))
     except KernelError as error:

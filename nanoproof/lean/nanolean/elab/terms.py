@@ -45,6 +45,9 @@ def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | N
     named = stx.name not in ("_", "")
     if named and stx.name in self.named_goals:
         return MVar(self.named_goals[stx.name])
+    if named and self.mctx.is_hole_name(stx.name):
+        # Lean means the earlier goal, which may be open or not, and whose context may be another one.
+        raise ElabError(f"the hole `?{stx.name}` has the name of an earlier goal; it needs a new one", stx.pos, stx.end)
     type_ = self.fresh_type() if expected is None else expected
     mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic", stx.name if named else "")
     self.goals.append(mvar.id)

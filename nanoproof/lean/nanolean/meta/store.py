@@ -101,6 +101,8 @@ class MetaStore:
         self.postponed_levels: dict[tuple[Level, Level], bool] = {}
         self.depth = 0
         self.transparency: Transparency = "default"
+        self.hole_names: frozenset[str] = frozenset()
+        """The names that metavariables had in earlier steps of the proof."""
         self.show_universes = False
         """Whether texts for the user show the levels of constants."""
         self._trail: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -228,6 +230,11 @@ class MetaStore:
     def decl(self, mvar_id: str) -> MVarDecl:
         """The declaration of a metavariable."""
         return self.decls[mvar_id]
+
+    def is_hole_name(self, name: str) -> bool:
+        """Whether some metavariable of the proof, open or not, has or had that name."""
+        self.budget.spend(len(self.decls))
+        return name in self.hole_names or any(decl.user_name == name for decl in self.decls.values())
 
     def user_name(self, mvar_id: str) -> str:
         """The name under which source text knows a metavariable, empty for none."""

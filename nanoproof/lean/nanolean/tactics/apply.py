@@ -15,6 +15,7 @@ from nanoproof.lean.nanolean.syntax import (
     DotIdent,
     Fun,
     Ident,
+    SyntheticHole,
     Term,
 )
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
@@ -118,6 +119,8 @@ def apply_tactic(ctx: TacticContext, stx: ApplyStx) -> None:
 
 def apply_term(ctx: TacticContext, term: Term) -> list[str]:
     """Elaborate a term and apply it to the main goal; a plain name keeps its implicit arguments to be found."""
+    if isinstance(term, SyntheticHole) and term.name not in ("", "_") and term.name == goal_tag(ctx.mctx, ctx.main):
+        return []  # as in Lean, which takes the goal for its own proof and leaves a metavariable that nobody proves
     named = _resolve(ctx, term) if isinstance(term, Ident) else None
     if named is not None:
         return apply_expr(ctx, named)
