@@ -12,12 +12,11 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 
 _COMMAND = re.compile(
-    r"^\s*(?:#|@\[|(?:(?:private|protected|local|scoped|noncomputable|unsafe|partial)\s+)*"
-    r"(?:theorem|lemma|example|def|abbrev|instance|axiom|opaque|constant|inductive|structure|class|macro|macro_rules|"
-    r"notation|infix[lr]?|prefix|postfix|syntax|elab|elab_rules|attribute|namespace|section|end|mutual|variable|"
-    r"universe|import|export|initialize|run_cmd)(?![\w.']))",
-    re.MULTILINE,
+    r"(?<![\w.'«])(?:#[a-z]|@\[|(?:theorem|lemma|example|def|abbrev|instance|axiom|opaque|inductive|structure|class|"
+    r"macro|macro_rules|notation|infix[lr]?|prefix|postfix|syntax|elab|elab_rules|attribute|namespace|section|end|"
+    r"mutual|variable|universe|import|export|initialize|run_cmd)(?![\w.'!?]))"
 )
+"""Words that begin commands, wherever they stand: a command may follow a tactic on its line."""
 
 
 class Checker(Protocol):

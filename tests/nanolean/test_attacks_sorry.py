@@ -16,13 +16,19 @@ DISGUISES = {
     "the axiom by exact": "theorem boom : False := by exact sorryAx False false",
     "the axiom by apply": "theorem boom : False := by\n  apply sorryAx\n  exact true",
     "the axiom by refine": "theorem boom : False := by refine sorryAx _ ?_; exact true",
-    "the axiom by constructor": "theorem boom : False := by\n  have h : ∀ p : Prop, p := fun p => sorryAx p true\n  exact h _",
+    "the axiom by constructor": (
+        "theorem boom : False := by\n  have h : ∀ p : Prop, p := fun p => sorryAx p true\n  exact h _"
+    ),
     "an abbreviation of the axiom": "abbrev ok := @sorryAx\ntheorem boom : False := ok False true",
     "a definition of the axiom": "def ok := @sorryAx\ntheorem boom : False := ok False true",
     "a definition with a sorry in it": "def ok : False := sorry\ntheorem boom : False := ok",
     "a function that is sorry": "def ok (p : Prop) : p := sorry\ntheorem boom : False := ok False",
-    "a lemma with a sorry in it": "theorem ok : 1 = 2 := sorry\ntheorem boom : False := by\n  have h := ok\n  contradiction",
-    "a lemma with a sorry in it, for simp": "@[simp] theorem ok : 1 = 2 := sorry\ntheorem boom : False := absurd ok (by simp)",
+    "a lemma with a sorry in it": (
+        "theorem ok : 1 = 2 := sorry\ntheorem boom : False := by\n  have h := ok\n  contradiction"
+    ),
+    "a lemma with a sorry in it, for simp": (
+        "@[simp] theorem ok : 1 = 2 := sorry\ntheorem boom : False := absurd ok (by simp)"
+    ),
     "a lemma with an error in it": "theorem ok : 1 = 2 := rfl\ntheorem boom : False := absurd ok (by decide)",
     "a lemma with an unknown tactic in it": "theorem ok : False := by magic\ntheorem boom : False := ok",
     "a lemma with an open goal in it": "theorem ok : False := by skip\ntheorem boom : False := ok",
@@ -66,7 +72,9 @@ DISGUISES = {
         "inductive T : Prop where\n  | mk : (fun _ : False => True) sorry → T\ntheorem boom : T := .mk trivial"
     ),
     "in a variable": "variable (h : (sorry : Prop))\ntheorem boom : False := by contradiction",
-    "in a namespace of its own": "namespace sorry'\ntheorem boom' : False := sorry\nend sorry'\ntheorem boom : False := sorry'.boom'",
+    "in a namespace of its own": (
+        "namespace sorry'\ntheorem boom' : False := sorry\nend sorry'\ntheorem boom : False := sorry'.boom'"
+    ),
     "admit": "theorem boom : False := by admit",
     "stop": "theorem boom : False := by\n  stop\n  rfl",
     "a search": "theorem boom : False := by exact?",
@@ -75,7 +83,9 @@ DISGUISES = {
     "an error inside of a block": "theorem boom : False := by\n  have h : False := undefined_name\n  exact h",
     "an error inside of a nested block": "theorem boom : False ∧ True := ⟨by rfl, trivial⟩",
     "an error in a branch": "theorem boom (n : Nat) : n = n := by\n  cases n\n  · undefined_tactic\n  · rfl",
-    "an error in a case": "theorem boom : True ∧ True := by\n  constructor\n  case left => rfl\n  case right => trivial",
+    "an error in a case": (
+        "theorem boom : True ∧ True := by\n  constructor\n  case left => rfl\n  case right => trivial"
+    ),
     "a missing value": "theorem boom : False :=",
     "a missing block": "theorem boom : False := by",
 }

@@ -38,9 +38,13 @@ ILL_FOUNDED = {
     "equations of type False": "def boom : Nat → False\n  | n => boom n",
     "equations of type False by the pattern": "def boom : Nat → False\n  | 0 => boom 1\n  | n+1 => boom (n+2)",
     "equations of a theorem": "theorem boom : ∀ n : Nat, n = n + 1\n  | n => boom n",
-    "equations of a theorem by the pattern": "theorem boom : ∀ n : Nat, n = n + 1\n  | 0 => boom 0\n  | n+1 => boom (n+1)",
+    "equations of a theorem by the pattern": (
+        "theorem boom : ∀ n : Nat, n = n + 1\n  | 0 => boom 0\n  | n+1 => boom (n+1)"
+    ),
     "equations with a call inside of a proof": ("def f : (n : Nat) → n = n + 1\n  | n => by exact f n"),
-    "a match that calls with the same argument": "def f (n : Nat) : Nat := match n with\n  | 0 => 0\n  | m+1 => f n + 1",
+    "a match that calls with the same argument": (
+        "def f (n : Nat) : Nat := match n with\n  | 0 => 0\n  | m+1 => f n + 1"
+    ),
     "a match on something else than the argument": (
         "def f (n : Nat) : Nat := match n + 1 with\n  | 0 => 0\n  | m+1 => f m + 1"
     ),
@@ -114,7 +118,8 @@ UNIVERSES = {
     "a level too high to write": "def boom := Type 1000000",
     "a level too high to compute": "def boom := Sort (max 99999999999999999999 1)",
     "an existential over types as data": (
-        "inductive Pack : Prop where\n  | mk : Type → Pack\ndef boom (p : Pack) : Type := by cases p with | mk α => exact α"
+        "inductive Pack : Prop where\n  | mk : Type → Pack\n"
+        "def boom (p : Pack) : Type := by cases p with | mk α => exact α"
     ),
 }
 

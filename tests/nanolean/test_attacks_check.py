@@ -1,0 +1,204 @@
+"""Attacks on the last step: a proof text that goes into its theorem and through the final check as a whole."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from nanoproof.lean.answers import read_check
+from nanoproof.lean.errors import LeanError, SourceError
+from nanoproof.lean.nanolean import loader
+from nanoproof.lean.nanolean.__main__ import check_files
+from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
+from nanoproof.lean.nanolean.kernel.expr import Const
+from nanoproof.lean.nanolean.kernel.recheck import recheck
+from nanoproof.lean.nanolean.repl import Repl
+from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import CheckReport
+from nanoproof.prover.check import check_proof
+from tests.nanolean.library import base
+
+
+class LocalChecker:
+    """`check` as a session does it, on a REPL in this process."""
+
+    def check(self, source: str) -> CheckReport:
+        text = name_examples(source)
+        names = declared_names(text)
+        command = "\n".join([text, "", *(f"#print axioms {name}" for name in names)])
+        answer = json.loads(json.dumps(Repl(base()).answer({"cmd": command})))
+        return read_check(answer, names, last_line=text.count("\n") + 1)
+
+
+def accepted(statement: str, proof: str) -> bool:
+    """Whether the final check takes the proof; a protocol error is no acceptance either."""
+    theorem = Theorem(f"theorem boom {statement} := by\n  sorry", "attack", "boom")
+    try:
+        return check_proof(LocalChecker(), theorem, proof).accepted
+    except (LeanError, SourceError):
+        return False
+
+
+def test_the_final_check_takes_honest_proofs():
+    assert accepted("(p q : Prop) (h : p ∧ q) : q ∧ p", "exact ⟨h.2, h.1⟩")
+    assert accepted("(n : Nat) : 0 + n = n", "induction n with\n| zero => rfl\n| succ n ih => rw [Nat.add_succ, ih]")
+
+
+PROOFS_OF_FALSE = {
+    "nothing": "skip",
+    "sorry": "sorry",
+    "sorry in a comment's shadow": "-- sorry\nsorry",
+    "sorry written with quotes": "«sorry»",
+    "sorryAx": "exact sorryAx _",
+    "sorryAx by its pieces": "exact @sorryAx False true",
+    "its own name": "exact boom",
+    "its own name in a namespace": "exact _root_.boom",
+    "an unfinished comment": "trivial /-",
+    "a comment that ends what was never begun": "trivial -/",
+    "the end of the block": "trivial\n\nend",
+    "another theorem on its own line": "trivial\ntheorem boom2 : True := trivial",
+    "another theorem on the same line": "trivial theorem boom2 : True := trivial",
+    "an axiom on the same line": "trivial axiom lie : False",
+    "an axiom that comes first": "exact lie axiom lie : False",
+    "a namespace that takes over the name": "exact lie namespace A theorem boom : True := trivial",
+    "a section that never ends": "exact lie section theorem boom : True := trivial",
+    "a question of its own": "trivial #print axioms True.intro",
+    "a question of its own on a line": "trivial\n#print axioms True.intro",
+    "an attribute": "trivial @[simp] theorem lie : False := trivial",
+    "an option": "set_option debug.skipKernelTC true in trivial",
+    "a native computation": "native_decide",
+    "a search": "exact?",
+    "a metaprogram": "run_tac Lean.Elab.admitGoal",
+    "a hole": "exact ?_",
+    "a sorry in the type of a have": "have h : (sorry : Prop) := trivial\ntrivial",
+    "a have that nobody proves": "have h : False := by skip\nexact h",
+    "a have without its type": "have h := h\nexact h",
+    "a tab instead of spaces": "\ttrivial",
+    "a carriage return": "trivial\r\nsorry",
+    "a line separator": "trivial\u2028sorry",
+    "a block that is outdented": "  skip\ntrivial",
+    "a definition under another name": "exact def_by_cases def lie : False := lie",
+    "an open that brings nothing": "open Nat in trivial",
+    "an instance on the same line": "decide instance : Decidable False := .isTrue trivial",
+    "a notation on the same line": 'trivial notation "False" => True',
+}
+
+
+@pytest.mark.parametrize("proof", PROOFS_OF_FALSE.values(), ids=PROOFS_OF_FALSE.keys())
+def test_no_text_proves_false(proof):
+    assert not accepted(": False", proof)
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        "trivial theorem other : True := trivial",
+        "trivial namespace A theorem boom : True := trivial",
+        "trivial axiom lie : False",
+        "trivial def lie : Nat := 0",
+        "trivial inductive T : Type where",
+        "trivial section",
+        "trivial variable (h : False)",
+        "trivial attribute [simp] Nat.add_comm",
+        "trivial @[simp] theorem other : True := trivial",
+        "trivial #check True",
+        "(trivial) end",
+        "trivial open Nat theorem other : True := trivial",
+        "trivial set_option autoImplicit true example : True := trivial",
+    ],
+)
+def test_a_proof_of_something_true_may_not_bring_commands(proof):
+    """What comes behind the theorem could change what the questions about its axioms mean."""
+    assert not accepted(": True", proof)
+
+
+def test_words_that_begin_commands_are_allowed_inside_of_names_and_comments():
+    assert accepted("(n : Nat) : n = n", "-- theorem\nrfl")
+    assert accepted("(end' : True) : True", "exact end'")
+    assert accepted("(p : Prop) (section' : p) : p", "exact section'")
+
+
+# --- the tool that checks files
+
+
+def check_file(tmp_path, text: str) -> int:
+    path = tmp_path / "file.lean"
+    path.write_text(text, encoding="utf-8")
+    return check_files([path])
+
+
+def test_the_tool_fails_on_errors(tmp_path):
+    assert check_file(tmp_path, "theorem t : True := trivial") == 0
+    assert check_file(tmp_path, "theorem t : False := trivial") != 0
+    assert check_file(tmp_path, "theorem t : False := by\n  rfl\ntheorem u : True := trivial") != 0
+
+
+# --- the cache of the library
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own, with the library in it; answers the path of the file."""
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    path = loader.cache_path()
+    loader._write(path, base())
+    assert loader._read(path) is not None
+    return path
+
+
+def forge(path) -> None:
+    """Put a proof of False into the cache, with the right checksum."""
+    state = base()
+    env = state.env.add_unchecked([TheoremInfo("forged", (), Const("False"), Const("True.intro"))])
+    loader._write(path, state.with_env(env))
+
+
+def test_a_cache_with_a_flipped_bit_is_not_read(cache):
+    data = bytearray(cache.read_bytes())
+    data[len(data) // 2] ^= 1
+    cache.write_bytes(bytes(data))
+    assert loader._read(cache) is None
+
+
+def test_a_cache_that_is_cut_short_or_empty_is_not_read(cache):
+    data = cache.read_bytes()
+    for part in (b"", data[:10], data[:32], data[:-1], data + b"x"):
+        cache.write_bytes(part)
+        assert loader._read(cache) is None
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
+def test_a_cache_that_others_can_write_is_not_read(cache, mode):
+    cache.chmod(mode)
+    assert loader._read(cache) is None
+
+
+def test_a_forged_cache_is_found_by_who_distrusts_it(cache):
+    forge(cache)
+    assert "forged" in loader.load_library().env
+    assert "forged" not in loader.load_library(distrust=True).env
+
+
+def test_the_tool_that_checks_files_does_not_trust_a_forged_cache(cache, tmp_path):
+    forge(cache)
+    assert check_file(tmp_path, "theorem boom : False := forged") != 0
+
+
+def test_the_cache_is_written_for_its_owner_only(cache):
+    assert cache.stat().st_mode & 0o077 == 0
+
+
+def test_the_whole_library_passes_the_kernel_again():
+    assert len(recheck(base().env)) == len(base().env)
+
+
+def test_the_kernel_depends_on_nothing_else_of_the_prover():
+    code = (
+        "import sys, nanoproof.lean.nanolean.kernel.env, nanoproof.lean.nanolean.kernel.recheck\n"
+        "names = [m for m in sys.modules if m.startswith('nanoproof.lean.nanolean.')]\n"
+        "print([m for m in names if '.kernel' not in m])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
