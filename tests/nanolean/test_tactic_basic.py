@@ -129,3 +129,13 @@ def test_unknown_finishers_are_named(monkeypatch):
     library()
     monkeypatch.delitem(core._REGISTRY, OmegaStx)
     assert refusal("(p : Prop) : p", "omega") == "tactic 'omega' is not available in NanoLean"
+
+
+def test_have_numbers_its_goals_as_refine_does():
+    statement = "(p q r : Prop) (h : p → q → r) : ¬r → False"
+    assert [goal.split("\n")[0] for goal in goals(statement, "have hr : r := h ?_ ?_")] == [
+        "case refine_3",
+        "case refine_1",
+        "case refine_2",
+    ]
+    assert goals("(p q : Prop) (h : p → q) : q", "have hq : q := h ?x")[0].startswith("p q : Prop")

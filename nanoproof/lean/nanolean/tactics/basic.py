@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nanoproof.lean.nanolean.elab.api import elab_term, elab_type
 from nanoproof.lean.nanolean.elab.session import SorryRecord
 from nanoproof.lean.nanolean.errors import ProofError, TacticError
@@ -84,7 +86,7 @@ def refine_main(ctx: TacticContext, term: Term, suffix: str = "refine") -> None:
 def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) -> None:
     """A single unnamed goal inherits the tag; several are numbered `suffix_1`, `suffix_2`, ..."""
     unnamed = [goal for goal in goals if not goal_tag(ctx.mctx, goal)]
-    if len(unnamed) == 1 and len(goals) == 1:
+    if len(unnamed) == 1:
         set_tag(ctx.mctx, unnamed[0], parent)
         return
     for i, goal in enumerate(unnamed, 1):
@@ -101,6 +103,14 @@ def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
         type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
     _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, found.term)
     ctx.replace_main([new, *found.goals])
+    tag_definition_goals(ctx, new, found.goals)
+
+
+def tag_definition_goals(ctx: TacticContext, new: str, holes: Sequence[str]) -> None:
+    """Tag the goals of `have h := e`, which Lean refines by `have h := e; ?_`: the main goal `new` is the last hole."""
+    parent = goal_tag(ctx.mctx, new)
+    set_tag(ctx.mctx, new, "")
+    tag_goals(ctx, [*holes, new], parent, "refine")
 
 
 @tactic(ShowStx)

@@ -15,6 +15,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.syntax import ClearStx, GeneralizeStx, LetStx, RenameStx, SufficesStx
+from nanoproof.lean.nanolean.tactics.basic import tag_definition_goals
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import level_of, mk_eq, mk_eq_refl
 from nanoproof.lean.nanolean.tactics.goals import (
@@ -42,6 +43,7 @@ def let_tactic(ctx: TacticContext, stx: LetStx) -> None:
     new = new_goal(mctx, decl.type, decl.lctx.add(local), decl.user_name)
     mctx.assign(goal, mctx.mk_lambda([local.fvar_id], MVar(new)))
     ctx.replace_main([new, *found.goals])
+    tag_definition_goals(ctx, new, found.goals)
 
 
 @tactic(SufficesStx)

@@ -23,6 +23,7 @@ from nanoproof.lean.nanolean.syntax import (
     RintroStx,
     Term,
 )
+from nanoproof.lean.nanolean.tactics.basic import tag_definition_goals
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eliminate import inductive_type
@@ -126,7 +127,9 @@ def have_pattern_tactic(ctx: TacticContext, stx: HavePatternStx) -> None:
         if isinstance(get_app_fn(found.term), FVar) or kabstract(mctx, target, found.term).loose:
             raise TacticError("a pattern for data that the goal may depend on is not supported; use `cases`")
     fvar_id, goal = assert_hyp(mctx, goal, inaccessible("x"), type_, found.term)
-    ctx.replace_main([match_local(ctx, goal, fvar_id, stx.pattern), *found.goals])
+    new = match_local(ctx, goal, fvar_id, stx.pattern)
+    ctx.replace_main([new, *found.goals])
+    tag_definition_goals(ctx, new, found.goals)
 
 
 # -- rintro ------------------------------------------------------------------------------------------------------------
