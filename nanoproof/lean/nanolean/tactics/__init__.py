@@ -14,6 +14,7 @@ MODULES = (
     "construct",
     "context",
     "decide",
+    "grind",
     "induction",
     "intro_patterns",
     "loops",

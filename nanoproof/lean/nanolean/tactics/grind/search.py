@@ -1,0 +1,127 @@
+"""The search of `grind`: saturate, open `∃`, instantiate, compute, and split where nothing else helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, collect_fvars, mk_app
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
+from nanoproof.lean.nanolean.tactics.grind.definitions import unfold_definitions
+from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES
+from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
+from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
+from nanoproof.lean.nanolean.tactics.grind.logic import saturate
+from nanoproof.lean.nanolean.tactics.grind.normal import beta_app
+from nanoproof.lean.nanolean.tactics.grind.state import State
+
+MAX_DEPTH = 9
+"""How many case splits may be open at a time."""
+MAX_ROUNDS = 5
+"""How many rounds of instantiation come before each case split."""
+MAX_SPLITS = 200
+"""How many case splits the whole search may make."""
+
+
+@dataclass
+class Limits:
+    """What the search has left."""
+
+    splits: int = MAX_SPLITS
+
+
+@dataclass
+class Opened:
+    """An `∃` that a branch has opened: from here on there are `witness` and `hyp : p witness`."""
+
+    exists: Expr
+    witness: str
+    hyp: str
+
+
+def refute(state: State, limits: Limits, depth: int = 0) -> Expr | None:
+    """A proof of `False` from the facts of a state, None where the search finds none."""
+    opened: list[Opened] = []
+    proof = _refute(state, limits, depth, opened)
+    if proof is None:
+        return None
+    explainer = Explainer(state.graph)
+    for step in reversed(opened):
+        proof = _close_witness(explainer, step, proof)
+    return proof
+
+
+def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> Expr | None:
+    for _ in range(MAX_ROUNDS + 1):
+        saturate(state)
+        while state.conflict is None and state.existentials:
+            opened.append(_open_witness(state, state.existentials.pop(0)))
+            saturate(state)
+        if state.conflict is not None:
+            return state.refutation()
+        unfolded = unfold_definitions(state)
+        if not (instantiate_theorems(state) or unfolded):
+            break
+    return None if depth >= MAX_DEPTH else _split(state, limits, depth)
+
+
+# -- existence ---------------------------------------------------------------------------------------------------------
+
+
+def _open_witness(state: State, e: Expr) -> Opened:
+    assert isinstance(e, App) and isinstance(e.fn, App)
+    witness = state.mctx.fresh_local("w", e.fn.arg)
+    prop = beta_app(e.arg, witness.fvar)
+    hyp = state.mctx.fresh_local("h", prop)
+    state.graph.add(witness.fvar, state.graph.generation[e])
+    state.add_fact(prop, lambda ex: hyp.fvar, state.graph.generation[e])
+    return Opened(e, witness.fvar_id, hyp.fvar_id)
+
+
+def _close_witness(ex: Explainer, step: Opened, proof: Expr) -> Expr:
+    """The proof with the witness and its property bound, by `Exists.elim`."""
+    if {step.witness, step.hyp}.isdisjoint(collect_fvars(proof)):
+        return proof
+    e = step.exists
+    assert isinstance(e, App) and isinstance(e.fn, App) and isinstance(e.fn.fn, Const)
+    body = ex.mctx.mk_lambda([step.witness, step.hyp], proof)
+    return mk_app(Const("Exists.elim", e.fn.fn.levels), e.fn.arg, e.arg, FALSE, ex.holds(e), body)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+def _split(state: State, limits: Limits, depth: int) -> Expr | None:
+    """A proof by cases on an undecided part of a decided connective."""
+    prop = _choose(state)
+    if prop is None or limits.splits <= 0:
+        return None
+    limits.splits -= 1
+    proofs = []
+    for case in (prop, mk_not(prop)):
+        hyp = state.mctx.fresh_local("h", case)
+        branch = state.copy()
+        branch.add_fact(case, lambda ex, hyp=hyp: hyp.fvar)  # type: ignore[misc]
+        proof = refute(branch, limits, depth + 1)
+        if proof is None:
+            return None
+        if hyp.fvar_id not in collect_fvars(proof):
+            return proof
+        proofs.append(state.mctx.mk_lambda([hyp.fvar_id], proof))
+    return mk_app(Const("Classical.byCases"), prop, FALSE, *proofs)
+
+
+def _choose(state: State) -> Expr | None:
+    """What to split on: the undecided part of the first connective of the lowest generation, implications last."""
+    graph = state.graph
+    best: tuple[int, int, int] | None = None
+    found: Expr | None = None
+    for name, rank in (("Or", 0), ("And", 0), ("Iff", 0), (IMPLIES, 1)):
+        for e in graph.heads.get(name, ()):
+            if graph.is_open(e):
+                continue
+            wanted = graph.is_false(e) if name == "And" else name == "Iff" or graph.is_true(e)
+            part = next((part for part in graph.shapes(e).args if graph.is_open(part)), None)
+            key = (rank, graph.generation[e], graph.place[e])
+            if wanted and part is not None and len(graph.shapes(e).args) == 2 and (best is None or key < best):
+                best, found = key, part
+    return found
