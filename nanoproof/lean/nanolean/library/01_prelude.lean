@@ -61,7 +61,7 @@ structure PProd (α : Sort u) (β : Sort v) : Sort (max 1 u v) where
 
 /-! Axioms. `sorryAx` is refused in every finished proof. -/
 
-axiom propext {a b : Prop} (h : a ↔ b) : a = b
+axiom propext {a b : Prop} : (a ↔ b) → a = b
 
 axiom Classical.choice {α : Sort u} (h : Nonempty α) : α
 

@@ -30,7 +30,7 @@ class Occurrences(Node):
     positive: bool
     numbers: tuple[int, ...]
 
-    def __contains__(self, place: int) -> bool:
+    def __contains__(self, place: object) -> bool:
         return (place in self.numbers) == self.positive
 
 

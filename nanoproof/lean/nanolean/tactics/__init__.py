@@ -15,6 +15,8 @@ MODULES = (
     "context",
     "decide",
     "grind",
+    "extensionality",
+    "impossible",
     "induction",
     "intro_patterns",
     "loops",
@@ -23,6 +25,7 @@ MODULES = (
     "rewrite",
     "simp",
     "simpa",
+    "tracing",
     "unfolding",
 )
 

@@ -17,6 +17,7 @@ from nanoproof.lean.nanolean.syntax import (
     TrivialStx,
 )
 from nanoproof.lean.nanolean.tactics.apply import apply_expr
+from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.constructors import constant_function, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.decide import decide_refutation, decide_tactic
@@ -100,7 +101,23 @@ def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
         if absurdity is not None:
             ctx.close(mk_false_elim(ctx.mctx, target, absurdity))
             return
-    raise ctx.with_goal("Tactic `contradiction` failed")
+    if not any(_has_no_case(ctx, decl) for decl in ctx.lctx):
+        raise ctx.with_goal("Tactic `contradiction` failed")
+
+
+def _has_no_case(ctx: TacticContext, decl: LocalDecl) -> bool:
+    """Whether the type of a hypothesis (`n < 0`) rules out every constructor; then the goal is closed."""
+    found = inductive_type(ctx.mctx, ctx.type_of(decl))
+    if found is None or not found[0].num_indices or found[0].name == "Eq":
+        return False
+    return ctx.attempt(lambda: _close_without_cases(ctx, decl))
+
+
+def _close_without_cases(ctx: TacticContext, decl: LocalDecl) -> None:
+    exfalso_tactic(ctx, ExfalsoStx())
+    if cases_local(ctx.mctx, ctx.main, decl.fvar_id, ctx.show_in):
+        raise TacticError("there is a possible case")
+    ctx.prune()
 
 
 def refute_hyp(ctx: TacticContext, decl: LocalDecl) -> Expr | None:

@@ -32,7 +32,7 @@ from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.reduce import head_beta
-from nanoproof.lean.nanolean.syntax import RwRule, RwStx
+from nanoproof.lean.nanolean.syntax import Occurrences, RwRule, RwStx
 from nanoproof.lean.nanolean.tactics.apply import telescope
 from nanoproof.lean.nanolean.tactics.closing import close_by_rfl
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
@@ -76,35 +76,37 @@ def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
     if location.wildcard:
         raise TacticError("`rw .. at *` is not supported; name the hypotheses")
     for name in location.hyps:
-        _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id)
+        _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id, stx.occurrences)
     if location.goal:
-        _rewrite_goal(ctx, rule)
+        _rewrite_goal(ctx, rule, stx.occurrences)
 
 
-def _rewrite_goal(ctx: TacticContext, rule: RwRule) -> None:
+def _rewrite_goal(ctx: TacticContext, rule: RwRule, only: Occurrences | None) -> None:
     target = ctx.target
-    done = rewrite_with(ctx, target, rule)
+    done = rewrite_with(ctx, target, rule, only)
     goal = replace_target(ctx.mctx, ctx.main, done.expr, done.proof)
     ctx.replace_main([goal, *done.goals])
 
 
-def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str) -> None:
+def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str, only: Occurrences | None) -> None:
     decl = ctx.lctx.by_id[fvar_id]
     old = ctx.type_of(decl)
-    done = rewrite_with(ctx, old, rule)
+    done = rewrite_with(ctx, old, rule, only)
     level = level_of(ctx.mctx, old)
     moved = mk_app(Const("Eq.mp", (level,)), old, done.expr, done.proof, FVar(fvar_id))
     _, goal = replace_hyp(ctx.mctx, ctx.main, fvar_id, done.expr, moved)
     ctx.replace_main([goal, *done.goals])
 
 
-def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule) -> Rewritten:
+def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | None = None) -> Rewritten:
     """Rewrite a term of the main goal by one rule."""
     found = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
     if definition_name(ctx.mctx, found.term) is not None:
+        if only is not None:
+            raise TacticError("`occs` with the name of a definition is not supported")
         return _unfold_definition(ctx, e, found.term, rule.symm)
     equation = as_equation(ctx, found.term, rule.symm)
-    result = rewrite(ctx, e, equation)
+    result = rewrite(ctx, e, equation, only)
     others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
     goals = [*result.goals]
     goals += [i for i in dict.fromkeys(others) if i not in goals and not ctx.mctx.is_assigned(i)]
@@ -154,8 +156,8 @@ def _sides(mctx: MetaContext, type_: Expr, proof: Expr) -> tuple[Expr, Expr, Exp
     return None
 
 
-def rewrite(ctx: TacticContext, e: Expr, equation: Equation) -> Rewritten:
-    """Replace the instances of the left side in `e` by the right side."""
+def rewrite(ctx: TacticContext, e: Expr, equation: Equation, only: Occurrences | None = None) -> Rewritten:
+    """Replace the instances of the left side in `e` by the right side, all of them or `only` some."""
     mctx = ctx.mctx
     pattern = mctx.instantiate(equation.lhs)
     if isinstance(get_app_fn(pattern), MVar):
@@ -163,7 +165,7 @@ def rewrite(ctx: TacticContext, e: Expr, equation: Equation) -> Rewritten:
             "Tactic `rewrite` failed: Pattern is a metavariable\n  "
             f"{ctx.show(pattern)}\nfrom equation\n  {ctx.show(pattern)} = {ctx.show(equation.rhs)}"
         )
-    body = kabstract(mctx, e, pattern)
+    body = kabstract(mctx, e, pattern, only)
     if not body.loose:
         raise ctx.with_goal(
             f"Tactic `rewrite` failed: Did not find an occurrence of the pattern\n  {ctx.show(pattern)}\n"
