@@ -19,11 +19,12 @@ class ParseError(Exception):
         self.column = column
 
 
-# Token kinds; the first seven are also the group numbers of `_TOKEN`.
-IDENT, NUM, HOLE, FIELD, SYMBOL, COMMENT, BAD, DOC, EOF = range(1, 10)
+# Token kinds; the first eight are also the group numbers of `_TOKEN`.
+IDENT, NUM, HOLE, FIELD, SYMBOL, COMMENT, STRING, BAD, DOC, EOF = range(1, 11)
 # IDENT  x  Nat.succ  h.left       NUM     12           HOLE  ?x  ?_
 # FIELD  .1  .left  .left.right    SYMBOL  operators, brackets and reserved words
-# DOC    the text of a `/-- -/`    BAD     an unknown character or an unfinished comment
+# DOC    the text of a `/-- -/`    STRING  "..." with its quotes and escapes
+# BAD    an unknown character or an unfinished comment
 
 
 def _words(text: str) -> frozenset[str]:
@@ -53,6 +54,7 @@ _TOKEN = re.compile(
     r"|(\.(?:[0-9]+|" + _NAME + r"))"
     r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
     r"|(/-)"
+    r'|("(?:[^"\\]|\\.)*")'
     r"|(.)"
     r"|\Z)",
     re.DOTALL,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from nanoproof.lean.nanolean import syntax as stx
 from nanoproof.lean.nanolean.cursor import NO_COLUMN
-from nanoproof.lean.nanolean.lexer import IDENT, NUM
+from nanoproof.lean.nanolean.lexer import IDENT, NUM, STRING
 from nanoproof.lean.nanolean.parse_context import ContextParser
 
 
@@ -88,6 +88,16 @@ class TacticParser(ContextParser):
         depth = self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
         return stx.CongrStx(depth, pos=start, end=self.last_end())
 
+    def trace(self, start: int) -> stx.Tactic:
+        """`trace "text"`."""
+        text = self.texts[self.i]
+        if self.kinds[self.i] != STRING:
+            self.refuse("`trace` of anything but a string is")
+        if "\\" in text:
+            self.refuse("a string with escapes is")
+        self.i += 1
+        return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
+
     def rotate(self, start: int) -> stx.Tactic:
         node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
         count = self.small_number() if self.kinds[self.i] == NUM and self.indented() else 1
@@ -165,7 +175,7 @@ UNSUPPORTED = _names(
     "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
     "conv match if delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
     "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
-    "fail trace trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
+    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
     "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
     "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
 )
@@ -232,6 +242,7 @@ _TACTICS: dict[str, _Form] = {
     "grind": TacticParser.grind,
     "sorry": _word(stx.SorryStx),
     "admit": _word(stx.SorryStx),
+    "trace": TacticParser.trace,
     "skip": _word(stx.SkipStx),
     "done": _word(stx.DoneStx),
     "case": TacticParser.case,

@@ -61,8 +61,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
             value = elab_term(session, header.lctx, cmd.value, header.type, recover=True).term
     except ProofError as error:
         session.report(error.at(cmd.value.pos, cmd.value.end))
-    for note in session.notes:
-        result.say(note.severity, note.text, note.pos, note.end)
+    result.say_notes(session.notes)
     report_goals(result, session)
     if recorder is not None:
         result.steps += recorder.steps
@@ -113,8 +112,7 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
 
 def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> EnvState:
     """The state with one more declaration; a refusal of the kernel is an error at the declaration's name."""
-    value = getattr(decl, "value", None)
-    if value is not None and value.has_mvar:
+    if isinstance(decl, DefDecl | TheoremDecl | OpaqueDecl) and decl.value.has_mvar:
         text = f"(kernel) declaration has metavariables '{decl.name}'"
         raise ElabError(text, signature.pos, signature.end)
     try:

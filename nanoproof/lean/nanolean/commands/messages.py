@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nanoproof.lean.nanolean.elab.session import Note
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.tactic_state import StepRecord, TacticState
 
@@ -62,6 +64,17 @@ class CommandResult:
     def has_errors(self) -> bool:
         """Whether some message is an error."""
         return any(message.severity == "error" for message in self.messages)
+
+    def say_notes(self, notes: Sequence[Note]) -> None:
+        """Add what elaboration had to tell: messages as they came, then the traces of each place as one message."""
+        traces: dict[tuple[int, int], list[str]] = {}
+        for note in notes:
+            if note.severity == "trace":
+                traces.setdefault((note.pos, note.end), []).append(note.text)
+            else:
+                self.say(note.severity, note.text, note.pos, note.end)
+        for (pos, end), texts in sorted(traces.items()):
+            self.say("info", "\n".join(texts), pos, end)
 
     def say(self, severity: str, text: str, pos: int, end: int) -> None:
         """Add a message."""

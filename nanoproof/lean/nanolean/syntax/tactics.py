@@ -261,6 +261,13 @@ class SkipStx(Tactic):
 
 
 @dataclass(frozen=True, slots=True)
+class TraceStx(Tactic):
+    """`trace "text"`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DoneStx(Tactic):
     pass
 

@@ -26,7 +26,7 @@ MODULES = (
     "simp",
     "simpa",
     "tracing",
-    "unfolding",
+    "unfold",
 )
 
 

@@ -21,7 +21,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_app,
 )
 from nanoproof.lean.nanolean.kernel.level import ZERO
-from nanoproof.lean.nanolean.syntax import Ident, SimpAllStx, SimpLemma, SimpStx
+from nanoproof.lean.nanolean.syntax import Ident, SimpAllStx, SimpLemma, SimpStx, Tactic
 from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_of_eq_true
@@ -30,6 +30,7 @@ from nanoproof.lean.nanolean.tactics.location import proposition_ids
 from nanoproof.lean.nanolean.tactics.simp_engine import Simplifier
 from nanoproof.lean.nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc
 from nanoproof.lean.nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
+from nanoproof.lean.nanolean.tactics.tracing import simp_trace
 
 NO_PROGRESS = "`simp` made no progress"
 ALWAYS = ("eq_self", "iff_self")
@@ -49,13 +50,21 @@ class SimpSet:
     erased: set[str] = field(default_factory=set)
     unfold: set[str] = field(default_factory=set)
     star: bool = False
+    stx: Tactic | None = None
+    """The call, which traces are about."""
 
     def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str = "") -> Simplifier:
         """A simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
         rules = [rule for rule in (*self.own, *extra) if rule.name != without]
         indexes = [RuleIndex(rules), self.base] if rules else [self.base]
         return Simplifier(
-            ctx.mctx, ctx.lctx, indexes, tuple(self.procs), frozenset(self.erased), frozenset(self.unfold)
+            ctx.mctx,
+            ctx.lctx,
+            indexes,
+            tuple(self.procs),
+            frozenset(self.erased),
+            frozenset(self.unfold),
+            simp_trace(ctx, self.stx),
         )
 
 
@@ -189,6 +198,7 @@ def _add_rules(result: SimpSet, rules: Iterable[Rule], lemma: SimpLemma) -> None
 def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
     """`simp [h, ← g, -k] at l`."""
     rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
+    rules.stx = stx
     location = stx.location
     if location.wildcard:
         ids, goal_too = proposition_ids(ctx), True

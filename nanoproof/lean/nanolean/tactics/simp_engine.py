@@ -6,7 +6,7 @@ and procedures are tried on the term itself, and whatever they make is simplifie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import (
@@ -45,7 +45,7 @@ from nanoproof.lean.nanolean.tactics.matching import Match
 from nanoproof.lean.nanolean.tactics.simp_procs import Proc
 from nanoproof.lean.nanolean.tactics.simp_rules import Rule, RuleIndex, key_of
 from nanoproof.lean.nanolean.tactics.term_order import less
-from nanoproof.lean.nanolean.tactics.unfolding import unfold_by_equation
+from nanoproof.lean.nanolean.tactics.unfolding import reduce_match, unfold_by_equation
 
 MAX_DEPTH = 400
 """How many rewriting steps may follow from one another, and how deep terms may be nested."""
@@ -68,12 +68,14 @@ class Simplifier:
         procs: Sequence[Proc] = (),
         erased: frozenset[str] = frozenset(),
         unfold: frozenset[str] = frozenset(),
+        trace: Callable[[Rule | None, Expr, Expr], None] | None = None,
     ) -> None:
         self.mctx = mctx
         self.indexes = indexes
         self.procs = procs
         self.erased = erased
         self.unfold = unfold
+        self.trace = trace
         self.places = {decl.fvar_id: place for place, decl in enumerate(lctx)}
         self.depth = 0
         self.discharging = 0
@@ -122,7 +124,8 @@ class Simplifier:
         if self.unfold and isinstance(fn, Const) and fn.name in self.unfold:
             new = unfold_by_equation(self.mctx, e)
             return None if new is None else Step(new)
-        return None
+        decided = reduce_match(self.mctx, fn, args)
+        return None if decided is None else Step(decided)
 
     def _parts(self, e: Expr) -> Step:
         if isinstance(e, App):
@@ -157,6 +160,8 @@ class Simplifier:
             assert isinstance(type_, Pi)
             found.append(is_arrow(type_) and type_.info != "inst" and not self.mctx.is_prop(type_.type))
             type_ = instantiate(type_.body, arg)
+            if isinstance(arg, Lam):
+                type_ = beta_reduce(type_)
         return found
 
     # -- binders -----------------------------------------------------------------------------------------------------
@@ -226,9 +231,14 @@ class Simplifier:
     # -- rules -------------------------------------------------------------------------------------------------------
 
     def _rewrite(self, e: Expr) -> Step | None:
+        decided = reduce_match(self.mctx, *get_app_fn_args(e))
+        if decided is not None:
+            return Step(decided)
         for proc in self.procs:
             step = proc(self.mctx, e)
             if step is not None:
+                if self.trace is not None:
+                    self.trace(None, e, step.expr)
                 return step
         key = key_of(e)
         for index in self.indexes:
@@ -236,6 +246,8 @@ class Simplifier:
                 if rule.name not in self.erased:
                     step = self._apply(rule, e)
                     if step is not None:
+                        if self.trace is not None:
+                            self.trace(rule, e, step.expr)
                         return step
         return None
 
