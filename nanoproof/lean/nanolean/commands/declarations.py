@@ -14,7 +14,14 @@ from nanoproof.lean.nanolean.commands.header import (
     used_levels,
 )
 from nanoproof.lean.nanolean.commands.messages import CommandResult, SorryGoal
-from nanoproof.lean.nanolean.commands.recursion import allow_recursion, compile_body, is_recursive, without_stand_in
+from nanoproof.lean.nanolean.commands.recursion import (
+    allow_recursion,
+    compile_body,
+    equation_lemmas,
+    is_recursive,
+    open_value,
+    without_stand_in,
+)
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.env_state import EnvState
@@ -87,8 +94,9 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
         name_levels(session, header.type, value, *(decl.type for decl in header.lctx))
     ids = [decl.fvar_id for decl in header.lctx]
     value = mctx.instantiate(value)
+    opened = open_value(header, value)
     if is_recursive(header, value):
-        value = compile_body(header, value, signature)
+        value = compile_body(header, opened, signature)
         value = mctx.mk_lambda(ids[: header.num_variables], value)
     else:
         value = mctx.mk_lambda(ids, value)
@@ -104,8 +112,9 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
     else:
         reducible = cmd.abbrev or "reducible" in cmd.modifiers.attributes
         decl = DefDecl(header.name, params, type_, value, reducible)
-
     state = add_to_kernel(state, decl, signature)
+    if isinstance(cmd, DefCmd):
+        state = equation_lemmas(header, opened, params, state)
     if not isinstance(cmd, ExampleCmd):
         result.state = with_modifiers(state, header.name, cmd.modifiers)
 

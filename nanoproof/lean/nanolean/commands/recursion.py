@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from nanoproof.lean.nanolean.commands.equation_lemmas import EquationLemmas
 from nanoproof.lean.nanolean.commands.header import Header, close_context, name_levels
 from nanoproof.lean.nanolean.commands.structural import Recursive, compile_recursion
 from nanoproof.lean.nanolean.env_state import EnvState
@@ -16,13 +18,16 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Lam,
     Pi,
     collect_consts,
+    get_app_fn,
     instantiate,
     mk_app,
     replace,
 )
 from nanoproof.lean.nanolean.kernel.level import LParam
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
+from nanoproof.lean.nanolean.meta.matchers import matcher_of
 from nanoproof.lean.nanolean.syntax import DotIdent, Ident, Node, ProjStx, Signature, Term
+from nanoproof.lean.nanolean.tactic_state import default_levels
 
 
 def mentions_name(node: Node, name: str) -> bool:
@@ -78,29 +83,58 @@ def is_recursive(header: Header, value: Expr) -> bool:
     return bool(pending) and pending in collect_consts(value)
 
 
-def compile_body(header: Header, value: Expr, signature: Signature) -> Expr:
-    """The value of a recursive declaration as a term that does not mention it, over the locals of the header."""
-    session = header.session
-    mctx = session.mctx
-    variables = LocalContext(header.lctx.decls[: header.num_variables])
+@dataclass(frozen=True)
+class OpenValue:
+    """The value of a declaration under its binders: their ids (without the variables of the section)."""
+
+    ids: tuple[str, ...]
+    body: Expr
+    type: Expr
+
+
+def open_value(header: Header, value: Expr) -> OpenValue:
+    """Open the binders that the value begins with."""
+    mctx = header.session.mctx
     ids = [decl.fvar_id for decl in header.lctx.decls[header.num_variables :]]
     type_, value = header.type, mctx.instantiate(value)
-    assert type_ is not None
+    assert type_ is not None, "a type is known by now"
     while isinstance(value, Lam):
         type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_)
         assert isinstance(type_, Pi)
         local = mctx.fresh_local(value.name, type_.type, info=type_.info)
         ids.append(local.fvar_id)
         value, type_ = instantiate(value.body, local.fvar), instantiate(type_.body, local.fvar)
-    recursive = Recursive(session, header.name, variables, tuple(ids), value, type_)
+    return OpenValue(tuple(ids), value, type_)
+
+
+def compile_body(header: Header, opened: OpenValue, signature: Signature) -> Expr:
+    """The value of a recursive declaration as a term that does not mention it, over the variables of the section."""
+    variables = LocalContext(header.lctx.decls[: header.num_variables])
+    recursive = Recursive(header.session, header.name, variables, opened.ids, opened.body, opened.type)
     try:
         return compile_recursion(recursive)
     except ElabError as error:
         raise error.at(signature.pos, signature.end) from None
 
 
-def named(header: Header, e: Expr, levels: tuple[str, ...]) -> Expr:
+def equation_lemmas(header: Header, opened: OpenValue, levels: tuple[str, ...], state: EnvState) -> EnvState:
+    """The state with the equations of a definition that it has just got, if recursion or a match defines it."""
+    session = header.session
+    recursive = is_recursive(header, opened.body)
+    if not recursive and matcher_of(state.env, get_app_fn(opened.body)) is None:
+        return state
+    session.use_state(state)
+    variables = [decl.fvar for decl in header.lctx.decls[: header.num_variables]]
+    const = mk_app(Const(header.name, tuple(LParam(level) for level in levels)), *variables)
+    body = default_levels(session.mctx.instantiate(opened.body))
+    if recursive:
+        body = _named(body, header.name, const)
+    lemmas = EquationLemmas(session, header.name, levels, const)
+    for decl in lemmas.make([decl.fvar_id for decl in header.lctx.decls[: header.num_variables]], opened.ids, body):
+        state = state.with_env(state.env.add(decl))
+    return state
+
+
+def _named(e: Expr, name: str, const: Expr) -> Expr:
     """The term with the finished constant in the place of what stood for it."""
-    variables = header.lctx.decls[: header.num_variables]
-    const = mk_app(Const(header.name, tuple(LParam(level) for level in levels)), *[decl.fvar for decl in variables])
-    return replace(e, lambda node: const if isinstance(node, Const) and node.name == header.name else None)
+    return replace(e, lambda node: const if isinstance(node, Const) and node.name == name else None)

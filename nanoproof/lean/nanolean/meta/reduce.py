@@ -28,6 +28,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     replace,
 )
 from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, beta, fold_nat, reduce_head, reduce_proj
+from nanoproof.lean.nanolean.meta.equations import recursive_argument, unfold_by_equations, unfolding_name
 from nanoproof.lean.nanolean.meta.matchers import as_matcher, reduce_matcher
 from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
 from nanoproof.lean.nanolean.meta.store import MetaStore
@@ -127,6 +128,8 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     store.budget.spend(UNFOLD_STEPS)
     if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
+    if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
+        return unfold_by_equations(store, fn, args, whnf, whnf_core)
     shape = _recursion(store.env, info)
     if shape is None:
         return beta(info.value_at(fn.levels), args)

@@ -29,6 +29,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     subterms,
 )
 from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.meta.equations import equation_names, unfolding_name
 from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.reduce import head_beta
@@ -104,7 +105,7 @@ def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | 
     if definition_name(ctx.mctx, found.term) is not None:
         if only is not None:
             raise TacticError("`occs` with the name of a definition is not supported")
-        return _unfold_definition(ctx, e, found.term, rule.symm)
+        return _rewrite_by_definition(ctx, e, found.term, rule.symm)
     equation = as_equation(ctx, found.term, rule.symm)
     result = rewrite(ctx, e, equation, only)
     others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
@@ -230,6 +231,28 @@ def definition_name(mctx: MetaContext, term: Expr) -> str | None:
             type_ = instantiate(type_.body, mctx.fresh_local(type_.name, type_.type).fvar)
         return None if mctx.is_prop(type_) else fn.name
     return None
+
+
+def rewrite_by_theorem(ctx: TacticContext, e: Expr, name: str, symm: bool = False) -> Rewritten:
+    """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
+    levels = tuple(ctx.mctx.fresh_level() for _ in ctx.mctx.env[name].level_params)
+    return rewrite(ctx, e, as_equation(ctx, Const(name, levels), symm))
+
+
+def _rewrite_by_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> Rewritten:
+    """Rewrite by the first equation of a definition that applies, else by what it is by definition."""
+    name = definition_name(ctx.mctx, term)
+    assert name is not None
+    theorem = unfolding_name(ctx.mctx.env, name)
+    if theorem is None:
+        return _unfold_definition(ctx, e, term, symm)
+    for equation in [*equation_names(ctx.mctx.env, name), theorem]:
+        mark = ctx.mctx.save()
+        try:
+            return rewrite_by_theorem(ctx, e, equation, symm)
+        except TacticError:
+            ctx.mctx.restore(mark)
+    raise ctx.with_goal(f"Tactic `rewrite` failed: Failed to rewrite using equation theorems for `{name}`")
 
 
 def _unfold_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> Rewritten:

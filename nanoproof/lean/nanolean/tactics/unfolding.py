@@ -6,7 +6,6 @@ and the recursive calls are written with the definition's name again.
 
 from __future__ import annotations
 
-from nanoproof.lean.nanolean.elab.names import constant_name
 from nanoproof.lean.nanolean.kernel.declaration import DefInfo, RecInfo
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
@@ -23,12 +22,11 @@ from nanoproof.lean.nanolean.kernel.expr import (
     replace,
 )
 from nanoproof.lean.nanolean.kernel.reduce import beta
+from nanoproof.lean.nanolean.meta.equations import recursive_argument, unfolding_name
+from nanoproof.lean.nanolean.meta.matchers import matcher_of, reduce_matcher
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.syntax import UnfoldStx
-from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
+from nanoproof.lean.nanolean.meta.reduce import whnf_core
 from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce, tidy_numbers
-from nanoproof.lean.nanolean.tactics.goals import change_target, replace_hyp
-from nanoproof.lean.nanolean.tactics.location import hyps_and_goal
 
 
 def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Expr]] | None:
@@ -46,6 +44,10 @@ def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
     if found is None:
         return None
     info, fn, args = found
+    if recursive_argument(info) is not None and unfolding_name(mctx.env, fn.name) is not None:
+        with mctx.with_transparency("default"):
+            new = mctx.unfold(e)
+        return None if new is None else tidy_numbers(beta_reduce(new))
     value = info.value_at(fn.levels)
     arity, body = 0, value
     while isinstance(body, Lam):
@@ -56,7 +58,7 @@ def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
     rec = mctx.env.get(head.name) if isinstance(head, Const) else None
     unfolded = beta(value, args)
     if not isinstance(rec, RecInfo):
-        return beta_reduce(unfolded)
+        return beta_reduce(decided(mctx, unfolded))
     if len(rec_args) == rec.major_idx and len(args) > arity:
         place, arity = arity, arity + 1
     elif len(rec_args) == rec.major_idx + 1 and isinstance(rec_args[-1], BVar):
@@ -64,6 +66,25 @@ def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
     else:
         return None
     return _unfold_recursion(mctx, unfolded, rec, mk_app(fn, *args[:arity]), place)
+
+
+def decided(mctx: MetaContext, e: Expr) -> Expr:
+    """The term behind the matches at its head that are decided."""
+    while True:
+        fn, args = get_app_fn_args(e)
+        new = reduce_match(mctx, fn, args)
+        if new is None:
+            return e
+        e = new
+
+
+def reduce_match(mctx: MetaContext, fn: Expr, args: list[Expr]) -> Expr | None:
+    """The alternative that a match selects, None if the term is no match or not decided by constructors."""
+    if not isinstance(fn, Const) or matcher_of(mctx.env, fn) is None:
+        return None
+    with mctx.with_transparency("reducible"):
+        new = reduce_matcher(mctx, fn, args, whnf_core)
+    return None if new is None else tidy_numbers(new)
 
 
 def _unfold_recursion(mctx: MetaContext, unfolded: Expr, rec: RecInfo, call: Expr, place: int) -> Expr | None:
@@ -100,25 +121,3 @@ def unfold_everywhere(mctx: MetaContext, e: Expr, names: frozenset[str]) -> Expr
     if isinstance(fn, Const) and fn.name in names:
         return unfold_by_equation(mctx, result) or result
     return result
-
-
-@tactic(UnfoldStx)
-def unfold_tactic(ctx: TacticContext, stx: UnfoldStx) -> None:
-    """`unfold f g at h`."""
-    hyps, goal_too = hyps_and_goal(ctx, stx.location)
-    for written in stx.names:
-        name = constant_name(ctx.state, written)
-        for hyp in hyps:
-            decl = ctx.hyp(hyp)
-            new = _unfolded(ctx, ctx.type_of(decl), name)
-            _, goal = replace_hyp(ctx.mctx, ctx.main, decl.fvar_id, new, decl.fvar)
-            ctx.replace_main([goal])
-        if goal_too:
-            ctx.replace_main([change_target(ctx.mctx, ctx.main, _unfolded(ctx, ctx.target, name))])
-
-
-def _unfolded(ctx: TacticContext, e: Expr, name: str) -> Expr:
-    new = unfold_everywhere(ctx.mctx, e, frozenset([name]))
-    if new is e:
-        raise ctx.with_goal(f"Tactic `unfold` failed to unfold `{name}` at\n  {ctx.show(e)}")
-    return new
