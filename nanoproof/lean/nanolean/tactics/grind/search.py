@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, collect_fvars, mk_app
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
+from nanoproof.lean.nanolean.tactics.grind.arith import arithmetic_refutes, implied_equality
 from nanoproof.lean.nanolean.tactics.grind.definitions import unfold_definitions
 from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES
 from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
@@ -58,8 +59,11 @@ def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> E
             saturate(state)
         if state.conflict is not None:
             return state.refutation()
+        proof = arithmetic_refutes(state)
+        if proof is not None:
+            return proof
         unfolded = unfold_definitions(state)
-        if not (instantiate_theorems(state) or unfolded):
+        if not (instantiate_theorems(state) or unfolded or implied_equality(state)):
             break
     return None if depth >= MAX_DEPTH else _split(state, limits, depth)
 

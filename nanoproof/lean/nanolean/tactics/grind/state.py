@@ -35,6 +35,10 @@ class State:
     """Names of definitions to unfold."""
     instances: set[tuple[object, ...]] = field(default_factory=set)
     """Instances of theorems that have been made."""
+    refuted: set[Expr] = field(default_factory=set)
+    """The facts about numbers among which arithmetic has found no contradiction."""
+    asked: set[tuple[Expr, Expr]] = field(default_factory=set)
+    """Pairs of numbers whose equality arithmetic has been asked for."""
 
     def copy(self) -> State:
         """An independent state with the same content."""
@@ -48,6 +52,8 @@ class State:
             set(self.seen),
             self.definitions,
             set(self.instances),
+            set(self.refuted),
+            set(self.asked),
         )
 
     def add_fact(self, prop: Expr, build: Build, generation: int = 0) -> None:

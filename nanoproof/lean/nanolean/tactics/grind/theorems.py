@@ -13,7 +13,6 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Expr,
     FVar,
     Lam,
-    Lit,
     Pi,
     get_app_fn_args,
     has_loose_bvar,
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 NOT_PATTERNS = {"Eq", "Iff", "And", "Or", "Not", "Exists", "True", "False", "Ne"}
 """Heads that no pattern has; their arguments may be patterns."""
+ARITHMETIC = {"Nat.le", "Nat.lt", "Nat.add", "Nat.sub", "Nat.mul", "Nat.div", "Nat.mod", "Nat.pow"}
+"""Heads that a pattern has only where there is no choice without them."""
 MAX_BINDERS = 12
 Order = Literal["forward", "backward"]
 Proof = Callable[["Explainer", tuple[Level, ...]], Expr]
@@ -76,8 +77,11 @@ def make_theorems(
     found: dict[tuple[Expr, ...], None] = {}
     for order in orders:
         for part in _conjuncts(body):
-            patterns = _choose(_places(types, is_hyp, part, order), types, is_hyp)
-            if patterns is not None:
+            places = _places(types, is_hyp, part, order)
+            wanted = {place for place, hyp in enumerate(is_hyp) if not hyp}
+            patterns = _choose(places, types, wanted, NOT_PATTERNS | ARITHMETIC)
+            patterns = patterns or _choose(places, types, wanted, NOT_PATTERNS)
+            if patterns:
                 found[patterns] = None
     parts = (tuple(types), tuple(is_hyp), body)
     return [Theorem(key, *parts, patterns, level_params, proof, generation) for patterns in found]
@@ -98,40 +102,37 @@ def _places(types: list[Expr], is_hyp: list[bool], body: Expr, order: Order) -> 
     return [*premises, body] if order == "forward" else [body, *reversed(premises)]
 
 
-def _choose(places: list[Expr], types: list[Expr], is_hyp: list[bool]) -> tuple[Expr, ...] | None:
-    """The first patterns that determine every variable; None where that cannot be done."""
+def _choose(places: list[Expr], types: list[Expr], wanted: set[int], refused: set[str]) -> tuple[Expr, ...] | None:
+    """The first patterns without refused heads that determine the wanted variables; None where there are none."""
     count = len(types)
-    wanted = {place for place in range(count) if not is_hyp[place]}
     known: set[int] = set()
     chosen: list[Expr] = []
     for place in places:
-        for candidate in _candidates(place):
-            new = _variables(candidate, count) - known
-            if new & wanted:
+        for candidate in _candidates(place, refused):
+            variables = _variables(candidate, count)
+            if (variables - known) & wanted:
                 chosen.append(candidate)
-                known |= _with_types(_variables(candidate, count), types)
+                known |= _with_types(variables, types)
             if wanted <= known:
                 return tuple(chosen)
     return None
 
 
-def _candidates(e: Expr) -> Iterator[Expr]:
+def _candidates(e: Expr, refused: set[str]) -> Iterator[Expr]:
     """Subterms that may be patterns, larger ones first, from left to right."""
     if not e.loose or not isinstance(e, App):
         return
     fn, args = get_app_fn_args(e)
-    if _is_pattern(e):
+    name = fn.name if isinstance(fn, Const) else ""
+    if isinstance(fn, Const | FVar) and name not in refused and _is_first_order(e):
         yield e
         return
-    name = fn.name if isinstance(fn, Const) else ""
     for arg in args[1:] if name == "Eq" else args if name != "Exists" else []:
-        yield from _candidates(arg)
+        yield from _candidates(arg, refused)
 
 
-def _is_pattern(e: Expr) -> bool:
-    fn, _ = get_app_fn_args(e)
-    if not isinstance(fn, Const | FVar) or (isinstance(fn, Const) and fn.name in NOT_PATTERNS):
-        return False
+def _is_first_order(e: Expr) -> bool:
+    """Whether the term is no `x + k`, and has no variable as a function or under a binder."""
     if split_offset(e)[1]:
         return False
     for part in subterms(e, lambda node: node.loose > 0):
@@ -139,7 +140,7 @@ def _is_pattern(e: Expr) -> bool:
             return False
         if isinstance(part, App) and isinstance(get_app_fn_args(part)[0], BVar):
             return False
-    return not isinstance(e, Lit)
+    return True
 
 
 def _variables(e: Expr, count: int) -> set[int]:
