@@ -108,3 +108,7 @@ def test_unfold_a_recursion_by_its_equation():
     base = with_commands("def twice (n : Nat) : Nat := @Nat.rec (fun _ => Nat) 0 (fun _ ih => ih + 2) n")
     assert targets("(n : Nat) : twice (n + 1) = 2 * n + 2", "unfold twice", base=base) == ["twice n + 2 = 2 * n + 2"]
     assert refusal("(n : Nat) : twice n = 2 * n", "unfold twice", base=base).startswith("Tactic `unfold` failed")
+
+
+def test_rewriting_by_a_shown_equation():
+    assert targets("(p : Nat → Prop) : p (1 + 1)", "rw [show 1 + 1 = 2 from rfl]") == ["p 2"]

@@ -132,3 +132,7 @@ def test_simp_goes_under_functions_by_funext():
 
 def test_metavariables_of_the_goal_are_left_alone():
     assert targets("(P : Nat → Prop) : ∃ x, P (x + 0)", "constructor", "simp") == ["P ?w", "Nat"]
+
+
+def test_a_witness_that_is_a_proof_makes_a_conjunction():
+    assert goals("(p q : Prop) (h : ¬(p → q)) : False", "simp at h") == ["p q : Prop\nh : p ∧ ¬q\n⊢ False"]

@@ -97,11 +97,13 @@ def elab_by(self: Elaborator, stx: By, expected: Expr | None) -> Expr:
 
 @elaborates(Show)
 def elab_show(self: Elaborator, stx: Show, expected: Expr | None) -> Expr:
-    """`show T from e`: `e` at type `T`."""
+    """`show T from e`, which is `have this : T := e; this`: its type is `T` even where that of `e` only unfolds to it."""
     type_ = self.elab_type(stx.type)
     if expected is not None:
         self.mctx.is_def_eq(expected, type_)
-    return self.elab_as(stx.value, type_)
+    value = self.elab_as(stx.value, type_)
+    with self.local("this", type_) as decl:
+        return App(self.mctx.mk_lambda([decl.fvar_id], decl.fvar), value)
 
 
 @elaborates(Have)

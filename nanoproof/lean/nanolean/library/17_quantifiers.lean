@@ -19,6 +19,14 @@ theorem forall_not_of_not_exists {α : Sort u} {p : α → Prop} (hne : ¬∃ x,
   intro x hx
   exact hne ⟨x, hx⟩
 
+@[simp] theorem exists_prop {b a : Prop} : (∃ _h : a, b) ↔ a ∧ b := by
+  constructor
+  · intro h
+    cases h with
+    | intro ha hb => exact ⟨ha, hb⟩
+  · intro h
+    exact ⟨h.left, h.right⟩
+
 @[simp] theorem exists_false {α : Sort u} : ¬∃ _a : α, False := by
   intro h
   cases h with

@@ -116,9 +116,10 @@ def intro(mctx: MetaContext, goal: str, name: str | None) -> tuple[str, str]:
     elif isinstance(target, Pi):
         local = mctx.fresh_local(name or binder_local_name(target.name), target.type)
     else:
-        raise TacticError(
-            "Tactic `introN` failed: There are no additional binders or `let` bindings in the goal to introduce"
-        )
+        from nanoproof.lean.nanolean.tactic_state import show_goal
+
+        reason = "There are no additional binders or `let` bindings in the goal to introduce"
+        raise TacticError(f"Tactic `introN` failed: {reason}\n\n{show_goal(mctx, goal)}")
     new = new_goal(mctx, instantiate(target.body, local.fvar), decl.lctx.add(local), decl.user_name)
     mctx.assign(goal, mctx.mk_lambda([local.fvar_id], MVar(new)))
     return local.fvar_id, new
