@@ -91,7 +91,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
 
 def _is_type_correct(ctx: TacticContext, target: Expr, ids: list[str]) -> bool:
     """Whether a target still makes sense for variables in the place of the terms that were generalized."""
-    return all(well_typed(ctx.mctx, target, FVar(fvar_id), {}) for fvar_id in ids)
+    return all(well_typed(ctx.mctx, target, FVar(fvar_id)) for fvar_id in ids)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ from nanoproof.lean.nanolean.syntax import (
 from nanoproof.lean.nanolean.tactics.combinators import REPEAT_COST, close_main_with, repeat_tactic
 from nanoproof.lean.nanolean.tactics.core import TacticContext, run_seq, tactic
 
+ITERATE_COST = 50
+"""Steps that each round of `iterate` takes from the budget, since rounds may be nested."""
+
 
 @tactic(RepeatPrimeStx)
 def repeat_prime_tactic(ctx: TacticContext, stx: RepeatPrimeStx) -> None:
@@ -55,6 +58,7 @@ def iterate_tactic(ctx: TacticContext, stx: IterateStx) -> None:
         repeat_tactic(ctx, RepeatStx(stx.tactics))
         return
     for _ in range(stx.count):
+        ctx.mctx.budget.spend(ITERATE_COST)
         run_seq(ctx, stx.tactics)
 
 

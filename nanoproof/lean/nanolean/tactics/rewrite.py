@@ -26,7 +26,6 @@ from nanoproof.lean.nanolean.kernel.expr import (
     get_app_fn_args,
     instantiate,
     mk_app,
-    subterms,
 )
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.equations import equation_names, unfolding_name
@@ -189,34 +188,45 @@ def _check_motive(ctx: TacticContext, body: Expr, type_: Expr) -> None:
     mctx = ctx.mctx
     local = mctx.fresh_local("_a", type_).fvar
     motive = instantiate(body, local)
-    if well_typed(mctx, motive, local, {}):
+    if well_typed(mctx, motive, local):
         return
     raise ctx.with_goal(f"Tactic `rewrite` failed: motive is not type correct:\n  {ctx.show(Lam('_a', type_, body))}")
 
 
-def well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool]) -> bool:
+def well_typed(mctx: MetaContext, e: Expr, local: Expr) -> bool:
     """Whether the applications that mention the local fit together."""
-    if not e.has_fvar or e in seen:
-        return True
-    seen[e] = True
+    return _mentions_well_typed(mctx, e, local, {}) is not None
+
+
+def _mentions_well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool | None]) -> bool | None:
+    """Whether the local occurs in the term; None where an application that mentions it does not fit."""
+    if not e.has_fvar:
+        return False
+    if e not in seen:
+        mctx.budget.spend()
+        seen[e] = _mentions_in_node(mctx, e, local, seen)
+    return seen[e]
+
+
+def _mentions_in_node(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool | None]) -> bool | None:
+    if not isinstance(e, App | Lam | Pi | Let):
+        return e is local
     if isinstance(e, App):
-        if not (well_typed(mctx, e.fn, local, seen) and well_typed(mctx, e.arg, local, seen)):
-            return False
-        if not _occurs(e, local):
-            return True
+        parts = [e.fn, e.arg]
+    else:
+        inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
+        parts = [e.type, instantiate(e.body, inner)]
+    found = [_mentions_well_typed(mctx, part, local, seen) for part in parts]
+    if None in found:
+        return None
+    if isinstance(e, App) and any(found):
         fn_type = mctx.whnf(mctx.infer_type(e.fn), "default")
         if not isinstance(fn_type, Pi):
-            return False
+            return None
         actual = mctx.infer_type(e.arg)
-        return fn_type.type is actual or mctx.is_def_eq(fn_type.type, actual)
-    if isinstance(e, Lam | Pi | Let):
-        inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
-        return well_typed(mctx, e.type, local, seen) and well_typed(mctx, instantiate(e.body, inner), local, seen)
-    return True
-
-
-def _occurs(e: Expr, local: Expr) -> bool:
-    return any(node is local for node in subterms(e, lambda node: node.has_fvar))
+        if fn_type.type is not actual and not mctx.is_def_eq(fn_type.type, actual):
+            return None
+    return any(found)
 
 
 # -- definitions -------------------------------------------------------------------------------------------------------
