@@ -18,14 +18,11 @@ from nanoproof.lean.nanolean.tactics.decide import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.goals import goal_target, intro, new_goal
 from nanoproof.lean.nanolean.tactics.location import proposition_ids
-from nanoproof.lean.nanolean.tactics.omega.certificate import Refutation
 from nanoproof.lean.nanolean.tactics.omega.message import describe
 from nanoproof.lean.nanolean.tactics.omega.propositions import NOT, is_linear_fact
 from nanoproof.lean.nanolean.tactics.omega.prover import Prover
 
 __all__ = ["is_linear_fact", "omega_tactic", "solve"]
-
-Facts = list[tuple[Expr, Expr]]
 
 
 def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
@@ -33,30 +30,28 @@ def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
 
     Raises `BudgetExceeded` when the step budget of `mctx` is not enough.
     """
-    prover = Prover(mctx)
-    try:
-        return prover.refute(prover.start(facts))
-    except Refutation as refutation:
-        return prover.proof_of(refutation)
+    return Prover(mctx).prove_false(facts)
 
 
 @tactic(OmegaStx)
 def omega_tactic(ctx: TacticContext, stx: OmegaStx) -> None:
     """`omega`: close the goal by linear arithmetic from the hypotheses and the negated goal."""
     mctx = ctx.mctx
-    rest = ctx.goals[1:]
-    ctx.main  # noqa: B018 (raises where there is no goal)
-    goal = false_or_by_contra(mctx, ctx.goals[0])
-    ctx.goals = [goal, *rest]
-    facts: Facts = [(ctx.type_of(ctx.lctx.by_id[i]), ctx.lctx.by_id[i].fvar) for i in proposition_ids(ctx)]
-    proof = solve(mctx, facts)
+    ctx.replace_main([false_or_by_contra(mctx, ctx.main)])
+    facts = [(ctx.type_of(ctx.lctx.by_id[i]), ctx.lctx.by_id[i].fvar) for i in proposition_ids(ctx)]
+    prover = Prover(mctx)
+    proof = prover.prove_false(facts)
     if proof is None:
-        raise TacticError(f"omega could not prove the goal:\n{describe(ctx, facts)}")
+        assert prover.failed is not None, "a case has failed"
+        raise TacticError(f"omega could not prove the goal:\n{describe(ctx, prover.failed)}")
     ctx.close(proof)
 
 
 def false_or_by_contra(mctx: MetaContext, goal: str) -> str:
-    """Introduce what the goal assumes, then its negation; the new goal is `False`. (Lean's `false_or_by_contra`.)"""
+    """Introduce what the goal assumes, then its negation if it is decidable; the new goal is `False`.
+
+    That is Lean's `falseOrByContra` as `omega` calls it.
+    """
     while True:
         target = mctx.whnf(goal_target(mctx, goal), "reducible")
         if target is FALSE:
@@ -65,15 +60,11 @@ def false_or_by_contra(mctx: MetaContext, goal: str) -> str:
             break
         _, goal = intro(mctx, goal, None)
     decl = mctx.decl(goal)
-    if not mctx.is_prop(target):
+    instance = decidable_instance(mctx, target) if mctx.is_prop(target) else None
+    if instance is None:
         new = new_goal(mctx, FALSE, decl.lctx, decl.user_name)
         mctx.assign(goal, mk_false_elim(mctx, target, MVar(new)))
         return new
-    negated = mk_app(NOT, target)
-    instance = decidable_instance(mctx, target)
-    new = new_goal(mctx, Pi("a", negated, FALSE), decl.lctx, decl.user_name)
-    if instance is not None:
-        mctx.assign(goal, mk_app(Const("Omega.by_contra"), target, instance, MVar(new)))
-    else:
-        mctx.assign(goal, mk_app(Const("Classical.byContradiction"), target, MVar(new)))
+    new = new_goal(mctx, Pi("a", mk_app(NOT, target), FALSE), decl.lctx, decl.user_name)
+    mctx.assign(goal, mk_app(Const("Omega.by_contra"), target, instance, MVar(new)))
     return intro(mctx, new, None)[1]

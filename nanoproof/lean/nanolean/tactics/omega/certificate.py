@@ -56,9 +56,8 @@ class Quotient:
 
 
 class Refutation(Exception):
-    """Raised where a search has found a contradiction: the leaves add up to a negative number, or a proof of False."""
+    """Raised where a search has found a contradiction: leaves that add up to a negative number."""
 
-    def __init__(self, parts: dict[Leaf, int] | None = None, proof: Expr | None = None) -> None:
+    def __init__(self, parts: dict[Leaf, int]) -> None:
         super().__init__()
         self.parts = parts
-        self.proof = proof

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nanoproof.lean.nanolean.kernel.expr import Expr
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.tactics.core import TacticContext
-from nanoproof.lean.nanolean.tactics.omega.prover import Prover
-from nanoproof.lean.nanolean.tactics.omega.search import Interval, Key
+from nanoproof.lean.nanolean.tactics.omega.search import Interval, Key, Problem
 
 NOTHING = (
     "No usable constraints found. You may need to unfold definitions so `omega` can see linear arithmetic facts "
@@ -16,19 +14,19 @@ NOTHING = (
 )
 
 
-def describe(ctx: TacticContext, facts: Iterable[tuple[Expr, Expr]]) -> str:
-    """The constraints of the facts, with a letter for each atom."""
-    prover = Prover(ctx.mctx)
-    branch = prover.start(facts)
-    intervals = branch.problem.intervals
-    if not intervals:
+def describe(ctx: TacticContext, problem: Problem) -> str:
+    """The constraints of a problem as they were given, with a letter for each atom."""
+    given = Problem(problem.atoms, ctx.mctx.budget)
+    for leaf in problem.leaves:
+        given.add(leaf)
+    if not given.intervals:
         return NOTHING
-    mentioned = sorted({i for key in intervals for i, _ in key})
+    mentioned = sorted({i for key in given.intervals for i, _ in key})
     names = dict(zip(mentioned, _letters(ctx.lctx)))
     lines = ["a possible counterexample may satisfy the constraints"]
-    lines += [f"  {_show_interval(names, key, interval)}" for key, interval in intervals.items()]
+    lines += [f"  {_show_interval(names, key, interval)}" for key, interval in given.intervals.items()]
     lines.append("where")
-    lines += [f" {names[i]} := ↑{_argument(ctx.show(prover.atoms.terms[i]))}" for i in mentioned]
+    lines += [f" {names[i]} := ↑{_argument(ctx.show(problem.atoms.terms[i]))}" for i in mentioned]
     return "\n".join(lines)
 
 

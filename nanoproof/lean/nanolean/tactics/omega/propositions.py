@@ -1,7 +1,7 @@
 """Propositions as linear facts: what a hypothesis says about sums, and how negations are pushed inwards.
 
-`open_fact` takes one step: a proposition with its proof becomes a fact, two propositions that both hold, or two of
-which one holds. Nothing is said about propositions that are not arithmetic.
+`open_fact` takes one step: a proposition with its proof becomes a relation, two propositions that both hold, or two of
+which one holds. Other propositions say nothing, not even `False`; that is so in Lean too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Literal
 from nanoproof.lean.nanolean.kernel.expr import BVar, Const, Expr, Lam, Lit, Pi, get_app_fn_args, lift, mk_app
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
-from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.omega.sums import ground_value
 
 NOT = Const("Not")
@@ -58,14 +57,7 @@ class Either:
     proof: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Absurd:
-    """A proof of `False`."""
-
-    proof: Expr
-
-
-Opened = Relation | Both | Either | Absurd | Proved | None
+Opened = Relation | Both | Either | Proved | None
 
 
 def _negation(prop: Expr) -> Expr:
@@ -95,8 +87,6 @@ def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
             return Relation(RELATIONS[name], args[0], args[1], proof)
         case "Eq", 3 if args[0] is NAT_TYPE:
             return Relation("eq", args[1], args[2], proof)
-        case "False", 0:
-            return Absurd(proof)
         case "And", 2:
             left, right = (_apply(f"And.{side}", *args, proof) for side in ("left", "right"))
             return Both((Proved(args[0], left), Proved(args[1], right)))
@@ -111,8 +101,6 @@ def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
         case "Not", 1:
             return open_negation(mctx, args[0], proof)
     if isinstance(prop, Pi) and _is_implication(mctx, prop):
-        if prop.body is FALSE:
-            return open_negation(mctx, prop.type, proof)
         return Either(_negation(prop.type), prop.body, _apply("Omega.or_of_imp", prop.type, prop.body, proof))
     return None
 
@@ -127,8 +115,6 @@ def open_negation(mctx: MetaContext, negated: Expr, proof: Expr) -> Opened:
         case "Eq", 3 if args[0] is NAT_TYPE:
             less, greater = _apply("Nat.lt", args[1], args[2]), _apply("Nat.lt", args[2], args[1])
             return Either(less, greater, _apply("Omega.cases_of_ne", args[1], args[2], proof))
-        case "True", 0:
-            return Absurd(mk_app(proof, Const("True.intro")))
         case "Not", 1:
             return Proved(args[0], _apply("Classical.byContradiction", args[0], proof))
         case "And", 2:
@@ -170,8 +156,6 @@ def _says_something(mctx: MetaContext, prop: Expr, holds: bool) -> bool:
             return args[0] is NAT_TYPE
         case "Nat.dvd", 2:
             return ground_value(mctx, args[0]) is not None
-        case "True" | "False", 0:
-            return holds is (name == "False")
         case "Not", 1:
             return _says_something(mctx, args[0], not holds)
         case "Iff", 2:

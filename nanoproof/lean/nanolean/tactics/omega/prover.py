@@ -11,7 +11,6 @@ from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.omega.certificate import Fact, Refutation
 from nanoproof.lean.nanolean.tactics.omega.proofs import BY_COMPUTATION, refutation_proof
 from nanoproof.lean.nanolean.tactics.omega.propositions import (
-    Absurd,
     Both,
     Either,
     Proved,
@@ -47,8 +46,6 @@ class Branch:
             fact = todo.pop()
             self.atoms.mctx.budget.spend(2)
             match open_fact(self.atoms.mctx, fact):
-                case Absurd(absurdity):
-                    raise Refutation(proof=absurdity)
                 case Proved() as simpler:
                     todo.append(simpler)
                 case Both(parts):
@@ -134,25 +131,24 @@ class Prover:
     def __init__(self, mctx: MetaContext) -> None:
         self.mctx = mctx
         self.atoms = Atoms(mctx)
+        self.failed: Problem | None = None
+        """The first case in which no contradiction was found."""
 
-    def start(self, facts: Iterable[tuple[Expr, Expr]]) -> Branch:
-        """The branch in which all facts hold; may raise `Refutation`."""
+    def prove_false(self, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
+        """A proof of `False` from proved propositions, given as pairs (proposition, proof)."""
         branch = Branch(self.atoms, Problem(self.atoms, self.mctx.budget))
-        for prop, proof in facts:
-            branch.assume(prop, proof)
-        return branch
-
-    def proof_of(self, refutation: Refutation) -> Expr:
-        """The proof term of what a search has found."""
-        if refutation.proof is not None:
-            return refutation.proof
-        assert refutation.parts is not None, "a refutation has a proof or a certificate"
-        return refutation_proof(self.atoms, refutation.parts)
+        try:
+            for prop, proof in facts:
+                branch.assume(prop, proof)
+            return self.refute(branch)
+        except Refutation as refutation:
+            return refutation_proof(self.atoms, refutation.parts)
 
     def refute(self, branch: Branch) -> Expr | None:
         """A proof that the branch is contradictory, with case distinctions where needed; None if there is none."""
         found = self.refute_at_once(branch)
         if found is not None or not branch.choices:
+            self.failed = self.failed or branch.problem
             return found
         for choice in branch.choices:
             for side in (0, 1):
@@ -173,7 +169,7 @@ class Prover:
             inner.assume(prop, assumption.fvar)
             proof = refute(inner)
         except Refutation as refutation:
-            proof = self.proof_of(refutation)
+            proof = refutation_proof(self.atoms, refutation.parts)
         return None if proof is None else Case(assumption.fvar_id, proof)
 
     def _complete(self, branch: Branch, choice: Either, side: int, case: Case) -> Expr | None:
@@ -194,5 +190,5 @@ class Prover:
             branch.problem.solve_equations()
             branch.problem.clone().run()
         except Refutation as refutation:
-            return self.proof_of(refutation)
+            return refutation_proof(self.atoms, refutation.parts)
         return None

@@ -91,6 +91,7 @@ class Problem:
         self.intervals: dict[Key, Interval] = {}
         self.points: list[Key] = []
         self.equations: list[Equation] = []
+        self.leaves: list[Leaf] = []
 
     def clone(self) -> Problem:
         """A copy that can be changed on its own."""
@@ -98,12 +99,14 @@ class Problem:
         result.intervals = dict(self.intervals)
         result.points = list(self.points)
         result.equations = list(self.equations)
+        result.leaves = list(self.leaves)
         return result
 
     # -- constraints -----------------------------------------------------------------------------------------------
 
     def add(self, leaf: Leaf) -> None:
         """Add a fact, with the equations that have been solved put into it."""
+        self.leaves.append(leaf)
         self.insert(self._without_solved(Constraint(leaf.form, Why({leaf: 1}, 1))))
 
     def _without_solved(self, constraint: Constraint) -> Constraint:
@@ -114,7 +117,7 @@ class Problem:
     def insert(self, constraint: Constraint) -> None:
         """Add a constraint, in lowest terms and rounded, to the interval of its form."""
         form, why = constraint
-        self.budget.spend(2 + len(form) + len(why.parts))
+        self.budget.spend(1 + (len(form) + len(why.parts)) // 8)
         constant = form.get(0, 0)
         items = sorted((i, a) for i, a in form.items() if i)
         if not items:
@@ -176,7 +179,7 @@ class Problem:
         factor = constraint.form.get(equation.solved, 0)
         if not factor:
             return constraint
-        self.budget.spend(2 + len(constraint.form) + len(constraint.why.parts))
+        self.budget.spend(1 + (len(constraint.form) + len(constraint.why.parts)) // 8)
         opposite = equation.down if factor * equation.up.form[equation.solved] > 0 else equation.up
         return combine(constraint, 1, opposite, abs(factor))
 
@@ -184,11 +187,11 @@ class Problem:
         """Replace an equation by one in which `solved`, whose coefficient `m` is the smallest, has the coefficient 1.
 
         Writing the others as `m * q + r` gives `m * (x + k) + n = 0` with the remainders in `n`. So `m` divides `n`;
-        with an atom for `n / m` the equation becomes `x + k + n / m = 0`, beside `m * (n / m) = n`.
+        with an atom for `n / m` the equation becomes `x + k + n / m = 0`, beside `m * (n / m) = n`. Of the equation
+        and its negation one has a remainder of at most `m / 2`; with that one the coefficients shrink quickly.
         """
-        if up.form[solved] < 0:
-            up, down = down, up
-        m = up.form[solved]
+        m = abs(up.form[solved])
+        up, down = min((up, down), (down, up), key=lambda halves: _smallest_remainder(halves[0].form, m))
         n = self.atoms.write({i: a % m for i, a in up.form.items() if a % m})
         small = self.atoms.write({i: a // m for i, a in up.form.items() if a // m > 0})
         large = self.atoms.write({i: -(a // m) for i, a in up.form.items() if a // m < 0})
@@ -210,21 +213,23 @@ class Problem:
         """Eliminate atoms until nothing is left; returns if there is no contradiction to be found."""
         self.solve_equations()
         while self.intervals:
-            self._eliminate_inequalities(self._choose())
+            for atom in self._choose():
+                self._eliminate_inequalities(atom)
             self.solve_equations()
 
-    def _choose(self) -> int:
-        """The atom to eliminate: if possible one that loses no integer solutions, and few new constraints."""
+    def _choose(self) -> list[int]:
+        """The atoms to eliminate: all that are bounded on one side only, otherwise the one that costs least."""
         counts: dict[int, list[int]] = {}
         for key, interval in self.intervals.items():
-            self.budget.spend(1 + len(key))
+            self.budget.spend()
             for i, a in key:
                 count = counts.setdefault(i, [0, 0, 1, 1])
                 for bounded, place in ((interval.low, a < 0), (interval.high, a > 0)):
                     if bounded is not None:
                         count[place] += 1
                         count[place + 2] = max(count[place + 2], abs(a))
-        return min(counts, key=lambda i: (*_cost(counts[i]), i))
+        one_sided = [i for i, (lower, upper, _, _) in counts.items() if not (lower and upper)]
+        return one_sided or [min(counts, key=lambda i: (*_cost(counts[i]), i))]
 
     def _eliminate_inequalities(self, atom: int) -> None:
         lower: list[Constraint] = []
@@ -236,15 +241,18 @@ class Problem:
             for high in upper:
                 a, b = low.form[atom], -high.form[atom]
                 common = gcd(a, b)
-                self.budget.spend(len(low.form) + len(high.form) + len(low.why.parts) + len(high.why.parts))
+                self.budget.spend(1 + (len(low.why.parts) + len(high.why.parts)) // 8)
                 self.insert(combine(low, b // common, high, a // common))
 
 
-def _cost(count: list[int]) -> tuple[bool, int]:
-    """Whether integer solutions are lost by an elimination, and how many constraints it adds.
+def _smallest_remainder(form: Form, m: int) -> int:
+    return min(a % m for i, a in form.items() if i and a % m)
 
-    None are lost where all lower or all upper bounds have the coefficient 1, or one kind is missing.
+
+def _cost(count: list[int]) -> tuple[bool, int]:
+    """Whether integer solutions may be lost by an elimination, and how many constraints it adds.
+
+    None are lost where all lower or all upper bounds have the coefficient 1.
     """
     lower, upper, largest_lower, largest_upper = count
-    exact = lower == 0 or upper == 0 or largest_lower == 1 or largest_upper == 1
-    return not exact, lower * upper - lower - upper
+    return min(largest_lower, largest_upper) > 1, lower * upper - lower - upper
