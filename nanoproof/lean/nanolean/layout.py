@@ -1,19 +1,20 @@
 """Line breaking, as Lean's formatter does it for terms.
 
 The printer marks where a text may be broken: `OPEN` and `CLOSE` around what belongs together (indented by two when it
-breaks), `LINE` for a space that may become a new line, a line break for one that must be. Most texts fit and only lose
+breaks), `LINE` for a space that may become a new line, a line break for one that must be, and `BREAK` for a line
+break that must be, indented by one group less (the alternatives of `match`). Most texts fit and only lose
 their marks. In the others each group is filled: a break comes only where the next item, nested groups taken whole,
 would not fit, or where the item before had to be broken itself.
 """
 
 import re
 
-OPEN, CLOSE, LINE = "\x01", "\x02", "\x03"
+OPEN, CLOSE, LINE, BREAK = "\x01", "\x02", "\x03", "\x04"
 WIDTH = 120
 INDENT = 2
 
-_FLAT = {ord(OPEN): None, ord(CLOSE): None, ord(LINE): " "}
-_PIECE = re.compile(r"[\x01\x02\x03\n]|[^\x01\x02\x03\n]+")
+_FLAT = {ord(OPEN): None, ord(CLOSE): None, ord(LINE): " ", ord(BREAK): "\n"}
+_PIECE = re.compile(r"[\x01-\x04\n]|[^\x01-\x04\n]+")
 
 
 def flat(marked: str) -> str:
@@ -50,6 +51,8 @@ class _Filler:
                 depth += 1
             elif piece == CLOSE:
                 depth -= 1
+            elif piece == BREAK:
+                return depth <= 0 and column <= self.width
             elif piece == "\n" or (piece == LINE and depth <= 0):
                 return column <= self.width
             else:
@@ -68,8 +71,8 @@ class _Filler:
             elif piece == LINE and fitted[-1] and self.fits(i + 1, self.column + 1):
                 self.out.append(" ")
                 self.column += 1
-            elif piece == LINE or piece == "\n":
-                self.column = self.indent + INDENT * len(fitted)
+            elif piece == LINE or piece == "\n" or piece == BREAK:
+                self.column = self.indent + INDENT * (len(fitted) - (piece == BREAK))
                 self.out.append("\n" + " " * self.column)
                 fitted[-1] = self.fits(i + 1, self.column)
             else:

@@ -29,8 +29,18 @@ from nanoproof.lean.nanolean.kernel.expr import (
     lift,
 )
 from nanoproof.lean.nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
-from nanoproof.lean.nanolean.layout import CLOSE, LINE, OPEN
-from nanoproof.lean.nanolean.notation import ARROW_PREC, EXPORTED, INFIX, LEAD_PREC, MAX_PREC, NOT_PREC, Operator
+from nanoproof.lean.nanolean.layout import BREAK, CLOSE, LINE, OPEN
+from nanoproof.lean.nanolean.notation import (
+    ARROW_PREC,
+    EXPORTED,
+    INFIX,
+    LEAD_PREC,
+    MAX_PREC,
+    NOT_PREC,
+    OPERATORS,
+    Operator,
+)
+from nanoproof.lean.nanolean.print_match import print_dependent_if, print_if, print_match
 from nanoproof.lean.nanolean.signatures import Signature, result_sort_is_prop, signature_of, telescope
 
 CLOSED = 2000  # the right edge of an atom: swallows nothing
@@ -81,7 +91,7 @@ class TermPrinter:
         text, own, edge = self.term(e)
         if own < prec:
             return f"({OPEN}{text}{CLOSE})", CLOSED
-        return (f"{OPEN}{text}{CLOSE}" if LINE in text else text), edge
+        return (f"{OPEN}{text}{CLOSE}" if LINE in text or BREAK in text else text), edge
 
     def left(self, e: Expr, prec: int, operator_prec: int) -> str:
         """The text of a left operand, which flows with the operator behind it."""
@@ -156,6 +166,9 @@ class TermPrinter:
         if infix is not None and len(args) >= infix[0]:
             count, operator = infix
             return self.with_more_args(self.infix(operator, args[:count]), args[count:])
+        match = print_match(self, head, args)
+        if match is not None:
+            return self.with_more_args(*match)
         special = _SPECIAL.get(name)
         if special is not None and len(args) >= special[0]:
             printed = special[1](self, args)
@@ -226,6 +239,13 @@ class TermPrinter:
         text, edge = self.operand(arg, NOT_PREC)
         return symbol + text, MAX_PREC, min(edge, NOT_PREC)
 
+    def negation(self, prop: Expr) -> Printed:
+        """`¬p`, or `a ∉ l`."""
+        fn, args = get_app_fn_args(prop)
+        if fn.__class__ is Const and fn.name == "List.Mem" and len(args) == 3:
+            return self.infix(OPERATORS["∉"], args)
+        return self.prefix("¬", prop)
+
     def exists(self, args: list[Expr]) -> Printed | None:
         if args[1].__class__ is not Lam:
             return None
@@ -257,6 +277,16 @@ class TermPrinter:
             name = f"{name}_{number}"
         self._bound.append((name, binder.type))
         return name
+
+    def distinguish(self, name: str, others: list[str]) -> str:
+        """Give the binder that was bound last another name if that is among those of `others`."""
+        if name not in others:
+            return name
+        number = 1
+        while (new := f"{name}_{number}") in others or self.is_taken(new):
+            number += 1
+        self._bound[-1] = (new, self._bound[-1][1])
+        return new
 
     def unbind(self, count: int) -> None:
         del self._bound[len(self._bound) - count :]
@@ -428,10 +458,12 @@ def level_text(level: Level, atomic: bool = False) -> str:
 
 
 _SPECIAL: dict[str, tuple[int, Callable[[TermPrinter, list[Expr]], Printed | None]]] = {
-    "Not": (1, lambda printer, args: printer.prefix("¬", args[0])),
+    "Not": (1, lambda printer, args: printer.negation(args[0])),
     "not": (1, lambda printer, args: printer.prefix("!", args[0])),
     "Exists": (2, TermPrinter.exists),
     "List.nil": (1, lambda printer, args: ("[]", MAX_PREC, CLOSED)),
+    "ite": (5, print_if),
+    "dite": (5, print_dependent_if),
     "sorryAx": (2, lambda printer, args: ("sorry", MAX_PREC, CLOSED)),
 }
 _METHODS: dict[type, Callable[[TermPrinter, Any], Printed]] = {
