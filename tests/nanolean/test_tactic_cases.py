@@ -201,3 +201,7 @@ def test_patterns_follow_hypotheses_that_depend_on_what_is_taken_apart():
         "case intro.zero.intro\nP Q : Nat → Prop\nhp : P 0\nhq : Q 0\n⊢ ∃ n, Q n",
         "case intro.succ.intro\nP Q : Nat → Prop\nk : Nat\nhp : P (k + 1)\nhq : Q (k + 1)\n⊢ ∃ n, Q n",
     ]
+
+
+def test_injections_drop_equations_without_content():
+    assert goals("(x y : Nat) (h : [x] = [y]) : y = x", "injections") == ["x y : Nat\nhead_eq✝ : x = y\n⊢ y = x"]

@@ -110,13 +110,14 @@ def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | N
     if absurdity is not None:
         ctx.close(mk_false_elim(mctx, ctx.target, absurdity))
         return None
+    parts = injection_equations(mctx, equation, proof)
+    if parts is None:
+        return []
     new = []
-    for part in injection_equations(mctx, equation, proof) or ():
+    for part in parts:
         name = names.pop(0) if names else "_"
         shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
         field_id, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
         new.append(field_id)
-    if new:
-        goal = try_clear(mctx, goal, [fvar_id])
-    ctx.replace_main([goal])
+    ctx.replace_main([try_clear(mctx, goal, [fvar_id])])
     return new
