@@ -13,7 +13,7 @@ BRACKETS: dict[str, tuple[str, stx.BinderInfo]] = {
     "⦃": ("⦄", "strict"),
     "[": ("]", "inst"),
 }
-BINDER_PREDICATES = ("<", "≤", ">", "≥", "≠")
+BINDER_PREDICATES = ("<", "≤", ">", "≥", "≠", "∈", "∉")
 
 
 class BinderParser(Cursor):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nanoproof.lean.nanolean.elab.elaborator import BOOL, Elaborator, elaborates
+from nanoproof.lean.nanolean.elab.names import ROOT
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.expr import PROP, Const, Expr, mk_app
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
@@ -12,7 +15,7 @@ NAT_OPS = {"+": "Nat.add", "-": "Nat.sub", "*": "Nat.mul", "/": "Nat.div", "%": 
 NAT_RELATIONS = {"<": "Nat.lt", "≤": "Nat.le", ">": "Nat.gt", "≥": "Nat.ge", "∣": "Nat.dvd"}
 CONNECTIVES = {"∧": "And", "∨": "Or", "↔": "Iff"}
 BOOL_OPS = {"&&": "and", "||": "or"}
-FUNCTIONS = {"::": "List.cons", "++": "List.append", "∘": "Function.comp", "×": "Prod"}
+FUNCTIONS = {"::": "List.cons", "++": "List.append", "∈": "List.Mem", "∘": "Function.comp", "×": "Prod"}
 CLASSES = {
     "+": "HAdd", "-": "HSub", "*": "HMul", "/": "HDiv", "%": "HMod", "^": "HPow",
     "<": "LT", "≤": "LE", ">": "LT", "≥": "LE", "∣": "Dvd",
@@ -38,8 +41,10 @@ def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     if op in ("<|", "|>"):
         fn, arg = (stx.lhs, stx.rhs) if op == "<|" else (stx.rhs, stx.lhs)
         return self.elab(_applied(stx, fn, arg), expected)
+    if op == "∉":
+        return mk_app(Const("Not"), elab_binop(self, replace(stx, op="∈"), expected))
     if op in FUNCTIONS and FUNCTIONS[op] in self.session.state.env:
-        fn_stx = Ident(FUNCTIONS[op], pos=stx.pos, end=stx.end)
+        fn_stx = Ident(ROOT + FUNCTIONS[op], pos=stx.pos, end=stx.end)
         return self.elab(AppStx(fn_stx, (stx.lhs, stx.rhs), pos=stx.pos, end=stx.end), expected)
     raise ElabError(f"the operator `{op}` is not supported", stx.pos, stx.end)
 

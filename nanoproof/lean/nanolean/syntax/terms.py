@@ -129,8 +129,8 @@ class Arrow(Term):
 
 @dataclass(frozen=True, slots=True)
 class BinOp(Term):
-    """A binary operator in its canonical spelling, one of `∧ ∨ ↔ = ≠ < ≤ > ≥ ∣ + - * / % ^ :: ++ && || == != ∘ ×
-    ▸ <| |>`. `!=` and `==` are the Boolean tests, as in Lean."""
+    """A binary operator in its canonical spelling, one of `∧ ∨ ↔ = ≠ < ≤ > ≥ ∣ ∈ ∉ + - * / % ^ :: ++ && || == !=
+    ∘ × ▸ <| |>`. `!=` and `==` are the Boolean tests, as in Lean."""
 
     op: str
     lhs: Term
