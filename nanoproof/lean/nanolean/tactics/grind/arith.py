@@ -12,6 +12,7 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Lit, collect_
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
 from nanoproof.lean.nanolean.tactics.eq_proof import mk_eq
+from nanoproof.lean.nanolean.tactics.grind.egraph import EGraph
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.state import Build, State
 from nanoproof.lean.nanolean.tactics.omega import solve
@@ -86,6 +87,12 @@ def _facts(state: State) -> Iterator[tuple[Expr, Build]]:
                 if member is not root:
                     equation = mk_eq(ONE, NAT_TYPE, member, root)
                     yield equation, lambda ex, a=member, b=root: ex.equal(a, b)  # type: ignore[misc]
+
+
+def is_relation(graph: EGraph, prop: Expr) -> bool:
+    """Whether a proposition is a relation between numbers."""
+    shape = graph.shapes(prop)
+    return shape.name in RELATIONS and (shape.name != "Eq" or shape.args[0] is NAT_TYPE)
 
 
 def _is_arithmetic(state: State, facts: Facts) -> bool:

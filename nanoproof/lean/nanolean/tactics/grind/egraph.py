@@ -58,6 +58,11 @@ class Shape(NamedTuple):
             return self.head
         return self.head.name if isinstance(self.head, Const) else ""
 
+    @property
+    def is_equality(self) -> bool:
+        """Whether this is an equation between data or propositions (not between types)."""
+        return self.name == EQUALITY and self.free == (1, 2)
+
 
 LEAF = Shape("", (), ())
 IMPLIES = "→"
@@ -189,7 +194,7 @@ class EGraph:
             return None
         root = self.root
         head = shape.head if isinstance(shape.head, str | Const) else root.get(shape.head, shape.head)
-        if shape.name == EQUALITY and len(shape.args) == 3:
+        if shape.is_equality:
             type_, a, b = shape.args
             a, b = root[a], root[b]
             return (head, type_, a, b) if self.place[a] <= self.place[b] else (head, type_, b, a)

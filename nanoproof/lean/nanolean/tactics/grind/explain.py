@@ -128,7 +128,7 @@ class Explainer:
         if left.head == IMPLIES:
             (p, q), (p2, q2) = left.args, right.args
             step = implies_congr(self.mctx, p, q, self.step(p, p2), self.step(q, q2))
-        elif left.name == EQUALITY and not self._matches(left.args, right.args):
+        elif left.is_equality and not self._matches(left.args, right.args):
             return self._swapped(a, b, left.args, right.args)
         else:
             steps = [None if x is y else self.step(x, y) for x, y in zip(left.args, right.args)]
@@ -142,7 +142,7 @@ class Explainer:
 
     def _matches(self, left: tuple[Expr, ...], right: tuple[Expr, ...]) -> bool:
         same = self.graph.same
-        return len(left) != 3 or (same(left[1], right[1]) and same(left[2], right[2]))
+        return same(left[1], right[1]) and same(left[2], right[2])
 
     def _swapped(self, a: Expr, b: Expr, left: tuple[Expr, ...], right: tuple[Expr, ...]) -> Expr:
         """`(x = y) = (x' = y')` from `x = y'` and `y = x'`."""

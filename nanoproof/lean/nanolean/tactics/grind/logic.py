@@ -20,7 +20,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import (
     mk_propext,
     trans,
 )
-from nanoproof.lean.nanolean.tactics.grind.egraph import EQUALITY, IMPLIES, Reason, Shape
+from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES, Reason, Shape
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, eq_false, eq_true, mk_not
 from nanoproof.lean.nanolean.tactics.grind.quantifiers import note_quantifier
 from nanoproof.lean.nanolean.tactics.grind.state import State, true_is_false
@@ -74,7 +74,7 @@ def _look_at(state: State, e: Expr) -> None:
     if shape.name in CONNECTIVES:
         _upwards(state, e, shape)
         _downwards(state, e, shape)
-    elif shape.name == EQUALITY and len(shape.args) == 3:
+    elif shape.is_equality:
         _equation(state, e, shape)
     elif shape.name == "Exists" or isinstance(e, Pi):
         note_quantifier(state, e)
@@ -96,6 +96,8 @@ def _upwards(state: State, e: Expr, shape: Shape) -> None:
         if not graph.same(e, target):
             graph.add(target, graph.generation[e])
             graph.merge(e, target, _simpler(e, shape, place, value, target))
+    if shape.name == IMPLIES and shape.args[0] is shape.args[1] and not graph.is_true(e):
+        state.set_true(e, lambda ex: Lam("h", shape.args[0], BVar(0)))
     if shape.name == "Iff" and not graph.is_true(e) and graph.same(*shape.args):
         p, q = shape.args
         state.set_true(e, lambda ex: mk_app(Const("iff_of_eq"), p, q, ex.equal(p, q)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, collect_fvars, mk_app
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
-from nanoproof.lean.nanolean.tactics.grind.arith import arithmetic_refutes, implied_equality
+from nanoproof.lean.nanolean.tactics.grind.arith import arithmetic_refutes, implied_equality, is_relation
 from nanoproof.lean.nanolean.tactics.grind.definitions import unfold_definitions
 from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES
 from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
@@ -115,17 +115,28 @@ def _split(state: State, limits: Limits, depth: int) -> Expr | None:
 
 
 def _choose(state: State) -> Expr | None:
-    """What to split on: the undecided part of the first connective of the lowest generation, implications last."""
+    """What to split on: the undecided part of the first connective of the lowest generation.
+
+    As in Lean, an implication that holds is split only where its left side is about numbers.
+    """
     graph = state.graph
-    best: tuple[int, int, int] | None = None
+    best: tuple[int, int] | None = None
     found: Expr | None = None
-    for name, rank in (("Or", 0), ("And", 0), ("Iff", 0), (IMPLIES, 1)):
+    for name in ("Or", "And", "Iff", IMPLIES):
         for e in graph.heads.get(name, ()):
-            if graph.is_open(e):
+            parts = graph.shapes(e).args
+            if graph.is_open(e) or len(parts) != 2 or not _needs_cases(state, e, name):
                 continue
-            wanted = graph.is_false(e) if name == "And" else name == "Iff" or graph.is_true(e)
-            part = next((part for part in graph.shapes(e).args if graph.is_open(part)), None)
-            key = (rank, graph.generation[e], graph.place[e])
-            if wanted and part is not None and len(graph.shapes(e).args) == 2 and (best is None or key < best):
+            part = next((part for part in parts if graph.is_open(part)), None)
+            key = (graph.generation[e], graph.place[e])
+            if part is not None and (best is None or key < best):
                 best, found = key, part
     return found
+
+
+def _needs_cases(state: State, e: Expr, name: str) -> bool:
+    """Whether the truth of a decided connective leaves open how its parts stand."""
+    graph = state.graph
+    if name == IMPLIES:
+        return graph.is_true(e) and is_relation(graph, graph.shapes(e).args[0])
+    return name == "Iff" or graph.is_false(e) == (name == "And")
