@@ -1,5 +1,8 @@
 """`induction`."""
 
+from functools import cache
+
+from nanoproof.lean.nanolean.env_state import EnvState
 from tests.nanolean.proving import goals, proves, refusal, with_commands
 
 SUM = "(n m : Nat) : n + m = m + n"
@@ -68,3 +71,58 @@ def test_lists_and_own_types():
 def test_fields_and_hypotheses_are_counted():
     message = refusal("(n : Nat) : n = n", "induction n with | zero => ?_ | succ a b c => ?_")
     assert message == "Too many variable names provided at alternative `succ`: 3 provided, but 2 expected"
+
+
+# --- eliminators of one's own
+
+ELIMINATORS = """
+theorem two_step {p : Nat → Prop} (zero : p 0) (one : p 1)
+    (more : ∀ n, p n → p (n + 1) → p (n + 2)) (n : Nat) : p n := by
+  have h : p n ∧ p (n + 1) := by
+    induction n with
+    | zero => exact ⟨zero, one⟩
+    | succ n ih => exact ⟨ih.right, more n ih.left ih.right⟩
+  exact h.left
+theorem le_ind {m : Nat} {P : (n : Nat) → m ≤ n → Prop} (base : P m (Nat.le_refl m))
+    (succ : ∀ n hmn, P n hmn → P (n + 1) (Nat.le_succ_of_le hmn)) (n : Nat) (hmn : m ≤ n) : P n hmn := by
+  induction hmn with
+  | refl => exact base
+  | step h ih => exact succ _ h ih
+"""
+
+
+@cache
+def with_eliminators() -> EnvState:
+    return with_commands(ELIMINATORS)
+
+
+def test_strong_induction() -> None:
+    statement = "(n k : Nat) (p : Nat → Nat → Prop) (h : n = k) : p n k"
+    assert goals(statement, "induction n using Nat.strongRecOn generalizing k with\n| ind n ih => ?_") == [
+        "case ind\np : Nat → Nat → Prop\nn : Nat\nih : ∀ (m : Nat), m < n → ∀ (k : Nat), m = k → p m k\n"
+        "k : Nat\nh : n = k\n⊢ p n k"
+    ]
+
+
+def test_cases_of_an_eliminator_are_named_after_its_arguments() -> None:
+    texts = goals("(n : Nat) (p : Nat → Prop) : p n", "induction n using two_step", base=with_eliminators())
+    assert [text.split("\n")[0] for text in texts] == ["case zero", "case one", "case more"]
+    assert texts[2] == "case more\np : Nat → Prop\nn✝ : Nat\na✝¹ : p n✝\na✝ : p (n✝ + 1)\n⊢ p (n✝ + 2)"
+
+
+def test_an_eliminator_may_have_several_targets() -> None:
+    assert proves(
+        "(n k : Nat) (h : k ≤ n) : k ≤ n + 1",
+        "induction n, h using le_ind with\n| base => exact Nat.le_succ k\n| succ n h ih => exact Nat.le_succ_of_le ih",
+        base=with_eliminators(),
+    )
+
+
+def test_targets_must_fit_the_eliminator() -> None:
+    base = with_eliminators()
+    statement = "(n k : Nat) (h : k ≤ n) : k ≤ n + 1"
+    assert "Unexpected number of targets" in refusal(statement, "induction n, k using two_step", base=base)
+    assert "Unexpected number of targets" in refusal(statement, "induction n, k", base=base)
+    assert "Type mismatch" in refusal(statement, "induction h using two_step", base=base)
+    assert "Unexpected eliminator resulting type" in refusal(statement, "induction n using Nat.le_refl", base=base)
+    assert refusal(statement, "induction n using no_such_thing", base=base) == "Unknown constant `no_such_thing`"
