@@ -48,7 +48,6 @@ PROVED = {
     "goal with ne": "(x y : Nat) (h : x < y) : x ≠ y",
     "goal with binders": ": ∀ x y : Nat, x < y → ¬y < x",
     "any goal": "(p : Prop) (x : Nat) (h : x < 0) : p",
-    "goal that is data": "(x : Nat) (h : x < 0) : Nat",
     "subtraction": "(x y : Nat) (h : y ≤ x) : x - y + y = x",
     "truncation": "(x y : Nat) (h : x ≤ y) : x - y = 0",
     "nested subtraction": "(x y z : Nat) : x - y - z = x - (y + z)",
@@ -89,7 +88,7 @@ REFUSED = {
     "a variable as divisor": "(x y : Nat) : x / y ≤ x",
     "a variable as exponent": "(n : Nat) : 0 < 2 ^ n",
     "what needs the shadows of the Omega test": "(x y : Nat) (h : 27 ≤ 11 * x + 13 * y) (h' : 11 * x + 13 * y ≤ 45) "
-    "(h'' : 7 * x ≤ 9 * y + 4) : 9 * y ≤ 7 * x + 9",
+    "(h'' : 7 * x ≤ 9 * y + 4) (h''' : 9 * y ≤ 7 * x + 10) : False",
 }
 
 
@@ -111,7 +110,7 @@ def test_the_message_has_intervals_and_coefficients():
 
 
 def test_the_message_does_not_use_names_of_the_context():
-    assert refusal("(a c : Nat) : a < c", "omega").endswith("where\n b := ↑a\n d := ↑c")
+    assert refusal("(a c : Nat) (h : a < c) : False", "omega").endswith("where\n b := ↑a\n d := ↑c")
 
 
 def test_the_message_is_about_a_case_where_cases_were_distinguished():
@@ -137,6 +136,10 @@ def test_it_works_on_the_main_goal_only():
 
 def test_without_goals_it_is_refused():
     assert refusal("(x : Nat) : x ≤ x", "omega", "omega") == "no goals to be proved"
+
+
+def test_goals_that_are_data_are_closed_too():
+    assert proves("(P : Nat → Prop) (x : Nat) (h : x < 0) : ∃ n, P n", "exact ⟨(by omega : Nat), by omega⟩")
 
 
 def test_hypotheses_that_came_later_are_used():
