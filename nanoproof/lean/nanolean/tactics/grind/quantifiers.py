@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanoproof.lean.nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Pi, lift, mk_app
+from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, FVar, Lam, Pi, get_app_fn_args, mk_app
 from nanoproof.lean.nanolean.kernel.level import Level
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.normal import beta_app
@@ -21,11 +21,10 @@ def note_quantifier(state: State, e: Expr) -> None:
             _add_theorem(state, e, lambda ex: ex.holds(e))
         else:
             _false_forall(state, e)
-    elif isinstance(e, App) and isinstance(e.fn, App):
-        if graph.is_true(e):
-            state.existentials.append(e)
-        else:
-            _false_exists(state, e, e.fn, e.arg)
+    elif graph.is_true(e):
+        state.existentials.append(e)
+    else:
+        _false_exists(state, e)
 
 
 def _add_theorem(state: State, statement: Expr, build: Build) -> None:
@@ -54,15 +53,36 @@ def _false_forall(state: State, e: Pi) -> None:
     )
 
 
-def _false_exists(state: State, e: Expr, head: App, predicate: Expr) -> None:
-    """`∀ x, ¬p x` from `¬∃ x, p x`."""
-    type_ = head.arg
-    assert isinstance(head.fn, Const)
-    inner = beta_app(lift(predicate, 1), BVar(0))
-    statement = Pi("", type_, mk_not(inner))
-    lemma = mk_app(Const("not_exists", head.fn.levels), type_, predicate)
+def _false_exists(state: State, e: Expr) -> None:
+    """`∀ x y, ¬p x y` from `¬∃ x y, p x y`."""
+    mctx = state.mctx
+    steps: list[tuple[Expr, Expr, Expr]] = []
+    inner = e
+    while True:
+        parts = exists_parts(inner)
+        if parts is None:
+            break
+        head, type_, predicate = parts
+        local = mctx.fresh_local("x", type_).fvar
+        steps.append((mk_app(head, type_), predicate, local))
+        inner = beta_app(predicate, local)
+    hyp = mctx.fresh_local("h", inner)
+    whole = hyp.fvar
+    for exists, predicate, local in reversed(steps):
+        fn, args = get_app_fn_args(exists)
+        assert isinstance(fn, Const)
+        whole = mk_app(Const("Exists.intro", fn.levels), *args, predicate, local, whole)
+    ids = [local.id for _, _, local in steps if isinstance(local, FVar)]
     state.add_fact(
-        statement,
-        lambda ex: mk_app(Const("Iff.mp"), mk_not(e), statement, lemma, ex.fails(e)),
+        mctx.mk_pi(ids, mk_not(inner)),
+        lambda ex: mctx.mk_lambda([*ids, hyp.fvar_id], App(ex.fails(e), whole)),
         state.graph.generation[e],
     )
+
+
+def exists_parts(e: Expr) -> tuple[Const, Expr, Expr] | None:
+    """Head, type and predicate of `∃ x : α, p x`."""
+    fn, args = get_app_fn_args(e)
+    if isinstance(fn, Const) and fn.name == "Exists" and len(args) == 2:
+        return fn, args[0], args[1]
+    return None

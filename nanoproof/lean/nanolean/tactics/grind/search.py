@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, collect_fvars, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_fvars, mk_app
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.grind.arith import arithmetic_refutes, implied_equality, is_relation
 from nanoproof.lean.nanolean.tactics.grind.definitions import unfold_definitions
@@ -13,6 +13,7 @@ from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.logic import saturate
 from nanoproof.lean.nanolean.tactics.grind.normal import beta_app
+from nanoproof.lean.nanolean.tactics.grind.quantifiers import exists_parts
 from nanoproof.lean.nanolean.tactics.grind.state import State
 
 MAX_DEPTH = 9
@@ -72,12 +73,17 @@ def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> E
 
 
 def _open_witness(state: State, e: Expr) -> Opened:
-    assert isinstance(e, App) and isinstance(e.fn, App)
-    witness = state.mctx.fresh_local("w", e.fn.arg)
-    prop = beta_app(e.arg, witness.fvar)
-    hyp = state.mctx.fresh_local("h", prop)
-    state.graph.add(witness.fvar, state.graph.generation[e])
-    state.add_fact(prop, lambda ex: hyp.fvar, state.graph.generation[e])
+    parts = exists_parts(e)
+    assert parts is not None
+    _, type_, predicate = parts
+    generation = state.graph.generation[e]
+    witness = state.mctx.fresh_local("w", type_)
+    hyp = state.mctx.fresh_local("h", beta_app(predicate, witness.fvar))
+    if state.mctx.is_prop(type_):
+        state.add_fact(type_, lambda ex: witness.fvar, generation)
+    else:
+        state.graph.add(witness.fvar, generation)
+    state.add_fact(hyp.type, lambda ex: hyp.fvar, generation)
     return Opened(e, witness.fvar_id, hyp.fvar_id)
 
 
@@ -85,10 +91,11 @@ def _close_witness(ex: Explainer, step: Opened, proof: Expr) -> Expr:
     """The proof with the witness and its property bound, by `Exists.elim`."""
     if {step.witness, step.hyp}.isdisjoint(collect_fvars(proof)):
         return proof
-    e = step.exists
-    assert isinstance(e, App) and isinstance(e.fn, App) and isinstance(e.fn.fn, Const)
+    parts = exists_parts(step.exists)
+    assert parts is not None
+    head, type_, predicate = parts
     body = ex.mctx.mk_lambda([step.witness, step.hyp], proof)
-    return mk_app(Const("Exists.elim", e.fn.fn.levels), e.fn.arg, e.arg, FALSE, ex.holds(e), body)
+    return mk_app(Const("Exists.elim", head.levels), type_, predicate, FALSE, ex.holds(step.exists), body)
 
 
 # -- cases -------------------------------------------------------------------------------------------------------------

@@ -87,11 +87,14 @@ def make_theorems(
     return [Theorem(key, *parts, patterns, level_params, proof, generation) for patterns in found]
 
 
-def _conjuncts(e: Expr) -> list[Expr]:
-    """The parts of a conjunction; each may trigger the whole."""
+def _conjuncts(e: Expr, holds: bool = True) -> list[Expr]:
+    """The parts of a conjunction, also of a negated disjunction; each may trigger the whole."""
     fn, args = get_app_fn_args(e)
-    if isinstance(fn, Const) and fn.name == "And" and len(args) == 2:
-        return [part for arg in args for part in _conjuncts(arg)]
+    name = fn.name if isinstance(fn, Const) else ""
+    if name == "Not" and len(args) == 1:
+        return _conjuncts(args[0], not holds)
+    if name == ("And" if holds else "Or") and len(args) == 2:
+        return [part for arg in args for part in _conjuncts(arg, holds)]
     return [e]
 
 
