@@ -264,3 +264,17 @@ def test_a_prelude_of_ones_own_works_over_the_empty_environment():
     text = "inductive T : Prop where\n  | intro : T\ntheorem t : T := T.intro\n#print axioms t"
     result = run(text, EnvState(Environment()))
     assert [message.severity for message in result.messages] == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("term", "told"),
+    [
+        ("Nat.add_comm", "Nat.add_comm (n m : Nat) : n + m = m + n"),
+        ("@Nat.add_comm", "Nat.add_comm : ∀ (n m : Nat), n + m = m + n"),
+        ("Exists.intro", "Exists.intro.{u} {α : Sort u} {p : α → Prop} (w : α) (h : p w) : Exists p"),
+        ("Nat.le_trans", "Nat.le_trans {n m k : Nat} : n ≤ m → m ≤ k → n ≤ k"),
+        ("1 + 1", "1 + 1 : Nat"),
+    ],
+)
+def test_check_shows_a_type_or_a_signature(term: str, told: str):
+    assert [message.text for message in run(f"#check {term}").messages] == [told]

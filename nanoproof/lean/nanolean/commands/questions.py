@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from nanoproof.lean.nanolean.commands.header import new_session, universe_names
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.names import constant_name
+from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo
 from nanoproof.lean.nanolean.kernel.env import axioms_of
+from nanoproof.lean.nanolean.kernel.expr import Expr, Pi, instantiate
 from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
 from nanoproof.lean.nanolean.printer import pp_expr
-from nanoproof.lean.nanolean.syntax import CheckCmd, PrintAxiomsCmd, PrintCmd
+from nanoproof.lean.nanolean.syntax import CheckCmd, Ident, PrintAxiomsCmd, PrintCmd
 
+BRACKETS = {"implicit": ("{", "}"), "inst": ("[", "]"), "strict": ("⦃", "⦄")}
+ARROW_NAME = "a"
+"""What the premise of `p → q` is called; a named premise that is a proof is never called so in the library."""
 KIND_WORDS = {"ctor": "constructor", "rec": "recursor", "quot": "Quotient primitive"}
 
 
@@ -46,9 +53,37 @@ def run_print(result: CommandResult, cmd: PrintCmd) -> None:
 
 
 def run_check(result: CommandResult, cmd: CheckCmd) -> None:
-    """A term and its type."""
-    session = new_session(result.state, universe_names(result.state))
+    """A term and its type; of a constant the signature."""
+    state = result.state
+    session = new_session(state, universe_names(state))
+    place = cmd.pos, cmd.pos + len("#check")
+    if isinstance(cmd.term, Ident) and not cmd.term.explicit and cmd.term.levels is None:
+        with suppress(ElabError):
+            info = state.env[constant_name(state, cmd.term.name)]
+            result.say("info", _signature(session, info), *place)
+            return
     term = elab_term(session, EMPTY_CONTEXT, cmd.term, holes="natural").term
     type_ = session.mctx.infer_type(term)
     text = f"{session.show(term, EMPTY_CONTEXT)} : {session.show(type_, EMPTY_CONTEXT)}"
-    result.say("info", text, cmd.pos, cmd.pos + len("#check"))
+    result.say("info", text, *place)
+
+
+def _signature(session: Session, info: ConstantInfo) -> str:
+    """`name.{u} {x y : A} (h : B) : C`: the arguments as far as they have names, then the type that is left."""
+    lctx, type_ = EMPTY_CONTEXT, info.type
+    groups: list[tuple[str, list[str], Expr]] = []
+    while isinstance(type_, Pi):
+        local = session.mctx.fresh_local(type_.name, type_.type)
+        if type_.info == "default" and type_.name == ARROW_NAME and session.mctx.is_prop(type_.type):
+            break
+        if groups and groups[-1][0] == type_.info and groups[-1][2] is type_.type:
+            groups[-1][1].append(type_.name)
+        else:
+            groups.append((type_.info, [type_.name], type_.type))
+        lctx, type_ = lctx.add(local), instantiate(type_.body, local.fvar)
+    levels = f".{{{', '.join(info.level_params)}}}" if info.level_params else ""
+    parts = [info.name + levels]
+    for kind, names, of in groups:
+        opening, close = BRACKETS.get(kind, ("(", ")"))
+        parts.append(f"{opening}{' '.join(names)} : {session.show(of, lctx)}{close}")
+    return f"{' '.join(parts)} : {session.show(type_, lctx)}"

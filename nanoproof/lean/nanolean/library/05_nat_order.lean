@@ -27,7 +27,8 @@ theorem Nat.le_of_eq {n m : Nat} (p : n = m) : n ≤ m := by
   | zero => exact Nat.le_refl 0
   | succ n ih => exact Nat.le.step ih
 
-theorem Nat.le_trans {n m k : Nat} (h₁ : n ≤ m) (h₂ : m ≤ k) : n ≤ k := by
+theorem Nat.le_trans {n m k : Nat} : n ≤ m → m ≤ k → n ≤ k := by
+  intro h₁ h₂
   induction h₂ with
   | refl => exact h₁
   | step h ih => exact Nat.le.step ih
@@ -174,14 +175,15 @@ theorem Nat.lt_succ_self (n : Nat) : n < Nat.succ n := by
 theorem Nat.le_of_lt {n m : Nat} (h : n < m) : n ≤ m := by
   exact Nat.le_of_succ_le h
 
-theorem Nat.lt_of_lt_of_le {n m k : Nat} (h₁ : n < m) (h₂ : m ≤ k) : n < k := by
-  exact Nat.le_trans h₁ h₂
+theorem Nat.lt_of_lt_of_le {n m k : Nat} : n < m → m ≤ k → n < k := by
+  exact Nat.le_trans
 
 theorem Nat.lt_of_le_of_lt {n m k : Nat} (h₁ : n ≤ m) (h₂ : m < k) : n < k := by
   apply Nat.lt_of_succ_le
   exact Nat.le_trans (Nat.succ_le_succ h₁) h₂
 
-theorem Nat.lt_trans {n m k : Nat} (h₁ : n < m) (h₂ : m < k) : n < k := by
+theorem Nat.lt_trans {n m k : Nat} (h₁ : n < m) : m < k → n < k := by
+  intro h₂
   apply Nat.lt_of_lt_of_le h₁
   exact Nat.le_of_lt h₂
 
