@@ -18,3 +18,19 @@ theorem funext_iff {α : Sort u} {β : α → Sort v} {f g : (x : α) → β x} 
   · intro h
     apply funext
     exact h
+
+@[simp] theorem id_eq {α : Sort u} (a : α) : id a = a := by
+  rfl
+
+def Function.const {α : Sort u} (β : Sort v) (a : α) : β → α := fun _ => a
+
+@[simp] theorem Function.const_apply {β : Sort u} {α : Sort v} {y : β} {x : α} : Function.const α y x = y := by
+  rfl
+
+@[simp] theorem Function.comp_apply {β : Sort u} {δ : Sort v} {α : Sort w} {f : β → δ} {g : α → β} {x : α} :
+    (f ∘ g) x = f (g x) := by
+  rfl
+
+theorem Function.comp_def {α : Sort u} {β : Sort v} {δ : Sort w} (f : β → δ) (g : α → β) :
+    f ∘ g = fun x => f (g x) := by
+  rfl
