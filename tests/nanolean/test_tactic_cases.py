@@ -1,5 +1,7 @@
 """`cases`, `by_cases`, `subst`, `injection`, `rcases`, `obtain`."""
 
+import re
+
 from tests.nanolean.proving import goals, proves, refusal, targets, with_commands
 
 OR = "(p q : Prop) (h : p ∨ q) : q ∨ p"
@@ -189,10 +191,14 @@ def test_obtain_refuses_a_wrong_type():
     assert refusal("(p q : Prop) (h : p) : q", "obtain ⟨x⟩ : q := h").startswith("Type mismatch")
 
 
-def test_a_goal_that_shares_a_hole_is_not_taken_apart():
-    statement = "(P : Nat → Prop) (n : Nat) (h : P n) : ∃ x, P x"
-    assert "mentions a metavariable" in refusal(statement, "constructor", "cases n")
-    assert "mentions a metavariable" in refusal(statement, "constructor", "revert n")
+def test_a_hole_that_sees_what_is_taken_apart_becomes_a_function_of_it():
+    found = targets("(p : Nat → Prop) (n : Nat) : ∃ x, p x", "constructor", "cases n")
+    assert [re.sub(r"m\.\d+", "m", text) for text in found] == ["p (?m 0)", "p (?m (n✝ + 1))"]
+
+
+def test_such_a_hole_can_still_be_found():
+    steps = ("apply Nat.le_trans", "revert n", "intro n", "exact Nat.le_refl n", "exact h _")
+    assert proves("(n k : Nat) (h : ∀ m, m ≤ k) : n ≤ k", *steps)
 
 
 def test_patterns_follow_hypotheses_that_depend_on_what_is_taken_apart():

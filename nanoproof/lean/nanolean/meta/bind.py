@@ -74,7 +74,7 @@ def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
     if target is None and store.is_assignable(mvar_id):
         args = [fvar_id for fvar_id in seen if store.fvars[fvar_id].value is None]
         type_ = _without_lets(store, seen, decl.type)
-        new = store.fresh_mvar(mk_pi(store, args, type_), outer, "natural", decl.user_name)
+        new = store.fresh_mvar(mk_pi(store, args, type_), outer, "natural")
         value = mk_app(new, *[FVar(fvar_id) for fvar_id in args])
         store.assign(mvar_id, value)
         return value

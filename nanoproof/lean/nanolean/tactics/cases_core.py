@@ -20,7 +20,6 @@ from nanoproof.lean.nanolean.tactics.goals import (
     goal_target,
     intro_all,
     mentions_any,
-    refuse_shared_holes,
     revert,
     try_clear,
 )
@@ -69,7 +68,6 @@ def eliminate(
     others = [i for i in dependents(mctx, lctx, [*own, *extra]) if i not in own]
     names = [lctx.by_id[i].user_name for i in others]
     others, goal = revert(mctx, goal, others)
-    refuse_shared_holes(mctx, goal, own)
     body = mctx.mk_lambda(own, goal_target(mctx, goal))
 
     def target(indices: Sequence[Expr], value: Expr) -> Expr:

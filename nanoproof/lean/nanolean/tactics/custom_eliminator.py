@@ -24,7 +24,6 @@ from nanoproof.lean.nanolean.tactics.goals import (
     goal_target,
     intro_all,
     new_goal,
-    refuse_shared_holes,
     revert,
 )
 
@@ -76,7 +75,6 @@ def custom_branches(
     others = [i for i in dependents(mctx, lctx, [*own, *extra]) if i not in own]
     names = [lctx.by_id[i].user_name for i in others]
     others, goal = revert(mctx, goal, others)
-    refuse_shared_holes(mctx, goal, own)
     motive = mctx.mk_lambda(own, goal_target(mctx, goal))
     branches = _apply(ctx, goal, eliminator, dict(zip(eliminator.targets, own)), motive)
     for branch in branches:

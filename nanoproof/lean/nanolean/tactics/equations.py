@@ -25,7 +25,6 @@ from nanoproof.lean.nanolean.tactics.goals import (
     intro_all,
     mentions_any,
     new_goal,
-    refuse_shared_holes,
     revert,
     try_clear,
 )
@@ -87,7 +86,6 @@ def _eliminate(mctx: MetaContext, goal: str, hyp: str, var: FVar, value: Expr, s
     if symm:
         equation = mk_app(Const("Eq.symm", (level,)), type_, var, value, equation)
         equation_id = mctx.fresh_local("h", mk_eq(level, type_, value, var)).fvar_id
-    refuse_shared_holes(mctx, goal, [var.id, hyp])
     target = goal_target(mctx, goal)
     motive_level = mctx.sort_level(target)
     assert motive_level is not None, "the goal has a type"

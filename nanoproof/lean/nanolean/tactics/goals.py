@@ -19,7 +19,6 @@ from nanoproof.lean.nanolean.kernel.expr import (
     MVar,
     Pi,
     collect_fvars,
-    collect_mvars,
     instantiate,
     mk_app,
 )
@@ -157,24 +156,12 @@ def mentions_any(mctx: MetaContext, e: Expr, ids: set[str]) -> bool:
     return e.has_fvar and not ids.isdisjoint(collect_fvars(e))
 
 
-def refuse_shared_holes(mctx: MetaContext, goal: str, fvar_ids: Iterable[str]) -> None:
-    """Refuse to bind locals over a goal that mentions an open metavariable which may depend on them."""
-    target = goal_target(mctx, goal)
-    if not target.has_mvar:
-        return
-    ids = set(fvar_ids)
-    for mvar_id in collect_mvars(target):
-        if mctx.is_assignable(mvar_id) and not ids.isdisjoint(mctx.decl(mvar_id).lctx.by_id):
-            raise TacticError("the goal mentions a metavariable that may depend on what is taken apart; solve it first")
-
-
 def revert(mctx: MetaContext, goal: str, fvar_ids: Iterable[str]) -> tuple[list[str], str]:
     """Move locals and what depends on them into the type; answers (their ids in order, the new goal)."""
     decl = mctx.decl(goal)
     ids = dependents(mctx, decl.lctx, fvar_ids)
     if not ids:
         return [], goal
-    refuse_shared_holes(mctx, goal, ids)
     new = new_goal(mctx, mctx.mk_pi(ids, decl.type), decl.lctx.remove(ids), decl.user_name)
     args = [FVar(fvar_id) for fvar_id in ids if mctx.fvars[fvar_id].value is None]
     mctx.assign(goal, mk_app(MVar(new), *args))
