@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,24 +48,28 @@ def elab_term(
     without, the expected type only guides. Raises `ElabError` with a place in the source; with `recover`, and where the
     session allows it, most errors are reported to the session instead and `sorry` stands for the part they are in.
     """
-    elaborator = Elaborator(session, lctx)
+    elaborator, known = Elaborator(session, lctx), len(session.mctx.decls)
     with session.recovering(recover):
         term = elaborator.elab(stx, expected)
         if expected is not None and ensure:
             term = elaborator.ensure_type(term, expected, stx)
-        return finish(elaborator, term, holes, stx)
+        return finish(elaborator, term, holes, stx, known)
 
 
 def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error") -> Expr:
     """Elaborate a type in a context."""
-    elaborator = Elaborator(session, lctx)
-    return finish(elaborator, elaborator.elab_type(stx), holes, stx).term
+    elaborator, known = Elaborator(session, lctx), len(session.mctx.decls)
+    return finish(elaborator, elaborator.elab_type(stx), holes, stx, known).term
 
 
-def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node) -> Elaborated:
-    """Elaborate everything that waits and see to what stays open (see `elab_term`)."""
+def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node, known: int = 0) -> Elaborated:
+    """Elaborate everything that waits and see to what stays open (see `elab_term`).
+
+    The first `known` metavariables were there before; that they are still open is nobody's fault here.
+    """
     mctx = elaborator.mctx
     elaborator.force()
+    elaborator.find_instances()
     if not solve_postponed(mctx):
         raise ElabError("stuck at solving universe constraint", stx.pos, stx.end)
     term = mctx.instantiate(term)
@@ -72,18 +77,19 @@ def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node) -> Elabo
     blame: dict[str, Node] = dict(reversed(elaborator.holes))
     if holes == "error" and open_goals:
         raise _unsolved(elaborator, open_goals[0], blame.get(open_goals[0], stx))
-    natural = _natural(elaborator, term)
+    natural = _natural(elaborator, term, known)
     if natural and holes != "natural":
         raise _unsolved(elaborator, natural[0], blame.get(natural[0], stx))
     return Elaborated(term, open_goals, natural)
 
 
-def _natural(elaborator: Elaborator, term: Expr) -> tuple[str, ...]:
-    """The assignable metavariables of the term, in the order of their arguments."""
+def _natural(elaborator: Elaborator, term: Expr, known: int) -> tuple[str, ...]:
+    """The new assignable metavariables of the term, in the order of their arguments."""
     if not term.has_mvar:
         return ()
     mctx = elaborator.mctx
-    return tuple(mvar_id for mvar_id in collect_mvars(term) if mctx.decl(mvar_id).kind == "natural")
+    old = set(itertools.islice(mctx.decls, known))
+    return tuple(i for i in collect_mvars(term) if i not in old and mctx.decl(i).kind == "natural")
 
 
 def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:

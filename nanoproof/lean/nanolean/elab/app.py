@@ -207,6 +207,8 @@ class Call:
                     arg = self._argument(self.named.pop(pi.name).value, pi, fn)
                 elif not explicit and (pi.info == "implicit" or (pi.info == "strict" and (args or self.named))):
                     arg = self.elaborator.fresh_hole(pi.type, self.stx)
+                elif not explicit and pi.info == "inst":
+                    arg = self.elaborator.fresh_instance(pi.type, self.stx)
                 elif (args and pi.info != "strict") or (args and explicit):
                     if not propagated:
                         propagated = self._propagate(pi, len(args))
@@ -287,6 +289,8 @@ class Call:
     def _finish(self, e: Expr) -> Expr:
         if self.expected is not None:
             self.mctx.is_def_eq(self.expected, self.mctx.infer_type(e))
+        if self.elaborator.instances:
+            self.elaborator.find_instances()
         return e
 
     # -- recursors -----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
 from nanoproof.lean.nanolean.kernel.expr import PROP, Const, Expr, MVar, Sort, collect_mvars, get_app_fn, mk_app
 from nanoproof.lean.nanolean.kernel.level import ONE, Level
 from nanoproof.lean.nanolean.meta.assign import occurs_in
+from nanoproof.lean.nanolean.meta.instances import synthesize
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
 from nanoproof.lean.nanolean.syntax import By, Term
 
@@ -46,6 +47,8 @@ class Elaborator:
         self.waiting: list[Waiting] = []
         self.holes: list[tuple[str, Term]] = []
         """Natural metavariables that come from `_` or implicit arguments, with the syntax to blame."""
+        self.instances: list[tuple[str, Term]] = []
+        """Metavariables for instances that are still to be found, with the syntax to blame."""
         self.goals: list[str] = []
         """The `?_` of the term, in order."""
         self.named_goals: dict[str, str] = {}
@@ -145,13 +148,14 @@ class Elaborator:
         mark, lctx, sorries = self.mctx.save(), self.lctx, len(self.session.sorries)
         waiting, holes = list(self.waiting), list(self.holes)
         goals, named_goals = list(self.goals), dict(self.named_goals)
+        instances = list(self.instances)
         try:
             with self.session.recovering(False):
                 yield
         except ElabError:
             self.mctx.restore(mark)
             self.lctx, self.waiting, self.holes = lctx, waiting, holes
-            self.goals, self.named_goals = goals, named_goals
+            self.goals, self.named_goals, self.instances = goals, named_goals, instances
             del self.session.sorries[sorries:]
             raise
 
@@ -166,6 +170,35 @@ class Elaborator:
         mvar = self.mctx.fresh_mvar(self.fresh_type() if type_ is None else type_, self.lctx)
         self.holes.append((mvar.id, stx))
         return mvar
+
+    def fresh_instance(self, type_: Expr, stx: Term) -> Expr:
+        """An instance of a class, found now or once its type is known."""
+        mvar = self.mctx.fresh_mvar(type_, self.lctx)
+        self.instances.append((mvar.id, stx))
+        self.find_instances()
+        return mvar
+
+    def find_instances(self) -> None:
+        """Look for the instances whose types are known by now."""
+        waiting = []
+        for mvar_id, stx in self.instances:
+            if self.mctx.is_assigned(mvar_id):
+                # a binder that was put around the place has made it a function of the bound variable
+                head = get_app_fn(self.mctx.instantiate(MVar(mvar_id)))
+                if not isinstance(head, MVar) or self.mctx.is_assigned(head.id):
+                    continue
+                mvar_id = head.id
+            decl = self.mctx.decl(mvar_id)
+            type_ = self.mctx.instantiate(decl.type)
+            if collect_mvars(type_):
+                waiting.append((mvar_id, stx))
+                continue
+            value = synthesize(self.mctx, type_, decl.lctx)
+            if value is None:
+                text = self.session.show(type_, decl.lctx)
+                raise ElabError(f"failed to synthesize instance of type class\n  {text}", stx.pos, stx.end)
+            self.mctx.assign(mvar_id, value)
+        self.instances = waiting
 
     @contextmanager
     def local(self, name: str, type_: Expr, value: Expr | None = None, info: str = "default") -> Iterator[LocalDecl]:
@@ -196,6 +229,7 @@ class Elaborator:
 
     def resume(self) -> None:
         """Elaborate the waiting parts whose type is known by now, as long as that helps; tactic blocks wait on."""
+        self.find_instances()
         self._resume(lambda item: not isinstance(item.stx, By) and self.known_head(item.type) is not None)
 
     def _resume(self, ready: Callable[[Waiting], bool]) -> bool:

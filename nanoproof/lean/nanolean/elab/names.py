@@ -11,6 +11,7 @@ ROOT = "_root_."
 EXPORTED = {
     "true": "Bool.true",
     "false": "Bool.false",
+    "decide": "Decidable.decide",
     "isTrue": "Decidable.isTrue",
     "isFalse": "Decidable.isFalse",
     "some": "Option.some",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator, elaborates
 from nanoproof.lean.nanolean.elab.levels import elab_level
+from nanoproof.lean.nanolean.elab.names import ROOT
 from nanoproof.lean.nanolean.elab.session import SorryRecord
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.expr import PROP, TYPE, App, Const, Expr, Lit, MVar, Sort, mk_app
 from nanoproof.lean.nanolean.kernel.level import Level, Succ
 from nanoproof.lean.nanolean.syntax import (
     AppStx,
+    Binder,
     By,
+    Fun,
     Have,
     Hole,
     Ident,
@@ -143,5 +146,14 @@ def elab_list(self: Elaborator, stx: ListLit, expected: Expr | None) -> Expr:
 
 @elaborates(If)
 def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
-    """`if` needs type classes (`Decidable`), which this fragment does not have."""
-    raise ElabError("`if` is not supported", stx.pos, stx.end)
+    """`if c then a else b` is `ite c a b`; `if h : c then a else b` is `dite c (fun h => a) (fun h => b)`."""
+    args: tuple[Term, ...] = (stx.condition, stx.then, stx.otherwise)
+    fn = Ident(f"{ROOT}ite", pos=stx.pos, end=stx.end)
+    if stx.name is not None:
+        binder = Binder(stx.name, pos=stx.pos, end=stx.end)
+        branches = [Fun((binder,), body, pos=body.pos, end=body.end) for body in args[1:]]
+        args = (stx.condition, *branches)
+        fn = Ident(f"{ROOT}dite", pos=stx.pos, end=stx.end)
+    if fn.name.removeprefix(ROOT) not in self.session.state.env:
+        raise ElabError("`if` is not defined yet", stx.pos, stx.end)
+    return self.elab(AppStx(fn, args, pos=stx.pos, end=stx.end), expected)

@@ -8,6 +8,7 @@ from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.names import split_name
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
+from nanoproof.lean.nanolean.meta.instances import fill_instances
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import (
     AnonCtor,
@@ -81,6 +82,7 @@ def _mismatch(ctx: TacticContext, fn: Expr, fn_type: Expr, count: int, target: E
 def _new_goals(ctx: TacticContext, goal: str, fn: Expr, mvars: list[MVar], others: Sequence[str]) -> list[str]:
     mctx = ctx.mctx
     parent = goal_tag(mctx, goal)
+    fill_instances(mctx, [mvar.id for mvar in mvars])
     value = mctx.instantiate(mk_app(fn, *mvars))
     mctx.assign(goal, value)
     open_ids = [mvar.id for mvar in mvars if not mctx.is_assigned(mvar.id)]

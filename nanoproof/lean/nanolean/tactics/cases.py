@@ -11,7 +11,7 @@ from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.closing import assumption_tactic
 from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.tactics.decide import decidable_instance
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.equations import subst_hyp
 from nanoproof.lean.nanolean.tactics.goals import assert_hyp, binder_local_name, new_goal, try_clear

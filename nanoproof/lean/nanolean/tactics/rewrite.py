@@ -30,6 +30,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.equations import equation_names, unfolding_name
 from nanoproof.lean.nanolean.meta.generalize import kabstract
+from nanoproof.lean.nanolean.meta.instances import fill_instances
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.reduce import head_beta
 from nanoproof.lean.nanolean.syntax import Occurrences, RwRule, RwStx
@@ -166,6 +167,7 @@ def rewrite(ctx: TacticContext, e: Expr, equation: Equation, only: Occurrences |
             f"{ctx.show(pattern)}\nfrom equation\n  {ctx.show(pattern)} = {ctx.show(equation.rhs)}"
         )
     body = kabstract(mctx, e, pattern, only)
+    fill_instances(mctx, list(equation.open))
     if not body.loose:
         raise ctx.with_goal(
             f"Tactic `rewrite` failed: Did not find an occurrence of the pattern\n  {ctx.show(pattern)}\n"

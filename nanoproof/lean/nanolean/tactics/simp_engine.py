@@ -25,7 +25,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.reduce import beta
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactics.decide import decidable_instance
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce
 from nanoproof.lean.nanolean.tactics.eq_proof import (
     TRUE,

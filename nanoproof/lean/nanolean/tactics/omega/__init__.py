@@ -14,7 +14,7 @@ from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import OmegaStx
 from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.tactics.decide import decidable_instance
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.goals import goal_target, intro, new_goal
 from nanoproof.lean.nanolean.tactics.location import proposition_ids
