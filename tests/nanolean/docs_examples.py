@@ -1,4 +1,5 @@
-"""The examples of `docs/tactics.md` as data; `python -m tests.nanolean.docs_examples --write` refreshes their answers.
+"""The examples of `docs/tactics.md` as data; `python -m tests.nanolean.docs_examples --write` refreshes their answers
+and the index in `docs/nanolean.md`.
 
 An example is a fenced block of Lean text: perhaps commands, then `example .. := by` and tactics. A comment says what
 NanoLean answers to the tactics above it: the goals, `no goals`, or `error: ` and the message of a refusal.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +26,8 @@ from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_
 from tests.nanolean.library import base
 
 DOC = Path(__file__).parents[2] / "docs" / "tactics.md"
+MANUAL = DOC.with_name("nanolean.md")
+INDEX = re.compile(r"^\| what for \|.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 HEADING = re.compile(r"^### (.+)$")
 ANSWER = re.compile(r"^/-(.*?)-/$", re.MULTILINE | re.DOTALL)
@@ -157,6 +161,22 @@ def refreshed(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def index(text: str) -> str:
+    """The entries of the document by chapter, as a table of links."""
+    rows: list[list[str]] = []
+    seen: Counter[str] = Counter()
+    for level, title in re.findall(r"^(##|###) (.+)$", text, re.MULTILINE):
+        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        number = f"-{seen[anchor]}" if seen[anchor] else ""
+        seen[anchor] += 1
+        if level == "##":
+            rows.append([title])
+        else:
+            rows[-1] += [f"[`{name}`]({DOC.name}#{anchor}{number})" for name in entry_names(title)]
+    lines = [f"| {chapter} | {' '.join(links)} |" for chapter, *links in rows]
+    return "\n".join(["| what for | tactics |", "|---|---|", *lines])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print or write the document with fresh answers."""
     parser = argparse.ArgumentParser(prog="python -m tests.nanolean.docs_examples", description=__doc__)
@@ -165,6 +185,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = refreshed(DOC.read_text(encoding="utf-8"))
     if args.write:
         DOC.write_text(text, encoding="utf-8")
+        manual = MANUAL.read_text(encoding="utf-8")
+        MANUAL.write_text(INDEX.sub(lambda _: index(text), manual).rstrip() + "\n", encoding="utf-8")
     else:
         sys.stdout.write(text)
     return 0
