@@ -302,7 +302,10 @@ class Reference:
             case _:
                 if f is not g:
                     return False
-        return all([self.same(x, y, ctx) for x, y in zip(xs, ys)])
+        for x, y in zip(xs, ys):  # noqa: SIM110 (a generator would recurse on the C stack)
+            if not self.same(x, y, ctx):
+                return False
+        return True
 
     def _same_fields(self, a: Any, b: Any, a_type: Expr, b_type: Expr, ctx: Context) -> bool:
         """Two elements of one structure with equal fields, one of them made by its constructor (or no fields)."""
