@@ -1,8 +1,12 @@
 """The tactic `grind`: what each of its parts can do, and that it refuses the rest. Every proof passes the kernel."""
 
+import re
+
 import pytest
 
-from tests.nanolean.proving import proves, refusal, with_commands
+from nanoproof.lean.nanolean.kernel.expr import MVar, show
+from nanoproof.lean.nanolean.tactic_state import TacticState, open_state
+from tests.nanolean.proving import after, proves, refusal, with_commands
 
 PROPOSITIONAL = {
     "conjunction": "(p q : Prop) (h : p ∧ q) : q ∧ p",
@@ -52,10 +56,30 @@ QUANTIFIERS = {
     "negated exists": "(p : Nat → Prop) (h : ¬∃ x, p x) : ∀ x, ¬p x",
     "parts of a conjunction": "(p q : Nat → Prop) (h : ∀ x, p x ∧ q x) : (∀ x, p x) ∧ ∀ x, q x",
     "under a premise": "(p q : Nat → Prop) (r : Prop) (h : r → ∀ x, p x → q x) (k : r) (l : p 1) : q 1",
+    "nested exists": "(α β : Type) (p : α → β → Prop) : (∃ a b, p a b) ↔ ∃ b a, p a b",
+    "exists and or": "(α : Type) (p q : α → Prop) : (∃ x, p x ∨ q x) ↔ (∃ x, p x) ∨ ∃ x, q x",
+    "exists over a proposition": "(p q : Prop) : (∃ _h : p, q) ↔ p ∧ q",
+    "offset in a pattern": "(p : Nat → Prop) (h : ∀ x, p (x + 1) → p x) (k : p 3) : p 1",
     "equation": "{α : Type} (f g : α → α) (h : ∀ x, f x = g x) (a b : α) (k : a = b) : f a = g b",
     "inverse": "{α : Type} (f g : α → α) (h : ∀ x, g (f x) = x) (a b : α) (k : f a = b) (l : g b = b) : a = b",
 }
-ALL = {**PROPOSITIONAL, **EQUATIONS, **CONSTRUCTORS, **QUANTIFIERS}
+NUMBERS = {
+    "order": "(x y z : Nat) (h : x < y) (k : y < z) : x + 1 < z",
+    "order is total": "(a b : Nat) : a ≤ b ∨ b < a",
+    "cases": "(a b c : Nat) (h : a ≤ b ∨ a ≤ c) (k : b ≤ 3) (l : c ≤ 3) : a < 4",
+    "implication with a relation on the left": "(a : Nat) (p : Prop) (h : a ≤ 3 → p) (k : 3 < a → p) : p",
+    "equations into arithmetic": "(a b : Nat) (f : Nat → Nat) (h : f a = b + 1) (k : a = b) : f b > b",
+    "arithmetic into equations": "(x y : Nat) (f : Nat → Nat) (h : x ≤ y) (k : y ≤ x) : f x = f y",
+    "arguments equal by arithmetic": "(x y : Nat) (f : Nat → Nat) : f (x + y) = f (y + x)",
+    "subtraction": "(x y : Nat) (h : x - y = 0) : x ≤ y",
+    "instances": "(f : Nat → Nat) (h : ∀ x, f x ≤ x) (k : ∀ x, x ≤ f x) (a : Nat) : f a = a",
+    "monotone": "(f : Nat → Nat) (h : ∀ x y, x ≤ y → f x ≤ f y) (a b c : Nat) (k : a ≤ b) (l : b < c) : f a ≤ f c",
+    "products commute": "(a b c : Nat) : a * (b * c) = c * b * a",
+    "products distribute": "(a b : Nat) : (a + b) ^ 2 = a ^ 2 + 2 * a * b + b ^ 2",
+    "products as atoms": "(a b c d : Nat) (h : a * b ≤ c * d) : 2 * (b * a) ≤ d * c * 2 + 1",
+    "products as arguments": "(a b : Nat) (f : Nat → Nat) : f (a * b) = f (b * a)",
+}
+ALL = {**PROPOSITIONAL, **EQUATIONS, **CONSTRUCTORS, **QUANTIFIERS, **NUMBERS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -72,6 +96,8 @@ def test_grind_proves(name: str) -> None:
         "{α : Type} (a b : α) (f : α → α) (h : f a = f b) : a = b",
         "(p : Nat → Prop) (h : ∃ x, p x) : ∀ x, p x",
         "(α : Type) (a b : α) (as : List α) (h : a :: as = b :: as) : as = []",
+        "(a b c : Nat) (h : a * b = a * c) : b = c",
+        "(x y : Nat) (f : Nat → Nat) (h : f x ≤ f y) : x ≤ y",
     ],
 )
 def test_grind_refuses_what_is_false(statement: str) -> None:
@@ -114,6 +140,34 @@ def test_a_lemma_with_implicit_types_is_instantiated() -> None:
 def test_a_lemma_without_patterns_is_refused() -> None:
     base = with_commands("axiom all_equal : ∀ x y : Nat, x = y")
     assert refusal(": 1 = 2", "grind [all_equal]", base=base).startswith("invalid E-matching theorem")
+
+
+def test_an_implication_is_split_only_where_lean_splits_it() -> None:
+    statement = "(p q : Prop) : (p → q) → (p → ¬q) → (¬p → q) → (¬p → ¬q) → False"
+    assert refusal(statement, "grind").startswith("`grind` failed")
+
+
+def test_a_hypothesis_in_brackets_is_redundant() -> None:
+    expected = "redundant parameter `h`, `grind` uses local hypotheses automatically"
+    assert refusal("(p : Prop) (h : p) : p", "grind [h]") == expected
+
+
+def test_what_is_unknown_in_brackets_is_refused() -> None:
+    assert refusal("(p : Prop) (h : p) : p", "grind [no_such_lemma]").startswith("Unknown")
+    assert refusal("(p : Prop) (h : p) : p", "grind [And]").startswith("invalid `grind` parameter")
+
+
+def test_the_proof_is_the_same_each_time() -> None:
+    statement = "(a b c : Nat) (f : Nat → Nat) (h : a ≤ b ∨ a ≤ c) (k : f b = 0) : a ≤ b + f b ∨ a ≤ c"
+    first, second = (after(statement, "grind") for _ in range(2))
+    assert _shape(first) == _shape(second)
+
+
+def _shape(state: TacticState) -> str:
+    """The proof with its locals numbered in the order in which they occur."""
+    names: dict[str, str] = {}
+    text = show(open_state(state).instantiate(MVar(state.root)))
+    return re.sub(r"\b[fm]\d+\b", lambda found: names.setdefault(found[0], f"x{len(names)}"), text)
 
 
 def test_other_goals_stay() -> None:

@@ -13,6 +13,7 @@ from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.logic import saturate
 from nanoproof.lean.nanolean.tactics.grind.normal import beta_app
+from nanoproof.lean.nanolean.tactics.grind.products import add_products
 from nanoproof.lean.nanolean.tactics.grind.quantifiers import exists_parts
 from nanoproof.lean.nanolean.tactics.grind.state import State
 
@@ -58,6 +59,8 @@ def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> E
         while state.conflict is None and state.existentials:
             opened.append(_open_witness(state, state.existentials.pop(0)))
             saturate(state)
+        add_products(state)
+        saturate(state)
         if state.conflict is not None:
             return state.refutation()
         proof = arithmetic_refutes(state)

@@ -39,6 +39,8 @@ class State:
     """The facts about numbers among which arithmetic has found no contradiction."""
     asked: set[tuple[Expr, Expr]] = field(default_factory=set)
     """Pairs of numbers whose equality arithmetic has been asked for."""
+    products: set[Expr] = field(default_factory=set)
+    """Products that have been multiplied out."""
 
     def copy(self) -> State:
         """An independent state with the same content."""
@@ -54,6 +56,7 @@ class State:
             set(self.instances),
             set(self.refuted),
             set(self.asked),
+            set(self.products),
         )
 
     def add_fact(self, prop: Expr, build: Build, generation: int = 0) -> None:
