@@ -123,7 +123,7 @@ def run_all(command: list[str], copies: list[Copy], options: CheckOptions) -> di
         except OSError as error:
             raise UserError(f"cannot run {options.lean} in {options.cwd or Path.cwd()}: {error.strerror}") from error
         texts = split_by_file(output, paths)
-        if code != 0 and not any(ERROR.search(text) for text in texts.values()):
+        if code != 0 and not any(ERROR.search(text) or "declaration uses" in text for text in texts.values()):
             texts = dict.fromkeys(paths, f"error: exit code {code}")
         outputs.update({copy.path: texts[str(copy.path)] for copy in group})
     return outputs

@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from nanoproof.lean.nanolean.codec import decode, encode
@@ -53,8 +54,13 @@ def load_library(use_cache: bool = True, distrust: bool = False) -> EnvState:
     return state
 
 
-def build_library(files: list[Path]) -> EnvState:
-    """Run library files one after another, each in a fresh scope. Raises `LibraryError`."""
+def save_library(state: EnvState) -> None:
+    """Put a library that was built into the cache."""
+    _write(cache_path(), state)
+
+
+def build_library(files: list[Path], report: Callable[[Path, EnvState], None] | None = None) -> EnvState:
+    """Run library files one after another, each in a fresh scope; `report` hears of each. Raises `LibraryError`."""
     state = EnvState(Environment())
     problems: list[str] = []
     for file in files:
@@ -68,6 +74,8 @@ def build_library(files: list[Path]) -> EnvState:
         state = at_root(result.state)
         if "Quot" not in state.env and "Eq" in state.env:
             state = state.with_env(state.env.add(QuotDecl()))
+        if report is not None:
+            report(file, state)
     if problems:
         raise LibraryError("\n".join(problems))
     return state

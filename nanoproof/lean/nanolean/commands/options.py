@@ -56,14 +56,28 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
 
 def read_imports(result: CommandResult, text: str) -> str:
     """The text with the `import` lines at its beginning blanked out; unknown modules are errors."""
-    end = 0
-    while (found := _IMPORT.match(text, end)) is not None:
-        module, pos = found["module"], found.start("module")
+    for found in _imports(text):
+        module = found["module"]
         if module not in MODULES:
             prefix = module.partition(".")[0]
-            told = (
-                f"the module `{module}` is not available" if prefix in MODULES else f"unknown module prefix '{prefix}'"
-            )
-            result.say("error", f"{told}\n\nNanoLean has parts of Lean's core and nothing else", pos, found.end())
-        end = found.end()
+            known = prefix in MODULES
+            told = f"the module `{module}` is not available" if known else f"unknown module prefix '{prefix}'"
+            reason = f"{told}\n\nNanoLean has parts of Lean's core and nothing else"
+            result.say("error", reason, found.start("module"), found.end())
+    return without_imports(text)
+
+
+def without_imports(text: str) -> str:
+    """The text with spaces in the place of the `import` lines at its beginning."""
+    found = _imports(text)
+    end = found[-1].end() if found else 0
     return "".join(char if char == "\n" else " " for char in text[:end]) + text[end:]
+
+
+def _imports(text: str) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    end = 0
+    while (match := _IMPORT.match(text, end)) is not None:
+        found.append(match)
+        end = match.end()
+    return found

@@ -1,0 +1,126 @@
+"""`check FILE.lean ...`: run files over the library and say whether everything in them is proved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.nanolean.commands.messages import CommandResult, LineMap
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.kernel.env import axioms_of
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.tools.library import declarations, plural
+
+USES_SORRY = "declaration uses `sorry`"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to say about a place in a file."""
+
+    file: Path
+    line: int
+    column: int
+    severity: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.text}"
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What one file holds: findings in the order of the text, and the theorems with the axioms they rest on."""
+
+    file: Path
+    findings: tuple[Finding, ...]
+    counts: dict[str, int]
+    axioms: dict[str, tuple[str, ...]]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every declaration is checked and none rests on `sorry`."""
+        return all(f.severity not in ("error", "sorry") and f.text != USES_SORRY for f in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for programs."""
+        return {
+            "file": str(self.file),
+            "ok": self.ok,
+            "messages": [
+                {"line": f.line, "column": f.column, "severity": f.severity, "text": f.text} for f in self.findings
+            ],
+            "counts": self.counts,
+            "axioms": {name: list(axioms) for name, axioms in self.axioms.items()},
+        }
+
+
+def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = False) -> int:
+    """Check files, each over the library alone, and print what is to be said; 0 if all is proved, else 1.
+
+    Raises UserError for a file that cannot be read.
+    """
+    base = load_library(distrust=True)
+    reports = []
+    for file in files:
+        report = check_file(base, file)
+        reports.append(report)
+        if not as_json:
+            print_report(report, axioms)
+    ok = all(report.ok for report in reports)
+    if as_json:
+        print(json.dumps({"ok": ok, "files": [report.as_json() for report in reports]}, ensure_ascii=False))
+    else:
+        print(summary(reports))
+    return 0 if ok else 1
+
+
+def check_file(base: EnvState, file: Path) -> FileReport:
+    """Check one file. Raises UserError if it cannot be read."""
+    text = read_text(file)
+    result = run_text(base, text, header=True)
+    lines = LineMap(text)
+    new = declarations(result.state, base)
+    theorems = [info.name for info in new if info.kind == "theorem"]
+    counts = {kind: sum(info.kind == kind for info in new) for kind in ("theorem", "def", "inductive", "axiom")}
+    found = {name: tuple(sorted(axioms_of(result.state.env, name))) for name in theorems}
+    return FileReport(file, tuple(_findings(file, result, lines)), counts, found)
+
+
+def _findings(file: Path, result: CommandResult, lines: LineMap) -> list[Finding]:
+    """Messages and every `sorry`, in the order of the text."""
+    found = [(sorry.pos, "sorry", sorry.goal.partition("⊢ ")[2]) for sorry in result.sorries]
+    found += [(message.pos, message.severity, message.text) for message in result.messages]
+    found.sort(key=lambda item: item[0])
+    return [Finding(file, *lines.place(pos), severity, text) for pos, severity, text in found]
+
+
+def print_report(report: FileReport, axioms: bool) -> None:
+    """Print the findings, and the axioms of each theorem if asked for."""
+    for finding in report.findings:
+        print(finding)
+    if axioms:
+        for name, used in report.axioms.items():
+            print(f"{report.file}: {name}: {', '.join(used) if used else 'no axioms'}")
+
+
+def summary(reports: Sequence[FileReport]) -> str:
+    """One line on all files."""
+    totals = {kind: sum(report.counts[kind] for report in reports) for kind in reports[0].counts}
+    bad = sum(not report.ok for report in reports)
+    what = ", ".join(plural(count, kind) for kind, count in totals.items() if count) or "no declarations"
+    verdict = "all checked by the kernel" if not bad else f"{plural(bad, 'file')} not proved"
+    return f"{plural(len(reports), 'file')}: {what}; {verdict}"
+
+
+def read_text(file: Path) -> str:
+    """The text of a file; UserError if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {file}: {error}") from None
