@@ -202,6 +202,8 @@ PAIR = PatTuple((PatName("y"), PatName("h")))
         ("rw (occs := .pos [1, 3]) [h]", RwStx((RwRule(False, H),), GOAL, True, Occurrences(True, (1, 3)))),
         ("rwa [h]", ParenStx(seq(RwStx((RwRule(False, H),), GOAL), AssumptionStx()))),
         ("admit", SorryStx()),
+        ("match h with\n| x => rfl\n| y => ?_", RefineStx(parse_term("match h with | x => by rfl | y => ?_"))),
+        ("if h : p then rfl else skip", RefineStx(parse_term("if h : p then by rfl else by skip"))),
     ],
 )
 def test_single_tactics(text: str, tactic: Tactic) -> None:
@@ -375,6 +377,7 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
         "simp_arith",
         "conv => lhs",
         "intro ⟨a, rfl⟩",
+        "if p then rfl else rfl",
         "intro (a | b)",
         "have ⟨a, -⟩ := h",
         "show p from h",
@@ -419,3 +422,13 @@ def test_a_calc_may_begin_with_a_term_and_end_a_block() -> None:
 def test_a_step_of_calc_may_say_its_left_side() -> None:
     steps = parse_term("calc\n  x = n := h\n  n = k := h")
     assert steps == Calc((CalcStep(parse_term("x = n"), H), CalcStep(parse_term("n = k"), H)))
+
+
+def test_terms_that_stand_for_tactics() -> None:
+    assert parse_term("nomatch h, k") == By(seq(NomatchStx((H, K))))
+    assert parse_term("fun x => nofun") == parse_term("fun x => by nofun")
+
+
+def test_the_term_suffices() -> None:
+    assert parse_term("suffices h : p from k; x") == parse_term("have h : p := x; k")
+    assert parse_term("suffices p by rfl\nx") == parse_term("have : p := x; by rfl")

@@ -91,14 +91,7 @@ class ContextParser(RewritingParser):
         return node(name, type_, value, pos=start, end=self.last_end())
 
     def suffices(self, start: int) -> stx.Tactic:
-        name = self.equation_name() or "this"
-        type_ = self.term()
-        if self.texts[self.i] == "by":
-            value: stx.Term = self.by()
-        else:
-            if not self.accept("from"):
-                self.fail("'from' or 'by'")
-            value = self.term()
+        name, type_, value = self.suffices_parts()
         return stx.SufficesStx(name, type_, value, pos=start, end=self.last_end())
 
     def show_tactic(self, start: int) -> stx.Tactic:

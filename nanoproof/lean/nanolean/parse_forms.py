@@ -1,5 +1,7 @@
 """Forms that bind names or hold blocks: `fun`, `∀`, `∃`, `let`, `have`, `show`, `by`, `if`, `match`."""
 
+from collections.abc import Callable
+
 from nanoproof.lean.nanolean import syntax as stx
 from nanoproof.lean.nanolean.lexer import IDENT
 from nanoproof.lean.nanolean.notation import ARROW_PREC
@@ -106,6 +108,27 @@ class FormParser(BinderParser):
         node = stx.Let if keyword == "let" else stx.Have
         return node(name, type_, value, body, pos=start, end=self.last_end())
 
+    def suffices_term(self) -> stx.Have:
+        """`suffices h : T from e; b` is `have h : T := b; e`."""
+        start = self.pos()
+        column, self.column = self.column, self.cols[self.i]
+        self.i += 1
+        name, type_, value = self.suffices_parts()
+        self.column = column
+        if not self.accept(";") and not self.on_new_line():
+            self.fail("';' or a new line")
+        return stx.Have(name, type_, self.term(), value, pos=start, end=self.last_end())
+
+    def suffices_parts(self) -> tuple[str, stx.Term, stx.Term]:
+        """`h : T from e` or `h : T by tactics`; the name is `this` when none is given."""
+        name = self.equation_name() or "this"
+        type_ = self.term()
+        if self.texts[self.i] == "by":
+            return name, type_, self.by()
+        if not self.accept("from"):
+            self.fail("'from' or 'by'")
+        return name, type_, self.term()
+
     def show(self) -> stx.Show:
         start = self.pos()
         self.i += 1
@@ -141,15 +164,18 @@ class FormParser(BinderParser):
         return name
 
     def match(self) -> stx.Match:
-        start = self.pos()
         self.i += 1
+        return self.match_body(self.starts[self.i - 1], self.term)
+
+    def match_body(self, start: int, read_rhs: Callable[[], stx.Term]) -> stx.Match:
+        """What stands behind the word `match`; `read_rhs` reads the right side of an alternative."""
         targets = [(self.equation_name(), self.term())]
         while self.accept(","):
             targets.append((self.equation_name(), self.term()))
         self.expect("with")
-        return stx.Match(tuple(targets), self.match_alternatives(), pos=start, end=self.last_end())
+        return stx.Match(tuple(targets), self.match_alternatives(read_rhs), pos=start, end=self.last_end())
 
-    def match_alternatives(self) -> tuple[stx.MatchAlt, ...]:
+    def match_alternatives(self, read_rhs: Callable[[], stx.Term] | None = None) -> tuple[stx.MatchAlt, ...]:
         """`| p, q => e` at least once, none to the left of the first; `| p | q => e` gives two alternatives."""
         if self.texts[self.i] != "|":
             self.fail("'|'")
@@ -164,7 +190,7 @@ class FormParser(BinderParser):
                     row.append(self.term())
                 rows.append(tuple(row))
             self.expect("=>")
-            rhs = self.term()
+            rhs = self.term() if read_rhs is None else read_rhs()
             alts.extend(stx.MatchAlt(row, rhs, pos=start, end=self.last_end()) for row in rows)
         self.column = column
         return tuple(alts)

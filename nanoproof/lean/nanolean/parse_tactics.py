@@ -84,6 +84,30 @@ class TacticParser(ContextParser):
     def calc_tactic(self, start: int) -> stx.Tactic:
         return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
 
+    def match_tactic(self, start: int) -> stx.Tactic:
+        """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
+        return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
+
+    def block_or_hole(self) -> stx.Term:
+        start = self.pos()
+        rhs = self.alternative_rhs()
+        if isinstance(rhs, stx.TacticSeq):
+            return stx.By(rhs, pos=start, end=self.last_end())
+        return rhs if isinstance(rhs, stx.SyntheticHole) else stx.SyntheticHole("_", pos=start, end=self.last_end())
+
+    def if_tactic(self, start: int) -> stx.Tactic:
+        """`if h : p then tactics else tactics` gives the term with `by` blocks."""
+        name = self.equation_name()
+        if name is None:
+            self.refuse("the tactic `if` without a name for the hypothesis is")
+        condition = self.term()
+        self.expect("then")
+        then = self.block_or_hole()
+        self.expect("else")
+        otherwise = self.block_or_hole()
+        choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
+        return stx.RefineStx(choice, pos=start, end=self.last_end())
+
     def congr(self, start: int) -> stx.Tactic:
         depth = self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
         return stx.CongrStx(depth, pos=start, end=self.last_end())
@@ -173,7 +197,7 @@ def _names(text: str) -> frozenset[str]:
 
 UNSUPPORTED = _names(
     "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
-    "conv match if delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "conv delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
     "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
     "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
     "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
@@ -195,6 +219,8 @@ _TACTICS: dict[str, _Form] = {
     "let": TacticParser.have,
     "suffices": TacticParser.suffices,
     "calc": TacticParser.calc_tactic,
+    "match": TacticParser.match_tactic,
+    "if": TacticParser.if_tactic,
     "generalize": TacticParser.generalize,
     "exists": TacticParser.exists_terms,
     "by_cases": TacticParser.by_cases,

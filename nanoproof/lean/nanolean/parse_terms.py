@@ -221,6 +221,24 @@ class TermParser(CalcParser):
         tactics = stx.TacticSeq((stx.AssumptionStx(pos=start, end=end),), pos=start, end=end)
         return stx.TypeAscription(stx.By(tactics, pos=start, end=end), type_, pos=start, end=end)
 
+    def nomatch_term(self) -> stx.By:
+        """`nomatch h, k` stands for the tactic of that name."""
+        start = self.pos()
+        self.i += 1
+        terms = [self.term()]
+        while self.accept(","):
+            terms.append(self.term())
+        end = self.last_end()
+        tactics = stx.TacticSeq((stx.NomatchStx(tuple(terms), pos=start, end=end),), pos=start, end=end)
+        return stx.By(tactics, pos=start, end=end)
+
+    def nofun_term(self) -> stx.By:
+        """`nofun` stands for the tactic of that name."""
+        start = self.pos()
+        self.i += 1
+        end = self.last_end()
+        return stx.By(stx.TacticSeq((stx.NofunStx(pos=start, end=end),), pos=start, end=end), pos=start, end=end)
+
     def unary(self, op: str, prec: int) -> stx.Unary:
         start = self.pos()
         self.i += 1
@@ -239,6 +257,8 @@ _PREFIX_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "if": TermParser.if_then_else,
     "match": TermParser.match,
     "calc": TermParser.calc,
+    "suffices": TermParser.suffices_term,
+    "nomatch": TermParser.nomatch_term,
 }
 _ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "(": TermParser.parenthesis,
@@ -252,6 +272,7 @@ _ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "fun": TermParser.fun,
     "λ": TermParser.fun,
     "sorry": TermParser.sorry,
+    "nofun": TermParser.nofun_term,
     "‹": TermParser.assumption,
     "¬": lambda parser: parser.unary("¬", NOT_PREC),
     "!": lambda parser: parser.unary("!", NOT_PREC),

@@ -1,0 +1,35 @@
+"""The tactics `match` and `suffices` as terms, `nomatch` and `nofun` inside of terms."""
+
+import pytest
+
+from nanoproof.lean.nanolean.commands.runner import run_text
+from tests.nanolean.proving import goals, library, proves, refusal
+
+TEXTS = [
+    "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  match h with\n  | ⟨a, b⟩ => exact ⟨b, a⟩",
+    "theorem t (p q : Prop) (h : p ∨ q) : q ∨ p := by\n"
+    "  match h with\n  | .inl a =>\n    apply Or.inr\n    exact a\n  | .inr b => exact Or.inl b",
+    "theorem t (n : Nat) : n = 0 ∨ ∃ m, n = m + 1 := by\n"
+    "  match n with\n  | 0 => exact Or.inl rfl\n  | m + 1 => exact Or.inr ⟨m, rfl⟩",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_match_runs_a_block_for_each_alternative(text: str) -> None:
+    assert run_text(library(), text).messages == []
+
+
+def test_holes_of_match_are_new_goals() -> None:
+    assert goals("(p q : Prop) (h : p ∨ q) : q ∨ p", "match h with\n| .inl a => exact Or.inr a\n| .inr b => ?_") == [
+        "p q : Prop\nh : p ∨ q\nb : q\n⊢ q ∨ p"
+    ]
+
+
+def test_a_block_of_match_must_close_its_goal() -> None:
+    assert refusal("(p q : Prop) (h : p ∧ q) : q", "match h with\n| ⟨a, b⟩ => skip").startswith("unsolved goals")
+
+
+def test_nomatch_nofun_and_suffices_as_terms() -> None:
+    assert proves("(n : Nat) (h : n < 0) : False", "exact nomatch h")
+    assert proves("(n : Nat) : ¬n + 1 = 0", "exact nofun")
+    assert proves("(p q : Prop) (h : p ∧ q) : q ∧ p", "exact suffices k : q from ⟨k, h.left⟩; h.right")
