@@ -69,6 +69,7 @@ def lift_mvars_out(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
 
 def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
     decl = store.decls[mvar_id]
+    store.budget.spend(2 * len(seen))
     outer = outer_context(store, decl.lctx, seen)
     target = store.delayed.get(mvar_id)
     if target is None and store.is_assignable(mvar_id):
