@@ -112,3 +112,10 @@ def test_unfold_a_recursion_by_its_equation():
 
 def test_rewriting_by_a_shown_equation():
     assert targets("(p : Nat → Prop) : p (1 + 1)", "rw [show 1 + 1 = 2 from rfl]") == ["p 2"]
+
+
+def test_a_definition_is_rewritten_where_it_is_found_first():
+    base = with_commands("def twice (n : Nat) : Nat := n + n")
+    assert targets("(n : Nat) : twice (twice n) = 4 * n", "rw [twice]", base=base) == ["twice n + twice n = 4 * n"]
+    assert targets("(n : Nat) : n + n = 4", "rw [← twice]", base=base) == ["twice n = 4"]
+    assert "Expected an equality" in refusal("(n : Nat) : twice n = 4", "rw [twice n]", base=base)

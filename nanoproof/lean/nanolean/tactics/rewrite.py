@@ -33,13 +33,12 @@ from nanoproof.lean.nanolean.meta.generalize import kabstract
 from nanoproof.lean.nanolean.meta.instances import fill_instances
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.reduce import head_beta
-from nanoproof.lean.nanolean.syntax import Occurrences, RwRule, RwStx
+from nanoproof.lean.nanolean.syntax import Ident, Occurrences, RwRule, RwStx
 from nanoproof.lean.nanolean.tactics.apply import telescope
 from nanoproof.lean.nanolean.tactics.closing import close_by_rfl
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.tactics.eq_proof import level_of, match_eq, mk_propext, mk_symm
+from nanoproof.lean.nanolean.tactics.eq_proof import level_of, match_eq, mk_eq_refl, mk_propext, mk_symm
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
-from nanoproof.lean.nanolean.tactics.unfolding import unfold_everywhere
 
 
 class Equation(NamedTuple):
@@ -102,10 +101,9 @@ def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str, only: Occurrenc
 def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | None = None) -> Rewritten:
     """Rewrite a term of the main goal by one rule."""
     found = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
-    if definition_name(ctx.mctx, found.term) is not None:
-        if only is not None:
-            raise TacticError("`occs` with the name of a definition is not supported")
-        return _rewrite_by_definition(ctx, e, found.term, rule.symm)
+    name = definition_name(ctx.mctx, found.term) if isinstance(rule.term, Ident) else None
+    if name is not None:
+        return _rewrite_by_definition(ctx, e, name, rule.symm, only)
     equation = as_equation(ctx, found.term, rule.symm)
     result = rewrite(ctx, e, equation, only)
     others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
@@ -245,38 +243,42 @@ def definition_name(mctx: MetaContext, term: Expr) -> str | None:
     return None
 
 
-def rewrite_by_theorem(ctx: TacticContext, e: Expr, name: str, symm: bool = False) -> Rewritten:
+def rewrite_by_theorem(
+    ctx: TacticContext, e: Expr, name: str, symm: bool = False, only: Occurrences | None = None
+) -> Rewritten:
     """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
     levels = tuple(ctx.mctx.fresh_level() for _ in ctx.mctx.env[name].level_params)
-    return rewrite(ctx, e, as_equation(ctx, Const(name, levels), symm))
+    return rewrite(ctx, e, as_equation(ctx, Const(name, levels), symm), only)
 
 
-def _rewrite_by_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> Rewritten:
+def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, only: Occurrences | None) -> Rewritten:
     """Rewrite by the first equation of a definition that applies, else by what it is by definition."""
-    name = definition_name(ctx.mctx, term)
-    assert name is not None
     theorem = unfolding_name(ctx.mctx.env, name)
     if theorem is None:
-        return _unfold_definition(ctx, e, term, symm)
+        return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
     for equation in [*equation_names(ctx.mctx.env, name), theorem]:
         mark = ctx.mctx.save()
         try:
-            return rewrite_by_theorem(ctx, e, equation, symm)
+            return rewrite_by_theorem(ctx, e, equation, symm, only)
         except TacticError:
             ctx.mctx.restore(mark)
     raise ctx.with_goal(f"Tactic `rewrite` failed: Failed to rewrite using equation theorems for `{name}`")
 
 
-def _unfold_definition(ctx: TacticContext, e: Expr, term: Expr, symm: bool) -> Rewritten:
-    """Rewrite by the defining equation of a constant; its sides are equal by definition."""
+def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
+    """`f ?x ?y = body` for `def f x y := body`."""
     mctx = ctx.mctx
-    name = definition_name(mctx, term)
-    assert name is not None
-    if symm:
-        raise TacticError(f"Tactic `rewrite` failed: `← {name}` is not supported for the definition `{name}`")
-    new = unfold_everywhere(mctx, e, frozenset([name]))
-    if new is e:
-        raise ctx.with_goal(f"Tactic `rewrite` failed: Did not find an occurrence of `{name}` that unfolds")
-    type_ = mctx.infer_type(e)
-    refl = mk_app(Const("Eq.refl", (level_of(mctx, type_),)), type_, e)
-    return Rewritten(new, refl, [])
+    info = mctx.env[name]
+    assert isinstance(info, DefInfo)
+    levels = tuple(mctx.fresh_level() for _ in info.level_params)
+    lhs: Expr = Const(name, levels)
+    rhs = info.value_at(levels)
+    ids: list[str] = []
+    while isinstance(rhs, Lam):
+        mvar = mctx.fresh_mvar(rhs.type, ctx.lctx, "natural", rhs.name.rstrip("✝"))
+        ids.append(mvar.id)
+        lhs, rhs = App(lhs, mvar), instantiate(rhs.body, mvar)
+    type_ = mctx.infer_type(lhs)
+    refl = mk_eq_refl(level_of(mctx, type_), type_, lhs)
+    sides = (rhs, lhs) if symm else (lhs, rhs)
+    return Equation(type_, *sides, refl, tuple(ids))
