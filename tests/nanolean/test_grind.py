@@ -29,6 +29,7 @@ EQUATIONS = {
     "disequality": "{α : Type} (a b c : α) (h : a ≠ b) (k : b = c) : c ≠ a",
     "symmetric equations are one proposition": "{α : Type} (a b : α) (f : Prop → α) : f (a = b) = f (b = a)",
     "predicates": "{α : Type} (a b : α) (p : α → Prop) (h : a = b) (k : p a) : p b",
+    "connectives as functions": "(p q : Prop) (f : (Prop → Prop) → Nat) (h : p ↔ q) : f (And p) = f (And q)",
     "propositions as arguments": "(p q : Prop) (f : Prop → Nat) (h : p ↔ q) : f p = f q",
     "implications as arguments": "(p q r : Prop) (f : Prop → Nat) (h : p ↔ q) : f (p → r) = f (q → r)",
     "cases": "{α : Type} (a b c : α) (f : α → α) (h : a = b ∨ a = c) (k : f b = c) (l : f c = c) : f a = c",
@@ -79,7 +80,19 @@ NUMBERS = {
     "products as atoms": "(a b c d : Nat) (h : a * b ≤ c * d) : 2 * (b * a) ≤ d * c * 2 + 1",
     "products as arguments": "(a b : Nat) (f : Nat → Nat) : f (a * b) = f (b * a)",
 }
-ALL = {**PROPOSITIONAL, **EQUATIONS, **CONSTRUCTORS, **QUANTIFIERS, **NUMBERS}
+CONDITIONS = {
+    "if by its condition": "(a b : Nat) (h : a < b) (f : Nat → Nat) : f (if a ≤ b then a else b) = f a",
+    "if by cases": "(a b : Nat) : (if a = b then a else b) = b",
+    "if in arithmetic": "(a b : Nat) : (if a ≤ b then a else b) ≤ a",
+    "condition of an if": "(n : Nat) (h : (if n = 0 then 1 else 2) = 2) : 0 < n",
+    "decide": "(a b : Nat) (h : a < b) : decide (b ≤ a) = false",
+    "decided": "(a b : Nat) (h : decide (a = b) = true) : a = b",
+    "and is true": "(a b : Bool) (h : (a && b) = true) : b = true",
+    "and is false": "(a b : Bool) (h : (a && b) = false) (k : a = true) : b = false",
+    "or is true": "(a b c : Bool) (h : (a && b || c) = true) (k : c = false) : a",
+    "not": "(a b : Bool) (h : (!a) = true) (f : Bool → Nat) : f (a && b) = f false",
+}
+ALL = {**PROPOSITIONAL, **EQUATIONS, **CONSTRUCTORS, **QUANTIFIERS, **NUMBERS, **CONDITIONS}
 
 
 @pytest.mark.parametrize("name", ALL)

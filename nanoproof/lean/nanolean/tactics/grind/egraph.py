@@ -50,6 +50,8 @@ class Shape(NamedTuple):
     head: Expr | str
     args: tuple[Expr, ...]
     free: tuple[int, ...]
+    watched: tuple[int, ...] = ()
+    """Arguments that congruence keeps but whose truth matters to the term: conditions."""
 
     @property
     def name(self) -> str:
@@ -67,6 +69,8 @@ class Shape(NamedTuple):
 LEAF = Shape("", (), ())
 IMPLIES = "→"
 EQUALITY = "Eq"
+CONDITIONS = {("ite", 5): (1,), ("Decidable.decide", 2): (0,)}
+"""Heads and numbers of arguments of terms that a condition decides, with the place of the condition."""
 
 
 class Shapes:
@@ -88,7 +92,8 @@ class Shapes:
         if isinstance(e, App):
             fn, args = get_app_fn_args(e)
             if isinstance(fn, Const | FVar):
-                return Shape(fn, tuple(args), self._free_places(fn, args))
+                name = fn.name if isinstance(fn, Const) else ""
+                return Shape(fn, tuple(args), self._free_places(fn, args), CONDITIONS.get((name, len(args)), ()))
             return LEAF
         sides = arrow_parts(e)
         if sides is not None and self.mctx.is_prop(sides[0]) and self.mctx.is_prop(sides[1]):
@@ -212,7 +217,7 @@ class EGraph:
         if len(self.root) >= MAX_NODES:
             raise OutOfTerms
         shape = self.shapes(e)
-        children = [shape.args[i] for i in shape.free]
+        children = [shape.args[i] for i in (*shape.free, *shape.watched)]
         if isinstance(shape.head, FVar):
             children.append(shape.head)
         for child in children:

@@ -20,6 +20,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import (
     mk_propext,
     trans,
 )
+from nanoproof.lean.nanolean.tactics.grind.conditions import note_boolean, note_condition
 from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES, Reason, Shape
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, eq_false, eq_true, mk_not
 from nanoproof.lean.nanolean.tactics.grind.quantifiers import note_quantifier
@@ -46,9 +47,19 @@ SIMPLER: dict[tuple[str, int, Expr], tuple[str, Expr | str]] = {
     (IMPLIES, 1, FALSE): ("", NEGATED),
     ("Not", 0, TRUE): ("not_true_eq_false", FALSE),
     ("Not", 0, FALSE): ("not_false_eq_true", TRUE),
+    ("and", 0, BOOL_TRUE): ("Bool.true_and", OTHER),
+    ("and", 1, BOOL_TRUE): ("Bool.and_true", OTHER),
+    ("and", 0, BOOL_FALSE): ("Bool.false_and", BOOL_FALSE),
+    ("and", 1, BOOL_FALSE): ("Bool.and_false", BOOL_FALSE),
+    ("or", 0, BOOL_TRUE): ("Bool.true_or", BOOL_TRUE),
+    ("or", 1, BOOL_TRUE): ("Bool.or_true", BOOL_TRUE),
+    ("or", 0, BOOL_FALSE): ("Bool.false_or", OTHER),
+    ("or", 1, BOOL_FALSE): ("Bool.or_false", OTHER),
+    ("not", 0, BOOL_TRUE): ("Bool.not_true", BOOL_FALSE),
+    ("not", 0, BOOL_FALSE): ("Bool.not_false", BOOL_TRUE),
 }
 """Connective, place and truth of a part -> the lemma, and what the whole is equal to."""
-CONNECTIVES = {"And", "Or", "Iff", IMPLIES, "Not"}
+ARITIES = {"And": 2, "Or": 2, "Iff": 2, IMPLIES: 2, "Not": 1, "and": 2, "or": 2, "not": 1}
 
 
 def saturate(state: State) -> None:
@@ -71,13 +82,16 @@ def saturate(state: State) -> None:
 def _look_at(state: State, e: Expr) -> None:
     shape = state.graph.shapes(e)
     state.mctx.budget.spend(1)
-    if shape.name in CONNECTIVES:
+    if ARITIES.get(shape.name) == len(shape.args):
         _upwards(state, e, shape)
         _downwards(state, e, shape)
+        note_boolean(state, e, shape)
     elif shape.is_equality:
         _equation(state, e, shape)
     elif shape.name == "Exists" or isinstance(e, Pi):
         note_quantifier(state, e)
+    elif shape.watched:
+        note_condition(state, e, shape)
 
 
 # -- upwards -----------------------------------------------------------------------------------------------------------
@@ -87,7 +101,7 @@ def _upwards(state: State, e: Expr, shape: Shape) -> None:
     graph = state.graph
     for place in shape.free:
         part = shape.args[place]
-        value = TRUE if graph.is_true(part) else FALSE if graph.is_false(part) else None
+        value = graph.value.get(graph.root[part])
         if value is None:
             continue
         _, result = SIMPLER[shape.name, place, value]
@@ -111,7 +125,7 @@ def _target(result: Expr | str, other: Expr | None) -> Expr:
 
 
 def _simpler(e: Expr, shape: Shape, place: int, value: Expr, target: Expr) -> Reason:
-    """The reason why a connective is equal to `target` when its part at `place` is `True` or `False` (`value`)."""
+    """The reason why a connective is equal to `target` when its part at `place` is equal to `value`."""
 
     def build(ex: Explainer) -> Expr:
         args = list(shape.args)

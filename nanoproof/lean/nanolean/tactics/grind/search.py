@@ -8,7 +8,7 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, collect_fvars, mk_a
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.grind.arith import arithmetic_refutes, implied_equality, is_relation
 from nanoproof.lean.nanolean.tactics.grind.definitions import unfold_definitions
-from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES
+from nanoproof.lean.nanolean.tactics.grind.egraph import IMPLIES, Shape
 from nanoproof.lean.nanolean.tactics.grind.ematch import instantiate_theorems
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.logic import saturate
@@ -132,12 +132,11 @@ def _choose(state: State) -> Expr | None:
     graph = state.graph
     best: tuple[int, int] | None = None
     found: Expr | None = None
-    for name in ("Or", "And", "Iff", IMPLIES):
+    for name in ("Or", "And", "Iff", IMPLIES, "ite"):
         for e in graph.heads.get(name, ()):
-            parts = graph.shapes(e).args
-            if graph.is_open(e) or len(parts) != 2 or not _needs_cases(state, e, name):
+            if not _needs_cases(state, e, name):
                 continue
-            part = next((part for part in parts if graph.is_open(part)), None)
+            part = next((part for part in _parts(graph.shapes(e)) if graph.is_open(part)), None)
             key = (graph.generation[e], graph.place[e])
             if part is not None and (best is None or key < best):
                 best, found = key, part
@@ -145,8 +144,17 @@ def _choose(state: State) -> Expr | None:
 
 
 def _needs_cases(state: State, e: Expr, name: str) -> bool:
-    """Whether the truth of a decided connective leaves open how its parts stand."""
+    """Whether what is known of a term leaves open how its parts stand."""
     graph = state.graph
+    if name == "ite":
+        return True
     if name == IMPLIES:
         return graph.is_true(e) and is_relation(graph, graph.shapes(e).args[0])
-    return name == "Iff" or graph.is_false(e) == (name == "And")
+    if name == "Iff":
+        return not graph.is_open(e)
+    return graph.is_false(e) if name == "And" else graph.is_true(e)
+
+
+def _parts(shape: Shape) -> list[Expr]:
+    """The propositions that decide a term."""
+    return [shape.args[i] for i in shape.watched] or [shape.args[i] for i in shape.free]
