@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from nanoproof.lean.nanolean.elab.patterns import Pattern, VarPattern
 from nanoproof.lean.nanolean.errors import ElabError, TacticError
 from nanoproof.lean.nanolean.kernel.declaration import CtorInfo
-from nanoproof.lean.nanolean.kernel.expr import Expr, FVar, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Expr, FVar, Pi, mk_app
 from nanoproof.lean.nanolean.meta.bind import replace_fvar
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.eliminate import Branch, as_major, display_ctor, inductive_type
+from nanoproof.lean.nanolean.tactics.eq_proof import match_eq
+from nanoproof.lean.nanolean.tactics.equations import solve_equations
+from nanoproof.lean.nanolean.tactics.goals import intro_all
 
 MAX_MISSING = 8
 """How many missing cases a message lists."""
@@ -64,11 +67,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Alternative:
-    """What an alternative contributes: its patterns, its variables in order, and the function that it is."""
+    """What an alternative contributes: its patterns, its variables in order, and the function that it is.
+
+    `conditions` are propositions over the variables whose proofs the function takes too: that no earlier alternative
+    applies.
+    """
 
     patterns: tuple[Pattern, ...]
     variables: tuple[str, ...]
     function: Expr
+    conditions: tuple[Expr, ...] = ()
 
 
 class MatchTree:
@@ -103,7 +111,23 @@ class MatchTree:
         alternative = self.alternatives[row.index]
         self.used.add(row.index)
         values = [row.values[variable] for variable in alternative.variables]
-        self.mctx.assign(goal, mk_app(alternative.function, *values))
+        proofs = [self._exclude(goal, condition, row) for condition in alternative.conditions]
+        self.mctx.assign(goal, mk_app(alternative.function, *values, *proofs))
+
+    def _exclude(self, goal: str, condition: Expr, row: Row) -> Expr:
+        """A proof of `∀ .., x = p → .. → False` where what `x` stands for is made by other constructors than `p`."""
+        for variable, value in row.values.items():
+            condition = replace_fvar(condition, variable, value)
+        inner = self.mctx.fresh_mvar(condition, self.mctx.decl(goal).lctx, "synthetic")
+        body, names = condition, []
+        while isinstance(body, Pi):
+            names.append("h")
+            body = body.body
+        ids, rest = intro_all(self.mctx, inner.id, names)
+        equations = [i for i in ids if match_eq(self.mctx.fvars[i].type) is not None]
+        if solve_equations(self.mctx, rest, equations, lambda _goal, e: str(e)) is not None:
+            raise ElabError("alternatives that overlap in this way are not supported")
+        return inner
 
     def _impossible(self, goal: str, columns: list[str]) -> bool:
         """Whether a column has a type without elements, which closes the goal."""

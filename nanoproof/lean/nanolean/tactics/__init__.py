@@ -26,6 +26,7 @@ MODULES = (
     "simp",
     "simpa",
     "tracing",
+    "split",
     "unfold",
 )
 
