@@ -56,6 +56,7 @@ def lift_mvars_out(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
     """An equal term whose metavariables cannot see the given locals, other than through their arguments."""
     if not e.has_mvar:
         return e
+    store.budget.spend(2 * len(fvar_ids))
     new: dict[Expr, Expr] = {}
     for mvar_id in collect_mvars(e):
         decl = store.decls[mvar_id]
@@ -69,7 +70,6 @@ def lift_mvars_out(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
 
 def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
     decl = store.decls[mvar_id]
-    store.budget.spend(2 * len(seen))
     outer = outer_context(store, decl.lctx, seen)
     target = store.delayed.get(mvar_id)
     if target is None and store.is_assignable(mvar_id):
