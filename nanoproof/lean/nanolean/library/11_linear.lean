@@ -243,6 +243,12 @@ theorem Omega.cases_of_ne {a b : Nat} (h : ¬a = b) : a < b ∨ b < a := by
     | inl he => exact absurd he h
     | inr hg => exact Or.inr hg
 
+theorem Omega.ite_cases {p : Prop} [inst : Decidable p] (a b : Nat) :
+    (p ∧ ite p a b = a) ∨ (¬p ∧ ite p a b = b) := by
+  cases Decidable.em p with
+  | inl h => exact Or.inl ⟨h, if_pos h⟩
+  | inr h => exact Or.inr ⟨h, if_neg h⟩
+
 theorem Omega.mod_lt (n : Nat) {m : Nat} (hm : Nat.ble 1 m = true) : n % m < m := by
   exact Nat.mod_lt n (Nat.le_of_ble_eq_true hm)
 
@@ -278,6 +284,3 @@ theorem Omega.cases_of_not_iff {p q : Prop} (h : ¬(p ↔ q)) : (p ∧ ¬q) ∨ 
     apply Classical.byContradiction
     intro hq
     exact h ⟨fun hp => absurd hp hn, fun hp => absurd hp hq⟩
-
-theorem Omega.by_contra {p : Prop} [inst : Decidable p] (h : ¬p → False) : p := by
-  exact @Decidable.rec p (fun _ => p) (fun hn => False.elim (h hn)) (fun hp => hp) inst

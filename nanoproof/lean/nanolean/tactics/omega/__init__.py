@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, get_app_fn, mk_app
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import OmegaStx
 from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.goals import goal_target, intro, new_goal
 from nanoproof.lean.nanolean.tactics.location import proposition_ids
@@ -60,11 +60,11 @@ def false_or_by_contra(mctx: MetaContext, goal: str) -> str:
             break
         _, goal = intro(mctx, goal, None)
     decl = mctx.decl(goal)
-    instance = decidable_instance(mctx, target) if mctx.is_prop(target) else None
+    instance = decidable_instance(mctx, target, decl.lctx) if mctx.is_prop(target) else None
     if instance is None:
         new = new_goal(mctx, FALSE, decl.lctx, decl.user_name)
         mctx.assign(goal, mk_false_elim(mctx, target, MVar(new)))
         return new
     new = new_goal(mctx, Pi("a", mk_app(NOT, target), FALSE), decl.lctx, decl.user_name)
-    mctx.assign(goal, mk_app(Const("Omega.by_contra"), target, instance, MVar(new)))
+    mctx.assign(goal, mk_app(Const("Decidable.byContradiction"), target, instance, MVar(new)))
     return intro(mctx, new, None)[1]

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Lit, collect_fvars, get_app_fn_args, mk_app
+from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
+from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, mk_eq
 from nanoproof.lean.nanolean.tactics.omega.certificate import Fact, Refutation
 from nanoproof.lean.nanolean.tactics.omega.proofs import BY_COMPUTATION, refutation_proof
 from nanoproof.lean.nanolean.tactics.omega.propositions import (
@@ -80,34 +82,44 @@ class Branch:
 
 
 def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
-    """What is known about a difference, a quotient or remainder by a number, or a power of a number."""
+    """What is known about a difference, a quotient or remainder by a number, a power of a number, or `if`."""
     fn, args = get_app_fn_args(atom)
-    if not isinstance(fn, Const) or len(args) != 2:
+    match fn.name if isinstance(fn, Const) else "", args:
+        case "Nat.sub", [a, b]:
+            total = _apply("Nat.add", atom, b)
+            cases = _apply("Nat.le", total, a), _apply("Nat.le", atom, Lit(0))
+            yield Either(*cases, _apply("Omega.sub_cases", a, b))
+            yield Relation("le", a, total, _apply("Omega.sub_le_add", a, b))
+            yield Relation("le", atom, a, _apply("Nat.sub_le", a, b))
+        case "Nat.div" | "Nat.mod", [a, b]:
+            yield from _division_facts(mctx, a, b)
+        case "Nat.pow", [a, b]:
+            smaller = _predecessor(b)
+            if smaller is not None and ground_value(mctx, a) is not None:
+                product = _apply("Nat.mul", mk_app(fn, a, smaller), a)
+                yield Relation("eq", atom, product, _apply("Nat.pow_succ", a, smaller))
+        case "ite", [type_, condition, _, a, b] if type_ is NAT_TYPE:
+            positive = _apply("And", condition, mk_eq(ONE, NAT_TYPE, atom, a))
+            negative = _apply("And", _apply("Not", condition), mk_eq(ONE, NAT_TYPE, atom, b))
+            yield Either(positive, negative, _apply("Omega.ite_cases", *args[1:]))
+
+
+def _division_facts(mctx: MetaContext, a: Expr, b: Expr) -> Iterator[Known]:
+    """`b * (a / b) + a % b = a` and `a % b < b` where `b` is a number; for 0 that `a / 0` is 0."""
+    divisor = ground_value(mctx, b)
+    if divisor is None:
         return
-    a, b = args
-    if fn.name == "Nat.sub":
-        total = mk_app(Const("Nat.add"), atom, b)
-        cases = mk_app(Const("Nat.le"), total, a), mk_app(Const("Nat.le"), atom, Lit(0))
-        yield Either(*cases, mk_app(Const("Omega.sub_cases"), a, b))
-        yield Relation("le", a, total, mk_app(Const("Omega.sub_le_add"), a, b))
-        yield Relation("le", atom, a, mk_app(Const("Nat.sub_le"), a, b))
-    elif fn.name in ("Nat.div", "Nat.mod"):
-        divisor = ground_value(mctx, b)
-        if divisor is None:
-            return
-        remainder = mk_app(Const("Nat.mod"), a, b)
-        product = mk_app(Const("Nat.mul"), b, mk_app(Const("Nat.div"), a, b))
-        total = mk_app(Const("Nat.add"), product, remainder)
-        yield Relation("eq", total, a, mk_app(Const("Nat.div_add_mod"), a, b))
-        if divisor == 0:
-            yield Relation("eq", mk_app(Const("Nat.div"), a, b), Lit(0), mk_app(Const("Nat.div_zero"), a))
-        else:
-            yield Relation("lt", remainder, b, mk_app(Const("Omega.mod_lt"), a, b, BY_COMPUTATION))
-    elif fn.name == "Nat.pow" and ground_value(mctx, a) is not None:
-        smaller = _predecessor(b)
-        if smaller is not None:
-            product = mk_app(Const("Nat.mul"), mk_app(fn, a, smaller), a)
-            yield Relation("eq", atom, product, mk_app(Const("Nat.pow_succ"), a, smaller))
+    quotient, remainder = _apply("Nat.div", a, b), _apply("Nat.mod", a, b)
+    total = _apply("Nat.add", _apply("Nat.mul", b, quotient), remainder)
+    yield Relation("eq", total, a, _apply("Nat.div_add_mod", a, b))
+    if divisor == 0:
+        yield Relation("eq", quotient, Lit(0), _apply("Nat.div_zero", a))
+    else:
+        yield Relation("lt", remainder, b, _apply("Omega.mod_lt", a, b, BY_COMPUTATION))
+
+
+def _apply(name: str, *args: Expr) -> Expr:
+    return mk_app(Const(name), *args)
 
 
 def _predecessor(e: Expr) -> Expr | None:

@@ -250,9 +250,9 @@ def _smallest_remainder(form: Form, m: int) -> int:
 
 
 def _cost(count: list[int]) -> tuple[bool, int]:
-    """Whether integer solutions may be lost by an elimination, and how many constraints it adds.
+    """Whether integer solutions may be lost by an elimination, and how many constraints it makes; as in Lean.
 
     None are lost where all lower or all upper bounds have the coefficient 1.
     """
     lower, upper, largest_lower, largest_upper = count
-    return min(largest_lower, largest_upper) > 1, lower * upper - lower - upper
+    return min(largest_lower, largest_upper) > 1, lower * upper
