@@ -77,6 +77,10 @@ INFIX: dict[str, tuple[int, Operator]] = {
         ("Function.comp", 5, "∘"),
     ]
 }
+CLASS_OPERATIONS = frozenset(
+    [name for name in INFIX if name.startswith("Nat.")] + ["List.append", "List.Mem", "Min.min", "Max.max"]
+)
+"""Constants that stand for operations of type classes in Lean, where no tactic can unfold them by these names."""
 # Constants that Lean exports to the root: they are written and print without their namespace.
 EXPORTED = {
     "Bool.true": "true",
@@ -86,4 +90,6 @@ EXPORTED = {
     "Decidable.isFalse": "isFalse",
     "Option.some": "some",
     "Option.none": "none",
+    "Min.min": "min",
+    "Max.max": "max",
 }

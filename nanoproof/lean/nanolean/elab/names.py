@@ -16,6 +16,8 @@ EXPORTED = {
     "isFalse": "Decidable.isFalse",
     "some": "Option.some",
     "none": "Option.none",
+    "min": "Min.min",
+    "max": "Max.max",
 }
 """Names that Lean core exports from their namespaces."""
 

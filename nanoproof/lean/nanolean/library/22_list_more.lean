@@ -314,3 +314,22 @@ theorem List.mem_of_mem_take {α : Type u} {a : α} {i : Nat} {l : List α} (h :
 theorem List.mem_of_mem_drop {α : Type u} {a : α} {i : Nat} {l : List α} (h : a ∈ l.drop i) : a ∈ l := by
   rw [← List.take_append_drop i l]
   exact List.mem_append_right (l.take i) h
+
+@[simp] theorem List.length_take {α : Type u} {i : Nat} {l : List α} : (l.take i).length = min i l.length := by
+  induction l generalizing i with
+  | nil => rw [List.take_nil, List.length_nil, Nat.min_zero]
+  | cons a l ih =>
+    cases i with
+    | zero => rw [List.take_zero, List.length_nil, Nat.zero_min]
+    | succ i => rw [List.take_succ_cons, List.length_cons, List.length_cons, ih, Nat.add_min_add_right]
+
+theorem List.take_take {α : Type u} {i j : Nat} {l : List α} : (l.take j).take i = l.take (min i j) := by
+  induction l generalizing i j with
+  | nil => rw [List.take_nil, List.take_nil, List.take_nil]
+  | cons a l ih =>
+    cases i with
+    | zero => rw [List.take_zero, Nat.zero_min, List.take_zero]
+    | succ i =>
+      cases j with
+      | zero => rw [List.take_zero, List.take_nil, Nat.min_zero, List.take_zero]
+      | succ j => rw [List.take_succ_cons, List.take_succ_cons, ih, Nat.add_min_add_right, List.take_succ_cons]

@@ -26,6 +26,7 @@ from nanoproof.lean.nanolean.meta.equations import recursive_argument, unfolding
 from nanoproof.lean.nanolean.meta.matchers import matcher_of, reduce_matcher
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.reduce import whnf_core
+from nanoproof.lean.nanolean.notation import CLASS_OPERATIONS
 from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce, tidy_numbers
 
 
@@ -35,7 +36,9 @@ def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Ex
     if not isinstance(fn, Const):
         return None
     info = mctx.env.get(fn.name)
-    return (info, fn, args) if isinstance(info, DefInfo) and not info.irreducible else None
+    if not isinstance(info, DefInfo) or info.irreducible or fn.name in CLASS_OPERATIONS:
+        return None
+    return info, fn, args
 
 
 def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
