@@ -139,3 +139,9 @@ def test_have_numbers_its_goals_as_refine_does():
         "case refine_2",
     ]
     assert goals("(p q : Prop) (h : p → q) : q", "have hq : q := h ?x")[0].startswith("p q : Prop")
+
+
+def test_a_match_in_a_step_of_its_own_is_part_of_the_proof():
+    statement = "(p q : Prop) : (p ∨ q → q ∨ p) ∧ (p ∨ q → q ∨ p)"
+    step = "exact fun h => match h with | .inl hp => .inr hp | .inr hq => .inl hq"
+    assert proves(statement, "constructor", step, step)

@@ -150,7 +150,8 @@ def run_node(state: TacticState, node: Tactic, steps: int = TACTIC_STEPS, recove
         ctx.prune()
         sorries = tuple(sorry_state(session, record, partial=True) for record in session.sorries)
         used_sorry = state.has_sorry or bool(sorries)
-        return StepResult(close_state(mctx, state, ctx.goals, used_sorry), sorries, tuple(session.notes))
+        after = replace(state, state=session.state)
+        return StepResult(close_state(mctx, after, ctx.goals, used_sorry), sorries, tuple(session.notes))
 
 
 def run_block(session: Session, goal: str, seq: TacticSeq, pos: int, end: int) -> None:
