@@ -141,8 +141,19 @@ def test_a_definition_in_brackets_is_unfolded() -> None:
 
 
 def test_a_recursive_definition_in_brackets_computes_on_constructors() -> None:
-    statement = "(α : Type) (a : α) (xs ys zs : List α) (h : zs = [a]) (k : ys = zs ++ xs) : a :: xs = ys"
-    assert proves(statement, "grind [List.append]")
+    base = with_commands(
+        "def double : Nat → Nat\n  | 0 => 0\n  | n + 1 => double n + 2\n"
+        "def isZero (n : Nat) : Bool := match n with\n  | 0 => true\n  | _ + 1 => false"
+    )
+    assert proves("(n : Nat) (ih : double n = 2 * n) : double (n + 1) = 2 * (n + 1)", "grind [double]", base=base)
+    assert proves("(n : Nat) (h : n = 2) : double n = 4", "grind [double]", base=base)
+    assert proves("(n m : Nat) (h : n = m + 1) : isZero n = false", "grind [isZero]", base=base)
+
+
+def test_an_operation_with_a_symbol_is_not_unfolded_by_its_name() -> None:
+    statement = "(α : Type) (xs ys : List α) (h : xs = []) : xs ++ ys = ys"
+    assert refusal(statement, "grind [List.append]").startswith("`grind` failed")
+    assert proves(statement, "grind [List.nil_append]")
 
 
 def test_a_lemma_with_implicit_types_is_instantiated() -> None:

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, get_app_fn_args, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Expr, get_app_fn, mk_app
 from nanoproof.lean.nanolean.tactics.eq_proof import mk_eq, mk_eq_refl
-from nanoproof.lean.nanolean.tactics.grind.ematch import MAX_GENERATION, MAX_INSTANCES
+from nanoproof.lean.nanolean.tactics.grind.ematch import MAX_GENERATION
 from nanoproof.lean.nanolean.tactics.grind.state import State
+from nanoproof.lean.nanolean.tactics.unfolding import unfold_by_equation
+
+MAX_UNFOLDINGS = 60
+"""How many calls one branch unfolds."""
 
 
 def unfold_definitions(state: State) -> bool:
-    """Unfold the chosen definitions once at every term that has not been unfolded yet; whether there was one."""
+    """Use the equations of the chosen definitions at all terms where that is new; whether there was one."""
     graph = state.graph
     progress = False
     for name in state.definitions:
         for e in graph.heads.get(name, ()):
-            key = ("unfold", e)
-            if key in state.instances or len(state.instances) >= MAX_INSTANCES:
-                continue
-            if graph.generation[e] < MAX_GENERATION and _unfold(state, e):
-                state.instances.add(key)
-                progress = True
+            for call in dict.fromkeys((_with_values(state, e), e)):
+                if call in state.unfolded or len(state.unfolded) >= MAX_UNFOLDINGS:
+                    continue
+                state.unfolded.add(call)
+                if graph.generation[e] < MAX_GENERATION and _unfold(state, call, graph.generation[e]):
+                    progress = True
+                    break
     return progress
 
 
-def _unfold(state: State, e: Expr) -> bool:
-    mctx, graph = state.mctx, state.graph
+def _with_values(state: State, e: Expr) -> Expr:
+    """The call with arguments replaced by the constructors or literals that they are equal to."""
+    graph = state.graph
     shape = graph.shapes(e)
-    fn, _ = get_app_fn_args(e)
-    assert isinstance(fn, Const)
-    values = [graph.value.get(graph.root[arg], arg) if i in shape.free else arg for i, arg in enumerate(shape.args)]
-    candidates = dict.fromkeys((e, mk_app(fn, *values)))
-    lhs = next((candidate for candidate in candidates if mctx.unfold(candidate) is not None), None)
-    if lhs is None:
+    args = [graph.value.get(graph.root[arg], arg) if i in shape.free else arg for i, arg in enumerate(shape.args)]
+    return mk_app(get_app_fn(e), *args)
+
+
+def _unfold(state: State, call: Expr, generation: int) -> bool:
+    """Assume the equation that the call is an instance of; False where there is none."""
+    mctx = state.mctx
+    body = unfold_by_equation(mctx, call)
+    if body is None:
         return False
-    body = mctx.unfold(lhs)
-    type_ = mctx.infer_type(lhs)
+    type_ = mctx.infer_type(call)
     level = mctx.sort_level(type_)
-    assert body is not None and level is not None
-    state.add_fact(mk_eq(level, type_, lhs, body), lambda ex: mk_eq_refl(level, type_, lhs), graph.generation[e] + 1)
+    assert level is not None
+    state.add_fact(mk_eq(level, type_, call, body), lambda ex: mk_eq_refl(level, type_, call), generation + 1)
     return True

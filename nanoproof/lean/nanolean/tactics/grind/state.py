@@ -33,6 +33,8 @@ class State:
     """Quantified facts that have been dealt with."""
     definitions: tuple[str, ...] = ()
     """Names of definitions to unfold."""
+    unfolded: set[Expr] = field(default_factory=set)
+    """Calls of them that have been unfolded."""
     instances: set[tuple[object, ...]] = field(default_factory=set)
     """Instances of theorems that have been made."""
     refuted: set[Expr] = field(default_factory=set)
@@ -53,6 +55,7 @@ class State:
             list(self.theorems),
             set(self.seen),
             self.definitions,
+            set(self.unfolded),
             set(self.instances),
             set(self.refuted),
             set(self.asked),
