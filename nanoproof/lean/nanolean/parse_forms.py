@@ -4,12 +4,17 @@ from collections.abc import Callable
 
 from nanoproof.lean.nanolean import syntax as stx
 from nanoproof.lean.nanolean.lexer import IDENT
+from nanoproof.lean.nanolean.meta.lctx import INACCESSIBLE_MARK
 from nanoproof.lean.nanolean.notation import ARROW_PREC
 from nanoproof.lean.nanolean.parse_binders import BinderParser
 
 
 class FormParser(BinderParser):
     """One method per form; each starts at the word that opens it."""
+
+    def atom(self) -> stx.Term:
+        """What can be an argument; it comes from the class that extends this one."""
+        raise NotImplementedError
 
     def tactic_block(self) -> stx.TacticSeq:
         """The tactics after `by`; they come from the class that extends this one."""
@@ -47,10 +52,46 @@ class FormParser(BinderParser):
         self.i += 1
         if self.texts[self.i] == "|":
             return stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
-        binders = self.quantifier_binders(typed=True)
+        binders, patterns = self.fun_binders()
         if not self.accept("=>", "↦"):
             self.fail("'=>'")
-        return stx.Fun(binders, self.term(), pos=start, end=self.last_end())
+        body = self.term()
+        for target, pattern in reversed(patterns):
+            alt = stx.MatchAlt((pattern,), body, pos=pattern.pos, end=self.last_end())
+            body = stx.Match(((None, target),), (alt,), pos=pattern.pos, end=self.last_end())
+        return stx.Fun(binders, body, pos=start, end=self.last_end())
+
+    def fun_binders(self) -> tuple[tuple[stx.Binder, ...], list[tuple[stx.Ident, stx.Term]]]:
+        """The binders of `fun`; for each pattern among them a variable that the body takes apart."""
+        binders: list[stx.Binder] = []
+        patterns: list[tuple[stx.Ident, stx.Term]] = []
+        while self.texts[self.i] not in ("=>", "↦") or not binders:
+            if not self.at_term_pattern():
+                end = self.i
+                more = self.quantifier_binders(typed=True)
+                binders.extend(more)
+                if self.i == end or self.texts[self.i] not in ("⟨", "("):
+                    break
+                continue
+            pattern = self.atom()
+            # No text can contain this name, since it ends in the mark of inaccessible ones.
+            name = f"x{INACCESSIBLE_MARK}{len(patterns) or ''}"
+            binders.append(stx.Binder(name, pos=pattern.pos, end=pattern.end))
+            patterns.append((stx.Ident(name, pos=pattern.pos, end=pattern.end), pattern))
+        return tuple(binders), patterns
+
+    def at_term_pattern(self) -> bool:
+        """Whether `⟨p, q⟩` or `(p, q)` stands here rather than binders in parentheses."""
+        if self.texts[self.i] != "(":
+            return self.texts[self.i] == "⟨"
+        depth, i = 0, self.i
+        while self.texts[i]:
+            text = self.texts[i]
+            depth += (text in ("(", "⟨", "[", "{")) - (text in (")", "⟩", "]", "}"))
+            if depth == 0 or (depth == 1 and text in (",", ":")):
+                return text == ","
+            i += 1
+        return False
 
     def forall(self) -> stx.Forall:
         start = self.pos()
@@ -82,8 +123,8 @@ class FormParser(BinderParser):
 
     def local_definition(self, keyword: str) -> tuple[str, stx.Term | None, stx.Term]:
         """`x (a : A) : T := v` after `let` or `have`; the binders go into type and value."""
-        if self.texts[self.i] in ("⟨", "("):
-            self.refuse(f"a pattern after `{keyword}` (`obtain` and `cases` take them apart) is")
+        if self.texts[self.i] == "⟨":
+            self.refuse(f"a pattern after `{keyword}` here is")
         name = self.binder_name() if keyword == "let" or self.at_binder_name() else "this"
         start = self.pos()
         binders = self.signature_binders()
@@ -96,10 +137,12 @@ class FormParser(BinderParser):
             value = stx.Fun(binders, value, pos=start, end=end)
         return name, type_, value
 
-    def let_or_have(self) -> stx.Let | stx.Have:
+    def let_or_have(self) -> stx.Term:
         start, keyword = self.pos(), self.texts[self.i]
         column, self.column = self.column, self.cols[self.i]
         self.i += 1
+        if self.at_term_pattern():
+            return self.destructuring(start, column)
         name, type_, value = self.local_definition(keyword)
         self.column = column
         if not self.accept(";") and not self.on_new_line():
@@ -107,6 +150,21 @@ class FormParser(BinderParser):
         body = self.term()
         node = stx.Let if keyword == "let" else stx.Have
         return node(name, type_, value, body, pos=start, end=self.last_end())
+
+    def destructuring(self, start: int, column: int) -> stx.Match:
+        """`⟨p, q⟩ : T := v; b` after `let` or `have`."""
+        pattern = self.atom()
+        type_ = self.term() if self.accept(":") else None
+        self.expect(":=")
+        value = self.term()
+        if type_ is not None:
+            value = stx.TypeAscription(value, type_, pos=value.pos, end=value.end)
+        self.column = column
+        if not self.accept(";") and not self.on_new_line():
+            self.fail("';' or a new line")
+        body = self.term()
+        alt = stx.MatchAlt((pattern,), body, pos=pattern.pos, end=self.last_end())
+        return stx.Match(((None, value),), (alt,), pos=start, end=self.last_end())
 
     def suffices_term(self) -> stx.Have:
         """`suffices h : T from e; b` is `have h : T := b; e`."""

@@ -184,11 +184,25 @@ class TermParser(CalcParser):
             self.expect(")")
             term = stx.TypeAscription(term, type_, pos=start, end=self.last_end())
         elif self.texts[self.i] == ",":
-            self.refuse("the pair `(a, b)` is")
+            term = self.pair(term, start)
         else:
             self.expect(")")
         self.column = column
         return term
+
+    def pair(self, first: stx.Term, start: int) -> stx.AppStx:
+        """`(a, b, c)` is `Prod.mk a (Prod.mk b c)`."""
+        parts = [first]
+        while self.accept(","):
+            parts.append(self.term())
+        self.expect(")")
+        result = parts.pop()
+        while parts:
+            part = parts.pop()
+            fn = stx.Ident("Prod.mk", pos=part.pos, end=part.pos)
+            result = stx.AppStx(fn, (part, result), pos=part.pos, end=self.last_end())
+        assert isinstance(result, stx.AppStx)
+        return stx.AppStx(result.fn, result.args, pos=start, end=self.last_end())
 
     def items(self, close: str) -> tuple[stx.Term, ...]:
         """`a, b, c` up to the closing bracket; the cursor is at the opening one."""

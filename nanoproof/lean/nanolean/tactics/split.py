@@ -168,8 +168,8 @@ def _decide_ifs(
     step = simplifier.run(old)
     if step.expr is old:
         return goal
-    proof: Expr = FVar(hyp) if step.proof is None else mk_app(_mp(mctx, old), old, step.expr, step.proof, FVar(hyp))
-    return replace_hyp(mctx, goal, hyp, step.expr, proof)[1]
+    moved: Expr = FVar(hyp) if step.proof is None else mk_app(_mp(mctx, old), old, step.expr, step.proof, FVar(hyp))
+    return replace_hyp(mctx, goal, hyp, step.expr, moved)[1]
 
 
 def _mp(mctx: MetaContext, type_: Expr) -> Expr:
