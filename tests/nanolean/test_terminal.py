@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from nanoproof.lean.nanolean.loader import cache_path
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.session import Session
 from tests.nanolean.library import base
@@ -181,6 +182,8 @@ class Terminal:
 
 
 def test_a_session_works_on_a_terminal_and_keeps_its_history(tmp_path):
+    base()
+    (tmp_path / "cache").symlink_to(cache_path().parent)
     terminal = Terminal(tmp_path)
     try:
         terminal.until("nanolean> ")

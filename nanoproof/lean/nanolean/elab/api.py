@@ -56,10 +56,11 @@ def elab_term(
         return finish(elaborator, term, holes, stx, known)
 
 
-def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error") -> Expr:
-    """Elaborate a type in a context."""
+def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error", recover: bool = False) -> Expr:
+    """Elaborate a type in a context (see `elab_term`)."""
     elaborator, known = Elaborator(session, lctx), len(session.mctx.decls)
-    return finish(elaborator, elaborator.elab_type(stx), holes, stx, known).term
+    with session.recovering(recover):
+        return finish(elaborator, elaborator.elab_type(stx), holes, stx, known).term
 
 
 def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node, known: int = 0) -> Elaborated:

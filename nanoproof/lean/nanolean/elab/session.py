@@ -103,7 +103,8 @@ class Session:
 
     def report(self, error: ProofError) -> None:
         """Put an error on record, except where it only follows from one that is there already."""
-        if isinstance(error, Aborted) or (self.has_errors and "sorry" in error.message):
+        follows = "sorry" in error.message or error.message.startswith("don't know how to synthesize")
+        if isinstance(error, Aborted) or (follows and self.has_errors):
             return
         pos = error.pos or 0
         self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))

@@ -10,6 +10,7 @@ from nanoproof.lean.nanolean.errors import ProofError, TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Let, Pi, get_app_fn, mk_app
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, inaccessible
 from nanoproof.lean.nanolean.syntax import (
+    By,
     ChangeStx,
     ExactStx,
     HaveStx,
@@ -97,7 +98,11 @@ def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) ->
 def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
     """`have h : T := e`: prove something on the way; `?_` in `e` become goals after the main one."""
     goal, lctx = ctx.main, ctx.lctx
-    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
+    said = len(ctx.session.notes)
+    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type, recover=True)
+    if isinstance(stx.value, By) and any(note.severity == "error" for note in ctx.session.notes[said:]):
+        # Lean runs the block on the goal `body`, which it does not get to where the type has errors.
+        raise ctx.no_such_case("body").at(stx.value.pos, stx.value.pos + len("by"))
     found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
     if type_ is None:
         type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))

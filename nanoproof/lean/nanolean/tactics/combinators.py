@@ -192,14 +192,7 @@ def find_case(ctx: TacticContext, tag: str) -> str:
         for goal, found in tags:
             if test(found):
                 return goal
-    known = [f"`{found}`" for _, found in tags if found]
-    if not known:
-        note = "There are no cases to select."
-    elif len(known) == 1:
-        note = f"The only available case tag is {known[0]}."
-    else:
-        note = f"The available case tags are {', '.join(known[:-1])} and {known[-1]}."
-    raise TacticError(f"Case tag `{tag}` not found.\n\nNote: {note}")
+    raise ctx.no_such_case(tag)
 
 
 @tactic(NextStx)

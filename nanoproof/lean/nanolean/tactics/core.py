@@ -17,7 +17,7 @@ from nanoproof.lean.nanolean.kernel.expr import Expr
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import Tactic, TacticSeq
-from nanoproof.lean.nanolean.tactics.goals import goal_target
+from nanoproof.lean.nanolean.tactics.goals import goal_tag, goal_target
 
 if TYPE_CHECKING:
     from nanoproof.lean.nanolean.elab.session import Session
@@ -127,6 +127,17 @@ class TacticContext:
     def with_goal(self, text: str) -> TacticError:
         """An error message followed by the main goal, as most tactics of Lean end theirs."""
         return TacticError(f"{text}\n\n{self.show_goal(self.main)}")
+
+    def no_such_case(self, tag: str) -> TacticError:
+        """The refusal of a case tag that no goal has."""
+        known = [f"`{name}`" for goal in self.goals if (name := goal_tag(self.mctx, goal))]
+        if not known:
+            note = "There are no cases to select."
+        elif len(known) == 1:
+            note = f"The only available case tag is {known[0]}."
+        else:
+            note = f"The available case tags are {', '.join(known[:-1])} and {known[-1]}."
+        return TacticError(f"Case tag `{tag}` not found.\n\nNote: {note}")
 
     # -- trying ------------------------------------------------------------------------------------------------------
 
