@@ -5,8 +5,8 @@ from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_
 from tests.nanolean.linear_claims import derived_claim, random_claim
 from tests.nanolean.proving import start
 
-CLAIMS = 700
-DERIVED = 100
+CLAIMS = 500
+DERIVED = 80
 
 
 def after_omega(statement: str) -> TacticState | None:

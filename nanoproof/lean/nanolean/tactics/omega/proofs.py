@@ -158,6 +158,7 @@ class Builder:
 
     def _lemma(self, name: str, *args: Expr, tail: bool = False) -> Expr:
         """A lemma over the list of all atoms; with `tail` over the list after the 1."""
+        self.atoms.mctx.budget.spend(4)
         return mk_app(Const(f"Omega.{name}"), self._lists[1 if tail else 0], self._base, *args)
 
     def _code(self, of: Sum) -> Code:
@@ -187,6 +188,7 @@ class Builder:
 
     def _atom_code(self, atom: int) -> Code:
         place, term = self._places[atom], self.atoms.terms[atom]
+        self.atoms.mctx.budget.spend(4 * place)
         proof = mk_app(Const("Omega.head"), self._base, term, self._lists[place + 1])
         code: Expr = ONE_LIT
         for i in range(place - 1, -1, -1):

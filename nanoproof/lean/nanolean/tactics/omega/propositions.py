@@ -12,7 +12,6 @@ from typing import Literal
 from nanoproof.lean.nanolean.kernel.expr import BVar, Const, Expr, Lam, Lit, Pi, get_app_fn_args, lift, mk_app
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
-from nanoproof.lean.nanolean.tactics.omega.sums import ground_value
 
 NOT = Const("Not")
 AND = Const("And")
@@ -95,7 +94,7 @@ def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
         case "Iff", 2:
             neither = mk_app(AND, _negation(args[0]), _negation(args[1]))
             return Either(mk_app(AND, *args), neither, _apply("Omega.cases_of_iff", *args, proof))
-        case "Nat.dvd", 2 if ground_value(mctx, args[0]) is not None:
+        case "Nat.dvd", 2:
             remainder = _apply("Nat.mod", args[1], args[0])
             return Relation("eq", remainder, ZERO_LIT, _apply("Nat.mod_eq_zero_of_dvd", *args, proof))
         case "Not", 1:
@@ -125,7 +124,7 @@ def open_negation(mctx: MetaContext, negated: Expr, proof: Expr) -> Opened:
             p, q = args
             cases = mk_app(AND, p, _negation(q)), mk_app(AND, _negation(p), q)
             return Either(*cases, _apply("Omega.cases_of_not_iff", p, q, proof))
-        case "Nat.dvd", 2 if ground_value(mctx, args[0]) is not None:
+        case "Nat.dvd", 2:
             remainder = _apply("Nat.mod", args[1], args[0])
             return Relation("lt", ZERO_LIT, remainder, _apply("Omega.mod_pos_of_not_dvd", *args, proof))
     if isinstance(prop, Pi) and _is_implication(mctx, prop):
@@ -150,12 +149,10 @@ def _says_something(mctx: MetaContext, prop: Expr, holds: bool) -> bool:
     mctx.budget.spend()
     prop, name, args = _head(mctx, prop)
     match name, len(args):
-        case "Nat.le" | "Nat.lt", 2:
+        case "Nat.le" | "Nat.lt" | "Nat.dvd", 2:
             return True
         case "Eq", 3:
             return args[0] is NAT_TYPE
-        case "Nat.dvd", 2:
-            return ground_value(mctx, args[0]) is not None
         case "Not", 1:
             return _says_something(mctx, args[0], not holds)
         case "Iff", 2:
