@@ -149,7 +149,12 @@ def tactics_of(text: str) -> list[str]:
         commands = parse_commands(source)
     if len(commands) != 1 or not isinstance(commands[0], ExampleCmd) or not isinstance(commands[0].value, By):
         return [text.strip()]
-    return [source[tactic.pos : tactic.end] for tactic in commands[0].value.tactics.tactics]
+    tactics = commands[0].value.tactics.tactics
+    return [" " * _column(source, tactic.pos) + source[tactic.pos : tactic.end] for tactic in tactics]
+
+
+def _column(text: str, offset: int) -> int:
+    return offset - text.rfind("\n", 0, offset) - 1
 
 
 def refreshed(text: str) -> str:
