@@ -10,6 +10,7 @@ from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Pi, get_app_fn, get
 from nanoproof.lean.nanolean.meta.assign import eta_reduce
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
+from nanoproof.lean.nanolean.meta.reduce import head_beta
 
 CONNECTIVES = {
     ("And", 2): "instDecidableAnd",
@@ -26,7 +27,20 @@ ATOMS = {
 }
 EQUALITIES: dict[Expr, str] = {Const("Nat"): "Nat.decEq", Const("Bool"): "instDecidableEqBool"}
 GENERAL = {
-    "Decidable": ("instDecidableEqList", "instDecidableEqOption", "instDecidableEqProd"),
+    "Decidable": (
+        "instDecidableEqList",
+        "instDecidableEqOption",
+        "instDecidableEqProd",
+        "Nat.decidableBallLT",
+        "Nat.decidableBallLE",
+        "Nat.decidableExistsLT",
+        "Nat.decidableExistsLE",
+        "List.decidableMem",
+        "List.decidableBAll",
+        "List.decidableBEx",
+        "Bool.instDecidableForallOfDecidablePred",
+        "Bool.instDecidableExistsOfDecidablePred",
+    ),
     "Inhabited": ("instInhabitedNat", "instInhabitedBool", "instInhabitedList", "instInhabitedProp"),
     "Nonempty": ("instNonemptyOfInhabited",),
 }
@@ -70,13 +84,13 @@ def synthesize(mctx: MetaContext, type_: Expr, lctx: LocalContext, depth: int = 
 
 def decidable_instance(mctx: MetaContext, prop: Expr, lctx: LocalContext | None = None, depth: int = 0) -> Expr | None:
     """A term of type `Decidable prop`, None where neither context nor library has one."""
-    prop = mctx.instantiate(prop)
+    prop = head_beta(mctx.instantiate(prop))
     goal = mk_app(Const("Decidable"), prop)
     found = _local(mctx, goal, lctx, depth) if lctx is not None else None
     if found is not None:
         return found
     if isinstance(prop, Pi):
-        return _implication(mctx, prop, lctx, depth)
+        return _implication(mctx, prop, lctx, depth) or _general(mctx, goal, lctx or LocalContext(), depth)
     fn, args = get_app_fn_args(prop)
     if not isinstance(fn, Const):
         return None
