@@ -17,12 +17,12 @@ from nanoproof.lean.nanolean.tactics.goals import append_tag, goal_tag, new_goal
 def calc_tactic(ctx: TacticContext, stx: CalcStx) -> None:
     """`calc a = b := p` and further steps; where the goal ends elsewhere, `b = c` is left as `calc.step`."""
     mctx, goal, target = ctx.mctx, ctx.main, ctx.target
-    elaborator = Elaborator(ctx.session, ctx.lctx)
+    elaborator, known = Elaborator(ctx.session, ctx.lctx), len(mctx.decls)
     chain = elab_calc_steps(elaborator, Calc(stx.steps, pos=stx.pos, end=stx.end))
     steps: list[str] = []
     if not mctx.is_def_eq(_statement(chain), target):
         chain, steps = _with_last_step(ctx, chain)
-    found = finish(elaborator, mctx.instantiate(chain.proof), "goals", stx)
+    found = finish(elaborator, mctx.instantiate(chain.proof), "goals", stx, known)
     mctx.assign(goal, found.term)
     goals = [*found.goals, *steps]
     tag_goals(ctx, goals, goal_tag(mctx, goal), "calc")

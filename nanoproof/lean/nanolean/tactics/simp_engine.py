@@ -44,7 +44,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import (
 from nanoproof.lean.nanolean.tactics.matching import Match
 from nanoproof.lean.nanolean.tactics.simp_procs import Proc
 from nanoproof.lean.nanolean.tactics.simp_rules import Rule, RuleIndex, key_of
-from nanoproof.lean.nanolean.tactics.term_order import less
+from nanoproof.lean.nanolean.tactics.term_order import TermOrder
 from nanoproof.lean.nanolean.tactics.unfolding import reduce_match, unfold_by_equation
 
 MAX_DEPTH = 400
@@ -77,6 +77,7 @@ class Simplifier:
         self.unfold = unfold
         self.trace = trace
         self.places = {decl.fvar_id: place for place, decl in enumerate(lctx)}
+        self.order = TermOrder(lambda fvar_id: self.places.get(fvar_id, -1), mctx.budget.spend)
         self.depth = 0
         self.discharging = 0
         self.caches: list[dict[Expr, Step]] = [{} for _ in range(MAX_DISCHARGE_DEPTH + 1)]
@@ -267,12 +268,9 @@ class Simplifier:
             return None
         if found.functions:
             rhs = beta_reduce(rhs)
-        if rhs is e or alpha_eq(rhs, e) or (rule.permutes and not less(rhs, e, self._place)):
+        if rhs is e or alpha_eq(rhs, e) or (rule.permutes and not self.order.less(rhs, e)):
             return None
         return Step(rhs, self._equation(rule, e, rhs, proof))
-
-    def _place(self, fvar_id: str) -> int:
-        return self.places.get(fvar_id, -1)
 
     def _conditions(self, rule: Rule, found: Match) -> bool:
         """Prove the arguments that matching has not found."""
