@@ -60,6 +60,9 @@ QUANTIFIERS = {
     "nested exists": "(α β : Type) (p : α → β → Prop) : (∃ a b, p a b) ↔ ∃ b a, p a b",
     "exists and or": "(α : Type) (p q : α → Prop) : (∃ x, p x ∨ q x) ↔ (∃ x, p x) ∨ ∃ x, q x",
     "exists over a proposition": "(p q : Prop) : (∃ _h : p, q) ↔ p ∧ q",
+    "either side of an equivalence": "(p q : Nat → Prop) (h : ∀ x, p x ↔ q x) : (∃ x, p x) ↔ ∃ x, q x",
+    "symmetric and transitive": "(α : Type) (r : α → α → Prop) (s : ∀ a b, r a b → r b a) "
+    "(t : ∀ a b c, r a b → r b c → r a c) (a b c d : α) (h : r a b) (k : r c b) (l : r c d) : r d a",
     "offset in a pattern": "(p : Nat → Prop) (h : ∀ x, p (x + 1) → p x) (k : p 3) : p 1",
     "equation": "{α : Type} (f g : α → α) (h : ∀ x, f x = g x) (a b : α) (k : a = b) : f a = g b",
     "inverse": "{α : Type} (f g : α → α) (h : ∀ x, g (f x) = x) (a b : α) (k : f a = b) (l : g b = b) : a = b",

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.nanolean.elab.names import constant_name
 from nanoproof.lean.nanolean.errors import ElabError, TacticError
-from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, DefInfo
-from nanoproof.lean.nanolean.kernel.expr import Const
+from nanoproof.lean.nanolean.kernel.declaration import DefInfo
 from nanoproof.lean.nanolean.syntax import Ident, SimpLemma
 from nanoproof.lean.nanolean.tactics.core import TacticContext
 from nanoproof.lean.nanolean.tactics.grind.normal import Normalizer
-from nanoproof.lean.nanolean.tactics.grind.theorems import Theorem, make_theorems
+from nanoproof.lean.nanolean.tactics.grind.theorems import Theorem, global_theorem
 
 
 @dataclass
@@ -44,20 +43,11 @@ def _read(ctx: TacticContext, lemma: SimpLemma, found: Lemmas) -> None:
     if lemma.erase:
         raise TacticError(f"`{info.name}` is not marked with the `[grind]` attribute")
     if ctx.mctx.is_prop(info.type):
-        found.theorems += _theorems(ctx, info)
+        theorem = global_theorem(ctx.mctx, info, Normalizer(ctx.mctx)(info.type))
+        if theorem is None:
+            raise TacticError(f"invalid E-matching theorem `{info.name}`, failed to find patterns")
+        found.theorems.append(theorem)
     elif isinstance(info, DefInfo) and not lemma.symm:
         found.definitions.append(info.name)
     else:
         raise TacticError(f"invalid `grind` parameter, `{info.name}` is not a theorem, definition, or inductive type")
-
-
-def _theorems(ctx: TacticContext, info: ConstantInfo) -> list[Theorem]:
-    """Theorems whose patterns are looked for in the conclusion first."""
-    statement = Normalizer(ctx.mctx)(info.type)
-    name = info.name
-    found = make_theorems(
-        ctx.mctx, name, statement, lambda ex, levels: Const(name, levels), info.level_params, ("backward",)
-    )
-    if not found:
-        raise TacticError(f"invalid E-matching theorem `{name}`, failed to find patterns")
-    return found

@@ -7,7 +7,7 @@ from nanoproof.lean.nanolean.kernel.level import Level
 from nanoproof.lean.nanolean.tactics.grind.explain import Explainer, mk_not
 from nanoproof.lean.nanolean.tactics.grind.normal import beta_app
 from nanoproof.lean.nanolean.tactics.grind.state import Build, State
-from nanoproof.lean.nanolean.tactics.grind.theorems import make_theorems
+from nanoproof.lean.nanolean.tactics.grind.theorems import local_theorems
 
 
 def note_quantifier(state: State, e: Expr) -> None:
@@ -32,7 +32,7 @@ def _add_theorem(state: State, statement: Expr, build: Build) -> None:
         return build(ex)
 
     generation = state.graph.generation[statement]
-    state.theorems += make_theorems(state.mctx, statement, statement, proof, generation=generation)
+    state.theorems += local_theorems(state.mctx, statement, proof, generation)
 
 
 def _false_forall(state: State, e: Pi) -> None:

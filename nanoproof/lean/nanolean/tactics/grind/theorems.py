@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
     BVar,
@@ -54,58 +55,79 @@ class Theorem:
     generation: int = 0
 
 
-def make_theorems(
-    mctx: MetaContext,
-    key: object,
-    statement: Expr,
-    proof: Proof,
-    level_params: tuple[str, ...] = (),
-    orders: Sequence[Order] = ("forward", "backward"),
-    generation: int = 0,
-) -> list[Theorem]:
-    """The theorems that a quantified statement in normal form gives, one for each useful choice of patterns."""
+class Statement(NamedTuple):
+    """A quantified statement taken apart: see `Theorem`."""
+
+    types: tuple[Expr, ...]
+    is_hyp: tuple[bool, ...]
+    body: Expr
+
+    def places(self, order: Order) -> list[Expr]:
+        """Premises and conclusion, each over all variables, in the order in which patterns are looked for."""
+        count = len(self.types)
+        premises = [lift(type_, count - place) for place, type_ in enumerate(self.types) if self.is_hyp[place]]
+        return [*premises, self.body] if order == "forward" else [self.body, *reversed(premises)]
+
+    def wanted(self) -> set[int]:
+        """The variables that patterns have to determine."""
+        return {place for place, hyp in enumerate(self.is_hyp) if not hyp}
+
+
+def read_statement(mctx: MetaContext, statement: Expr) -> Statement:
+    """Take the binders off a statement in normal form."""
     types: list[Expr] = []
     is_hyp: list[bool] = []
     locals_: list[Expr] = []
-    body = statement
-    while isinstance(body, Pi) and len(types) < MAX_BINDERS:
-        type_ = instantiate(body.type, *reversed(locals_)) if locals_ else body.type
-        types.append(body.type)
+    while isinstance(statement, Pi) and len(types) < MAX_BINDERS:
+        type_ = instantiate(statement.type, *reversed(locals_)) if locals_ else statement.type
+        types.append(statement.type)
         is_hyp.append(mctx.is_prop(type_))
         locals_.append(mctx.fresh_local("x", type_).fvar)
-        body = body.body
-    found: dict[tuple[Expr, ...], None] = {}
-    for order in orders:
-        for part in _conjuncts(body):
-            places = _places(types, is_hyp, part, order)
-            wanted = {place for place, hyp in enumerate(is_hyp) if not hyp}
-            patterns = _choose(places, types, wanted, NOT_PATTERNS | ARITHMETIC)
-            patterns = patterns or _choose(places, types, wanted, NOT_PATTERNS)
-            if patterns:
-                found[patterns] = None
-    parts = (tuple(types), tuple(is_hyp), body)
-    return [Theorem(key, *parts, patterns, level_params, proof, generation) for patterns in found]
+        statement = statement.body
+    return Statement(tuple(types), tuple(is_hyp), statement)
 
 
-def _conjuncts(e: Expr, holds: bool = True) -> list[Expr]:
-    """The parts of a conjunction, also of a negated disjunction; each may trigger the whole."""
-    fn, args = get_app_fn_args(e)
-    name = fn.name if isinstance(fn, Const) else ""
-    if name == "Not" and len(args) == 1:
-        return _conjuncts(args[0], not holds)
-    if name == ("And" if holds else "Or") and len(args) == 2:
-        return [part for arg in args for part in _conjuncts(arg, holds)]
-    return [e]
+def local_theorems(mctx: MetaContext, fact: Expr, proof: Proof, generation: int) -> list[Theorem]:
+    """Theorems from a quantified fact: one for each single pattern, else one for a choice of several from each end."""
+    statement = read_statement(mctx, fact)
+    found: dict[tuple[Expr, ...], None] = {(pattern,): None for pattern in _single_patterns(statement)}
+    if not found:
+        chosen = (_patterns(statement, order) for order in ("forward", "backward"))
+        found = dict.fromkeys(patterns for patterns in chosen if patterns)
+    return [Theorem(fact, *statement, patterns, (), proof, generation) for patterns in found]
 
 
-def _places(types: list[Expr], is_hyp: list[bool], body: Expr, order: Order) -> list[Expr]:
-    """Premises and conclusion, each over all variables, in the order in which patterns are looked for."""
-    count = len(types)
-    premises = [lift(type_, count - place) for place, type_ in enumerate(types) if is_hyp[place]]
-    return [*premises, body] if order == "forward" else [body, *reversed(premises)]
+def global_theorem(mctx: MetaContext, info: ConstantInfo, statement: Expr) -> Theorem | None:
+    """A theorem of the library, whose patterns are looked for in its conclusion first; None where it has none."""
+    read = read_statement(mctx, statement)
+    patterns = _patterns(read, "backward")
+    if not patterns:
+        return None
+    return Theorem(info.name, *read, patterns, info.level_params, lambda ex, levels: Const(info.name, levels))
 
 
-def _choose(places: list[Expr], types: list[Expr], wanted: set[int], refused: set[str]) -> tuple[Expr, ...] | None:
+# -- patterns ----------------------------------------------------------------------------------------------------------
+
+
+def _single_patterns(statement: Statement) -> Iterator[Expr]:
+    """The patterns that determine all variables alone."""
+    count, wanted = len(statement.types), statement.wanted()
+    for place in statement.places("forward"):
+        for candidate in _candidates(place, NOT_PATTERNS | ARITHMETIC):
+            if wanted and wanted <= _with_types(_variables(candidate, count), statement.types):
+                yield candidate
+
+
+def _patterns(statement: Statement, order: Order) -> tuple[Expr, ...] | None:
+    """The first patterns that determine all variables together, without arithmetic where that can be."""
+    places, wanted = statement.places(order), statement.wanted()
+    found = _choose(places, statement.types, wanted, NOT_PATTERNS | ARITHMETIC)
+    return found or _choose(places, statement.types, wanted, NOT_PATTERNS)
+
+
+def _choose(
+    places: list[Expr], types: tuple[Expr, ...], wanted: set[int], refused: set[str]
+) -> tuple[Expr, ...] | None:
     """The first patterns without refused heads that determine the wanted variables; None where there are none."""
     count = len(types)
     known: set[int] = set()
@@ -151,7 +173,7 @@ def _variables(e: Expr, count: int) -> set[int]:
     return {count - 1 - idx for idx in range(count) if has_loose_bvar(e, idx)}
 
 
-def _with_types(places: set[int], types: list[Expr]) -> set[int]:
+def _with_types(places: set[int], types: tuple[Expr, ...]) -> set[int]:
     """The places together with those that occur in the types of variables there: matching finds them too."""
     found: set[int] = set()
     todo = sorted(places)
