@@ -67,6 +67,8 @@ PROVED = {
     "if": "(x y : Nat) : (if x ≤ y then x else y) ≤ x",
     "if with a hypothesis": "(x y : Nat) (h : (if x < 3 then y else 2 * y) = 5) : x < 3 ∧ y = 5",
     "if with an opaque condition": "(p : Prop) (h : Decidable p) (x : Nat) : (if p then x else x + 1) ≥ x",
+    "minimum": "(x y : Nat) : min x y ≤ x ∧ min x y + max x y = x + y",
+    "maximum": "(x y z : Nat) (h : max x y < z) : x < z ∧ y < z",
     "products are atoms": "(x y : Nat) (h : x * y < 3) : x * y ≤ 5",
     "applications are atoms": "(f : Nat → Nat) (x : Nat) (h : f x < 3) : 2 * f x < 6",
     "lengths": "(l : List Nat) (h : l.length ≠ 0) : 0 < l.length",
@@ -116,6 +118,11 @@ def test_the_message_has_intervals_and_coefficients():
 
 def test_the_message_does_not_use_names_of_the_context():
     assert refusal("(a c : Nat) (h : a < c) : False", "omega").endswith("where\n b := ↑a\n d := ↑c")
+
+
+def test_the_message_is_about_a_case_that_is_possible():
+    message = refusal("(x y : Nat) (h : x < 3 ∨ y < x) (h' : 5 ≤ x) (h'' : x ≠ y + 1) : False", "omega")
+    assert "a - b ≥ 2" in message or "b - a ≤ -2" in message
 
 
 def test_the_message_is_about_a_case_where_cases_were_distinguished():

@@ -1,7 +1,8 @@
 """`omega`: linear arithmetic on natural numbers.
 
-`propositions` reads hypotheses as relations, `sums` reads terms as linear sums, `prover` adds what is known about
-`-`, `/` and `%` and distinguishes cases, `search` looks for a contradiction, `proofs` turns what it found into a term.
+`propositions` reads hypotheses as relations, `sums` reads terms as linear sums, `operations` adds what is known about
+`-`, `/`, `%` and others, `prover` distinguishes cases, `search` looks for a contradiction between inequalities and
+leaves a `certificate`, `proofs` turns that into a term, `message` says what was left when nothing was found.
 """
 
 from __future__ import annotations

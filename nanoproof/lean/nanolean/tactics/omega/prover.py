@@ -1,17 +1,16 @@
-"""The prover: facts about atoms, case distinctions, and the way from a list of hypotheses to a proof of `False`."""
+"""The prover: from a list of hypotheses to a proof of `False`, with case distinctions on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Lit, collect_fvars, get_app_fn_args, mk_app
-from nanoproof.lean.nanolean.kernel.level import ONE
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Lit, collect_fvars, mk_app
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
-from nanoproof.lean.nanolean.tactics.eq_proof import FALSE, mk_eq
+from nanoproof.lean.nanolean.tactics.eq_proof import FALSE
 from nanoproof.lean.nanolean.tactics.omega.certificate import Fact, Refutation
-from nanoproof.lean.nanolean.tactics.omega.proofs import BY_COMPUTATION, refutation_proof
+from nanoproof.lean.nanolean.tactics.omega.operations import Known, facts_about
+from nanoproof.lean.nanolean.tactics.omega.proofs import refutation_proof
 from nanoproof.lean.nanolean.tactics.omega.propositions import (
     Both,
     Either,
@@ -21,9 +20,7 @@ from nanoproof.lean.nanolean.tactics.omega.propositions import (
     open_fact,
 )
 from nanoproof.lean.nanolean.tactics.omega.search import Problem
-from nanoproof.lean.nanolean.tactics.omega.sums import Atoms, add_forms, ground_value, scale_form
-
-Known = Relation | Either
+from nanoproof.lean.nanolean.tactics.omega.sums import Atoms, add_forms, scale_form
 
 
 class Branch:
@@ -81,55 +78,6 @@ class Branch:
                 self.problem.add(Fact("eq_symm", left, right, item.proof, scale_form(form, -1)))
 
 
-def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
-    """What is known about a difference, a quotient or remainder by a number, a power of a number, or `if`."""
-    fn, args = get_app_fn_args(atom)
-    match fn.name if isinstance(fn, Const) else "", args:
-        case "Nat.sub", [a, b]:
-            total = _apply("Nat.add", atom, b)
-            cases = _apply("Nat.le", total, a), _apply("Nat.le", atom, Lit(0))
-            yield Either(*cases, _apply("Omega.sub_cases", a, b))
-            yield Relation("le", a, total, _apply("Omega.sub_le_add", a, b))
-            yield Relation("le", atom, a, _apply("Nat.sub_le", a, b))
-        case "Nat.div" | "Nat.mod", [a, b]:
-            yield from _division_facts(mctx, a, b)
-        case "Nat.pow", [a, b]:
-            smaller = _predecessor(b)
-            if smaller is not None and ground_value(mctx, a) is not None:
-                product = _apply("Nat.mul", mk_app(fn, a, smaller), a)
-                yield Relation("eq", atom, product, _apply("Nat.pow_succ", a, smaller))
-        case "ite", [type_, condition, _, a, b] if type_ is NAT_TYPE:
-            positive = _apply("And", condition, mk_eq(ONE, NAT_TYPE, atom, a))
-            negative = _apply("And", _apply("Not", condition), mk_eq(ONE, NAT_TYPE, atom, b))
-            yield Either(positive, negative, _apply("Omega.ite_cases", *args[1:]))
-
-
-def _division_facts(mctx: MetaContext, a: Expr, b: Expr) -> Iterator[Known]:
-    """`b * (a / b) + a % b = a` and `a % b < b` where `b` is a number; for 0 that `a / 0` is 0."""
-    divisor = ground_value(mctx, b)
-    if divisor is None:
-        return
-    quotient, remainder = _apply("Nat.div", a, b), _apply("Nat.mod", a, b)
-    total = _apply("Nat.add", _apply("Nat.mul", b, quotient), remainder)
-    yield Relation("eq", total, a, _apply("Nat.div_add_mod", a, b))
-    if divisor == 0:
-        yield Relation("eq", quotient, Lit(0), _apply("Nat.div_zero", a))
-    else:
-        yield Relation("lt", remainder, b, _apply("Omega.mod_lt", a, b, BY_COMPUTATION))
-
-
-def _apply(name: str, *args: Expr) -> Expr:
-    return mk_app(Const(name), *args)
-
-
-def _predecessor(e: Expr) -> Expr | None:
-    """`k` where the term is `k + 1` or `Nat.succ k`."""
-    fn, args = get_app_fn_args(e)
-    if fn is Const("Nat.succ") and len(args) == 1:
-        return args[0]
-    return args[0] if fn is Const("Nat.add") and len(args) == 2 and args[1] is Lit(1) else None
-
-
 class Case(NamedTuple):
     """A refutation that may use an assumption, the local of this id."""
 
@@ -159,9 +107,11 @@ class Prover:
     def refute(self, branch: Branch) -> Expr | None:
         """A proof that the branch is contradictory, with case distinctions where needed; None if there is none."""
         found = self.refute_at_once(branch)
-        if found is not None or not branch.choices:
-            self.failed = self.failed or branch.problem
+        if found is not None:
             return found
+        if not branch.choices:
+            self.failed = self.failed or branch.problem
+            return None
         for choice in branch.choices:
             for side in (0, 1):
                 case = self._refute_case(branch, choice, side, self.refute_at_once)
