@@ -54,7 +54,7 @@ def refute(state: State, limits: Limits, depth: int = 0) -> Expr | None:
 
 
 def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> Expr | None:
-    for _ in range(MAX_ROUNDS + 1):
+    for rounds_left in range(MAX_ROUNDS, -1, -1):
         saturate(state)
         while state.conflict is None and state.existentials:
             opened.append(_open_witness(state, state.existentials.pop(0)))
@@ -66,10 +66,15 @@ def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> E
         proof = arithmetic_refutes(state)
         if proof is not None:
             return proof
-        unfolded = unfold_definitions(state)
-        if not (instantiate_theorems(state) or unfolded or implied_equality(state)):
+        if rounds_left == 0 or not _more_facts(state):
             break
     return None if depth >= MAX_DEPTH else _split(state, limits, depth)
+
+
+def _more_facts(state: State) -> bool:
+    """Unfold definitions, instantiate theorems, else ask arithmetic for an equality; whether anything is new."""
+    unfolded = unfold_definitions(state)
+    return instantiate_theorems(state) or unfolded or implied_equality(state)
 
 
 # -- existence ---------------------------------------------------------------------------------------------------------
