@@ -20,6 +20,7 @@ PROVED = {
     "zero is the least": "(x : Nat) : 0 ≤ x",
     "large numbers": "(x y : Nat) (h : 10000000000000000 * x < 10000000000000000 * y + 1) : x ≤ y",
     "closed arithmetic": "(x : Nat) (h : x < 2 ^ 5 - 3 * 4) : x < 20",
+    "power of a number to a number": "(x : Nat) (h : x < 2 ^ 256) : x < 2 ^ 256 + 2",
     "closed factor": "(x y : Nat) (h : (1 + 2) * x = y * 2 ^ 2) : 6 * x = 8 * y",
     "parity": "(x y : Nat) (h : 2 * x = 2 * y + 1) : False",
     "rounding": "(x y : Nat) (h : 3 * x ≤ 3 * y + 2) : x ≤ y",
@@ -92,6 +93,7 @@ REFUSED = {
     "a universal hypothesis": "(h : ∀ x : Nat, x < 3) : False",
     "False among the hypotheses": "(x : Nat) (h : False) : x = x + 1",
     "other types": "(a b : Bool) (h : a = b) : b = a",
+    "a power that is not evaluated": "(x : Nat) (h : x < 2 ^ 257) : x < 2 ^ 258",
     "a variable as divisor": "(x y : Nat) : x / y ≤ x",
     "a variable as exponent": "(n : Nat) : 0 < 2 ^ n",
     "what needs the shadows of the Omega test": "(x y : Nat) (h : 27 ≤ 11 * x + 13 * y) (h' : 11 * x + 13 * y ≤ 45) "
