@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.nanolean.proving import goals, proves, refusal, targets, with_commands
+from nanoproof.lean.nanolean.tactic_state import proof_status, run_tactic
+from tests.nanolean.proving import goals, proves, refusal, start, targets, with_commands
 
 
 @pytest.mark.parametrize(
@@ -136,3 +137,15 @@ def test_metavariables_of_the_goal_are_left_alone():
 
 def test_a_witness_that_is_a_proof_makes_a_conjunction():
     assert goals("(p q : Prop) (h : ¬(p → q)) : False", "simp at h") == ["p q : Prop\nh : p ∧ ¬q\n⊢ False"]
+
+
+def test_terms_are_rules_too():
+    assert proves("(a b : Nat) (h : a ≠ b) : ¬b = a", "simp [h.symm]")
+    assert proves("(f : Nat → Nat) (h : ∀ x, f x = x) (a : Nat) : f a = a", "simp only [h a]")
+
+
+def test_permutations_of_deep_terms_take_few_steps():
+    rules = "Nat.add_mul, Nat.mul_add, Nat.add_comm, Nat.add_left_comm, Nat.add_assoc, Nat.mul_comm, Nat.mul_left_comm"
+    statement = "(a b c d : Nat) : (a + b + c) * (a + b + c) * d = d * (c + b + a) * (c + a + b)"
+    done = run_tactic(start(statement), f"simp [{rules}, Nat.mul_assoc]", steps=40_000)
+    assert proof_status(done.state) == "Completed"

@@ -68,10 +68,10 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
     locals_ = []
     target = goal_target(mctx, goal)
-    for arg, value in zip(stx.args, values):
+    for arg, value in reversed(list(zip(stx.args, values))):
         local = mctx.fresh_local(local_name(arg.name), mctx.instantiate(mctx.infer_type(value)))
         target = instantiate(kabstract(mctx, target, value), local.fvar)
-        locals_.append(local)
+        locals_.insert(0, local)
     names: list[str] = []
     proofs: list[Expr] = []
     for arg, value, local in reversed(list(zip(stx.args, values, locals_))):

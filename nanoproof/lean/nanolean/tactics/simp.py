@@ -53,7 +53,7 @@ class SimpSet:
     stx: Tactic | None = None
     """The call, which traces are about."""
 
-    def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str = "") -> Simplifier:
+    def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
         """A simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
         rules = [rule for rule in (*self.own, *extra) if rule.name != without]
         indexes = [RuleIndex(rules), self.base] if rules else [self.base]
