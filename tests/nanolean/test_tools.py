@@ -137,6 +137,12 @@ def test_a_file_with_a_gap_is_not_exported(tmp_path):
     assert not (tmp_path / "out.lean").exists()
 
 
+def test_a_proof_that_only_the_library_can_make_is_not_exported(tmp_path):
+    with pytest.raises(UserError, match="only inside of the library"):
+        export(["Nat.mod_lt"], tmp_path / "out.lean")
+    assert not (tmp_path / "out.lean").exists()
+
+
 def test_an_unknown_name_is_not_exported(tmp_path):
     with pytest.raises(UserError, match=r"Nat\.nonsense is neither"):
         export(["Nat.nonsense"], tmp_path / "out.lean")

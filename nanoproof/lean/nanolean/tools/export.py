@@ -28,7 +28,8 @@ NAMESPACE = "NanoLean"
 def export(sources: Sequence[str], out: Path) -> int:
     """Write library theorems (by name) or the theorems of files to one `.lean` file.
 
-    Raises UserError for a name that the library does not have, or a file whose proofs do not hold.
+    Raises UserError for a name that the library does not have, a file whose proofs do not hold, or a proof that needs
+    to see inside of a definition that Lean's core makes in another way (such as `Nat.mod`).
     """
     base = load_library(distrust=True)
     known = library_declarations()
@@ -39,6 +40,10 @@ def export(sources: Sequence[str], out: Path) -> int:
             raise UserError(f"{name} is neither a declaration of the library nor a .lean file")
     texts = [checked_text(base, Path(file)) for file in files]
     text = standalone(base, known, names, texts)
+    problems = [message for message in run_text(base, text).messages if message.severity == "error"]
+    if problems:
+        reason = problems[0].text.splitlines()[0]
+        raise UserError(f"not exported: the proof holds only inside of the library's own files ({reason})")
     try:
         atomic_write_text(out, text)
     except OSError as error:
