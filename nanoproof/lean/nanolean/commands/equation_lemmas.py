@@ -6,6 +6,7 @@ that excludes the earlier one. `f.eq_def` states the whole body. All are proved 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -149,11 +150,14 @@ class EquationLemmas:
         statement = self._public(mctx.instantiate(mctx.mk_pi(ids, goal_type(self.session, goal.id))))
         return TheoremDecl(name, self.level_params, statement, mctx.instantiate(mctx.mk_lambda(ids, goal)))
 
-    def _public(self, type_: Expr) -> Expr:
-        """The statement with names of binders that can be written."""
+    def _public(self, type_: Expr, taken: frozenset[str] = frozenset()) -> Expr:
+        """The statement with names of binders that can be written and differ from each other."""
         if not isinstance(type_, Pi):
             return type_
-        return Pi(type_.name.partition(INACCESSIBLE_MARK)[0] or "x", type_.type, self._public(type_.body), type_.info)
+        stem = type_.name.partition(INACCESSIBLE_MARK)[0] or "x"
+        names = itertools.chain([stem], (f"{stem}_{i}" for i in itertools.count(1)))
+        name = next(name for name in names if name not in taken)
+        return Pi(name, type_.type, self._public(type_.body, taken | {name}), type_.info)
 
 
 def goal_type(session: Session, goal: str) -> Expr:

@@ -255,7 +255,7 @@ class Call:
             value, stx = arg, self.stx
         else:
             value, stx = self.elaborator.elab(arg, pi.type), arg
-        coerced = self.elaborator.coerce(value, pi.type)
+        coerced = self.elaborator.coerce(value, pi.type, stx)
         if coerced is not None:
             return coerced
         show = self.elaborator.show

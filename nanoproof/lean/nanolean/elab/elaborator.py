@@ -97,7 +97,7 @@ class Elaborator:
 
     def ensure_type(self, e: Expr, expected: Expr, stx: Term) -> Expr:
         """`e`, or a coercion of it, with the expected type; raises where the types do not agree."""
-        coerced = self.coerce(e, expected)
+        coerced = self.coerce(e, expected, stx)
         if coerced is not None:
             return coerced
         type_ = self.mctx.infer_type(e)
@@ -108,13 +108,16 @@ class Elaborator:
             stx.end,
         )
 
-    def coerce(self, e: Expr, expected: Expr) -> Expr | None:
-        """`e` where its type agrees, its coercion from `Bool` to `Prop` where that helps, otherwise None."""
+    def coerce(self, e: Expr, expected: Expr, stx: Term) -> Expr | None:
+        """`e` where its type agrees, its coercion between `Bool` and `Prop` where that helps, otherwise None."""
         type_ = self.mctx.infer_type(e)
         if self.mctx.is_def_eq(expected, type_):
             return e
         if self.mctx.whnf(type_) is BOOL and self.mctx.whnf(expected) is PROP:
             return self.bool_to_prop(e)
+        if type_ is PROP and self.mctx.instantiate(expected) is BOOL and "Decidable.decide" in self.session.state.env:
+            instance = self.fresh_instance(mk_app(Const("Decidable"), e), stx)
+            return mk_app(Const("Decidable.decide"), e, instance)
         return None
 
     def bool_to_prop(self, e: Expr) -> Expr:

@@ -188,6 +188,8 @@ class PatternReader:
         head, type_args = get_app_fn_args(self._whnf(type_))
         if not isinstance(head, Const) or head.name != ctor.induct:
             raise self._mismatch(stx, type_)
+        if len(type_args) > ctor.num_params:
+            raise ElabError(f"patterns for the inductive family `{ctor.induct}` are not supported", stx.pos, stx.end)
         params = type_args[: ctor.num_params]
         rest = ctor.type_at(head.levels)
         for param in params:

@@ -23,9 +23,9 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_app,
 )
 from nanoproof.lean.nanolean.kernel.reduce import beta
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce
 from nanoproof.lean.nanolean.tactics.eq_proof import (
     TRUE,
@@ -42,6 +42,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import (
     trans,
 )
 from nanoproof.lean.nanolean.tactics.matching import Match
+from nanoproof.lean.nanolean.tactics.simp_if import simp_condition
 from nanoproof.lean.nanolean.tactics.simp_procs import Proc
 from nanoproof.lean.nanolean.tactics.simp_rules import Rule, RuleIndex, key_of
 from nanoproof.lean.nanolean.tactics.term_order import TermOrder
@@ -71,6 +72,7 @@ class Simplifier:
         trace: Callable[[Rule | None, Expr, Expr], None] | None = None,
     ) -> None:
         self.mctx = mctx
+        self.lctx = lctx
         self.indexes = indexes
         self.procs = procs
         self.erased = erased
@@ -126,7 +128,9 @@ class Simplifier:
             new = unfold_by_equation(self.mctx, e)
             return None if new is None else Step(new)
         decided = reduce_match(self.mctx, fn, args)
-        return None if decided is None else Step(decided)
+        if decided is not None:
+            return Step(decided)
+        return simp_condition(self.mctx, self.lctx, e, self.simp)
 
     def _parts(self, e: Expr) -> Step:
         if isinstance(e, App):
@@ -292,7 +296,7 @@ class Simplifier:
         """A proof of a condition (or an instance of `Decidable`), None where it does not simplify to `True`."""
         fn, args = get_app_fn_args(prop)
         if isinstance(fn, Const) and fn.name == "Decidable":
-            return decidable_instance(self.mctx, args[0])
+            return decidable_instance(self.mctx, args[0], self.lctx)
         if self.discharging >= MAX_DISCHARGE_DEPTH or not self.mctx.is_prop(prop):
             return None
         self.discharging += 1
