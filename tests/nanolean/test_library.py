@@ -11,6 +11,7 @@ from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
 from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.nanolean.printer import pp_expr
 from nanoproof.lean.nanolean.syntax import TheoremCmd
+from tests.nanolean.library import errors
 
 ALLOWED = {"propext", "Classical.choice", "Quot.sound"}
 
@@ -127,3 +128,13 @@ STATEMENTS = {
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_print_as_those_of_lean_core(name):
     assert statement(name) == STATEMENTS[name]
+
+
+@pytest.mark.parametrize("scope", ["open Nat in\n", "namespace Nat\n"])
+def test_protected_theorems_need_their_full_names(scope):
+    end = "\nend Nat" if scope.startswith("namespace") else ""
+    assert errors(f"{scope}example (a b : Nat) : a + b = b + a := Nat.add_comm a b{end}") == []
+    assert errors(f"{scope}example (a : Nat) : a ≤ a.succ := le_succ a{end}") == []
+    assert errors(f"{scope}example (a b : Nat) : a + b = b + a := add_comm a b{end}") == [
+        "Unknown identifier `add_comm`"
+    ]

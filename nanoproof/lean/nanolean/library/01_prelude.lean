@@ -195,15 +195,15 @@ theorem exists_congr {α : Sort u} {p q : α → Prop} (h : ∀ a, p a ↔ q a) 
 
 /-! Arithmetic on natural numbers -/
 
-def Nat.add (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) n (fun _ ih => Nat.succ ih) m
+protected def Nat.add (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) n (fun _ ih => Nat.succ ih) m
 
-def Nat.mul (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) Nat.zero (fun _ ih => Nat.add ih n) m
+protected def Nat.mul (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) Nat.zero (fun _ ih => Nat.add ih n) m
 
-def Nat.pow (m n : Nat) : Nat := @Nat.rec (fun _ => Nat) (Nat.succ Nat.zero) (fun _ ih => Nat.mul ih m) n
+protected def Nat.pow (m n : Nat) : Nat := @Nat.rec (fun _ => Nat) (Nat.succ Nat.zero) (fun _ ih => Nat.mul ih m) n
 
 def Nat.pred (n : Nat) : Nat := @Nat.rec (fun _ => Nat) Nat.zero (fun k _ => k) n
 
-def Nat.sub (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) n (fun _ ih => Nat.pred ih) m
+protected def Nat.sub (n m : Nat) : Nat := @Nat.rec (fun _ => Nat) n (fun _ ih => Nat.pred ih) m
 
 def Nat.beq (n : Nat) : Nat → Bool :=
   @Nat.rec (fun _ => Nat → Bool)
@@ -223,13 +223,13 @@ inductive Nat.le (n : Nat) : Nat → Prop where
   | refl : Nat.le n n
   | step {m : Nat} : Nat.le n m → Nat.le n (Nat.succ m)
 
-def Nat.lt (n m : Nat) : Prop := Nat.le (n + 1) m
+protected def Nat.lt (n m : Nat) : Prop := Nat.le (n + 1) m
 
-@[reducible] def Nat.ge (n m : Nat) : Prop := Nat.le m n
+@[reducible] protected def Nat.ge (n m : Nat) : Prop := Nat.le m n
 
-@[reducible] def Nat.gt (n m : Nat) : Prop := Nat.lt m n
+@[reducible] protected def Nat.gt (n m : Nat) : Prop := Nat.lt m n
 
-def Nat.dvd (a b : Nat) : Prop := ∃ c, b = a * c
+protected def Nat.dvd (a b : Nat) : Prop := ∃ c, b = a * c
 
 /-! Booleans -/
 

@@ -20,16 +20,16 @@ theorem Nat.add_one (n : Nat) : n + 1 = Nat.succ n := by
 @[simp] theorem Nat.add_one_ne_zero (n : Nat) : n + 1 ≠ 0 := by
   exact Nat.succ_ne_zero n
 
-theorem Nat.zero_ne_add_one (n : Nat) : 0 ≠ n + 1 := by
+protected theorem Nat.zero_ne_add_one (n : Nat) : 0 ≠ n + 1 := by
   exact (Nat.add_one_ne_zero n).symm
 
-theorem Nat.zero_ne_one : 0 ≠ 1 := by
+protected theorem Nat.zero_ne_one : 0 ≠ 1 := by
   exact Nat.zero_ne_add_one 0
 
-theorem Nat.one_ne_zero : 1 ≠ 0 := by
+protected theorem Nat.one_ne_zero : 1 ≠ 0 := by
   exact Nat.add_one_ne_zero 0
 
-theorem Nat.succ_inj {a b : Nat} : Nat.succ a = Nat.succ b ↔ a = b := by
+protected theorem Nat.succ_inj {a b : Nat} : Nat.succ a = Nat.succ b ↔ a = b := by
   constructor
   · intro h
     exact Nat.succ.inj h
@@ -44,18 +44,18 @@ theorem Nat.succ_inj {a b : Nat} : Nat.succ a = Nat.succ b ↔ a = b := by
 
 /-! Addition -/
 
-@[simp] theorem Nat.add_zero (n : Nat) : n + 0 = n := by
+@[simp] protected theorem Nat.add_zero (n : Nat) : n + 0 = n := by
   rfl
 
 theorem Nat.add_succ (n m : Nat) : n + Nat.succ m = Nat.succ (n + m) := by
   rfl
 
-theorem Nat.add_assoc (n m k : Nat) : (n + m) + k = n + (m + k) := by
+protected theorem Nat.add_assoc (n m k : Nat) : (n + m) + k = n + (m + k) := by
   induction k with
   | zero => rfl
   | succ k ih => exact congrArg Nat.succ ih
 
-@[simp] theorem Nat.zero_add (n : Nat) : 0 + n = n := by
+@[simp] protected theorem Nat.zero_add (n : Nat) : 0 + n = n := by
   induction n with
   | zero => rfl
   | succ n ih =>
@@ -71,7 +71,7 @@ theorem Nat.succ_add_eq_add_succ (a b : Nat) : Nat.succ a + b = a + Nat.succ b :
   rw [Nat.succ_add]
   rw [Nat.add_succ]
 
-theorem Nat.add_comm (n m : Nat) : n + m = m + n := by
+protected theorem Nat.add_comm (n m : Nat) : n + m = m + n := by
   induction m with
   | zero =>
     rw [Nat.add_zero]
@@ -81,25 +81,25 @@ theorem Nat.add_comm (n m : Nat) : n + m = m + n := by
     rw [ih]
     exact (Nat.succ_add m n).symm
 
-theorem Nat.add_left_comm (n m k : Nat) : n + (m + k) = m + (n + k) := by
+protected theorem Nat.add_left_comm (n m k : Nat) : n + (m + k) = m + (n + k) := by
   rw [← Nat.add_assoc]
   rw [← Nat.add_assoc]
   rw [Nat.add_comm n m]
 
-theorem Nat.add_right_comm (n m k : Nat) : (n + m) + k = (n + k) + m := by
+protected theorem Nat.add_right_comm (n m k : Nat) : (n + m) + k = (n + k) + m := by
   rw [Nat.add_assoc]
   rw [Nat.add_comm m k]
   rw [← Nat.add_assoc]
 
-theorem Nat.add_add_add_comm (a b c d : Nat) : (a + b) + (c + d) = (a + c) + (b + d) := by
+protected theorem Nat.add_add_add_comm (a b c d : Nat) : (a + b) + (c + d) = (a + c) + (b + d) := by
   rw [Nat.add_assoc]
   rw [Nat.add_left_comm b c d]
   rw [← Nat.add_assoc]
 
-theorem Nat.one_add (n : Nat) : 1 + n = Nat.succ n := by
+protected theorem Nat.one_add (n : Nat) : 1 + n = Nat.succ n := by
   rw [Nat.add_comm]
 
-theorem Nat.add_left_cancel {n m k : Nat} (h : n + m = n + k) : m = k := by
+protected theorem Nat.add_left_cancel {n m k : Nat} (h : n + m = n + k) : m = k := by
   induction n with
   | zero =>
     rw [Nat.zero_add] at h
@@ -111,26 +111,26 @@ theorem Nat.add_left_cancel {n m k : Nat} (h : n + m = n + k) : m = k := by
     rw [Nat.add_right_comm n 1 k] at h
     exact Nat.succ.inj h
 
-theorem Nat.add_right_cancel {n m k : Nat} (h : n + m = k + m) : n = k := by
+protected theorem Nat.add_right_cancel {n m k : Nat} (h : n + m = k + m) : n = k := by
   rw [Nat.add_comm n m] at h
   rw [Nat.add_comm k m] at h
   exact Nat.add_left_cancel h
 
-@[simp] theorem Nat.add_left_cancel_iff {m k n : Nat} : n + m = n + k ↔ m = k := by
+@[simp] protected theorem Nat.add_left_cancel_iff {m k n : Nat} : n + m = n + k ↔ m = k := by
   constructor
   · intro h
     exact Nat.add_left_cancel h
   · intro h
     rw [h]
 
-@[simp] theorem Nat.add_right_cancel_iff {m k n : Nat} : m + n = k + n ↔ m = k := by
+@[simp] protected theorem Nat.add_right_cancel_iff {m k n : Nat} : m + n = k + n ↔ m = k := by
   constructor
   · intro h
     exact Nat.add_right_cancel h
   · intro h
     rw [h]
 
-theorem Nat.eq_zero_of_add_eq_zero_left {n m : Nat} (h : n + m = 0) : m = 0 := by
+protected theorem Nat.eq_zero_of_add_eq_zero_left {n m : Nat} (h : n + m = 0) : m = 0 := by
   cases m with
   | zero => rfl
   | succ m =>
@@ -138,16 +138,16 @@ theorem Nat.eq_zero_of_add_eq_zero_left {n m : Nat} (h : n + m = 0) : m = 0 := b
     rw [← Nat.add_assoc] at h
     exact Nat.add_one_ne_zero (n + m) h
 
-theorem Nat.eq_zero_of_add_eq_zero_right {n m : Nat} (h : n + m = 0) : n = 0 := by
+protected theorem Nat.eq_zero_of_add_eq_zero_right {n m : Nat} (h : n + m = 0) : n = 0 := by
   rw [Nat.add_comm] at h
   exact Nat.eq_zero_of_add_eq_zero_left h
 
-theorem Nat.eq_zero_of_add_eq_zero {n m : Nat} (h : n + m = 0) : n = 0 ∧ m = 0 := by
+protected theorem Nat.eq_zero_of_add_eq_zero {n m : Nat} (h : n + m = 0) : n = 0 ∧ m = 0 := by
   constructor
   · exact Nat.eq_zero_of_add_eq_zero_right h
   · exact Nat.eq_zero_of_add_eq_zero_left h
 
-@[simp] theorem Nat.add_eq_zero_iff {n m : Nat} : n + m = 0 ↔ n = 0 ∧ m = 0 := by
+@[simp] protected theorem Nat.add_eq_zero_iff {n m : Nat} : n + m = 0 ↔ n = 0 ∧ m = 0 := by
   constructor
   · intro h
     exact Nat.eq_zero_of_add_eq_zero h
@@ -155,7 +155,7 @@ theorem Nat.eq_zero_of_add_eq_zero {n m : Nat} (h : n + m = 0) : n = 0 ∧ m = 0
     rw [h.left]
     rw [h.right]
 
-@[simp] theorem Nat.add_eq_left {a b : Nat} : a + b = a ↔ b = 0 := by
+@[simp] protected theorem Nat.add_eq_left {a b : Nat} : a + b = a ↔ b = 0 := by
   constructor
   · intro h
     apply @Nat.add_left_cancel a
@@ -165,7 +165,7 @@ theorem Nat.eq_zero_of_add_eq_zero {n m : Nat} (h : n + m = 0) : n = 0 ∧ m = 0
     rw [h]
     rw [Nat.add_zero]
 
-@[simp] theorem Nat.add_eq_right {a b : Nat} : a + b = b ↔ a = 0 := by
+@[simp] protected theorem Nat.add_eq_right {a b : Nat} : a + b = b ↔ a = 0 := by
   rw [Nat.add_comm]
   exact Nat.add_eq_left
 

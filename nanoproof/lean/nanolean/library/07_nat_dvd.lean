@@ -2,25 +2,25 @@
 Natural numbers: divisibility. `a ∣ b` means `∃ c, b = a * c`.
 -/
 
-@[simp] theorem Nat.dvd_refl (a : Nat) : a ∣ a := by
+@[simp] protected theorem Nat.dvd_refl (a : Nat) : a ∣ a := by
   exists 1
   rw [Nat.mul_one]
 
-@[simp] theorem Nat.dvd_zero (a : Nat) : a ∣ 0 := by
+@[simp] protected theorem Nat.dvd_zero (a : Nat) : a ∣ 0 := by
   exists 0
 
-@[simp] theorem Nat.one_dvd (n : Nat) : 1 ∣ n := by
+@[simp] protected theorem Nat.one_dvd (n : Nat) : 1 ∣ n := by
   exists n
   rw [Nat.one_mul]
 
-@[simp] theorem Nat.dvd_mul_right (a b : Nat) : a ∣ a * b := by
+@[simp] protected theorem Nat.dvd_mul_right (a b : Nat) : a ∣ a * b := by
   exists b
 
-@[simp] theorem Nat.dvd_mul_left (a b : Nat) : a ∣ b * a := by
+@[simp] protected theorem Nat.dvd_mul_left (a b : Nat) : a ∣ b * a := by
   exists b
   rw [Nat.mul_comm]
 
-theorem Nat.dvd_trans {a b c : Nat} (h₁ : a ∣ b) (h₂ : b ∣ c) : a ∣ c := by
+protected theorem Nat.dvd_trans {a b c : Nat} (h₁ : a ∣ b) (h₂ : b ∣ c) : a ∣ c := by
   cases h₁ with
   | intro k hk =>
     cases h₂ with
@@ -30,7 +30,7 @@ theorem Nat.dvd_trans {a b c : Nat} (h₁ : a ∣ b) (h₂ : b ∣ c) : a ∣ c 
       rw [hk]
       rw [Nat.mul_assoc]
 
-theorem Nat.dvd_add {m n k : Nat} (h₁ : k ∣ m) (h₂ : k ∣ n) : k ∣ m + n := by
+protected theorem Nat.dvd_add {m n k : Nat} (h₁ : k ∣ m) (h₂ : k ∣ n) : k ∣ m + n := by
   cases h₁ with
   | intro c hc =>
     cases h₂ with
@@ -40,13 +40,13 @@ theorem Nat.dvd_add {m n k : Nat} (h₁ : k ∣ m) (h₂ : k ∣ n) : k ∣ m + 
       rw [hd]
       rw [Nat.mul_add]
 
-theorem Nat.dvd_mul_right_of_dvd {m n : Nat} (h : n ∣ m) (k : Nat) : n ∣ m * k := by
+protected theorem Nat.dvd_mul_right_of_dvd {m n : Nat} (h : n ∣ m) (k : Nat) : n ∣ m * k := by
   exact Nat.dvd_trans h (Nat.dvd_mul_right m k)
 
-theorem Nat.dvd_mul_left_of_dvd {m n : Nat} (h : n ∣ m) (k : Nat) : n ∣ k * m := by
+protected theorem Nat.dvd_mul_left_of_dvd {m n : Nat} (h : n ∣ m) (k : Nat) : n ∣ k * m := by
   exact Nat.dvd_trans h (Nat.dvd_mul_left m k)
 
-theorem Nat.mul_dvd_mul {a b c d : Nat} (h₁ : a ∣ b) (h₂ : c ∣ d) : a * c ∣ b * d := by
+protected theorem Nat.mul_dvd_mul {a b c d : Nat} (h₁ : a ∣ b) (h₂ : c ∣ d) : a * c ∣ b * d := by
   cases h₁ with
   | intro k hk =>
     cases h₂ with
@@ -56,10 +56,10 @@ theorem Nat.mul_dvd_mul {a b c d : Nat} (h₁ : a ∣ b) (h₂ : c ∣ d) : a * 
       rw [hl]
       rw [Nat.mul_mul_mul_comm]
 
-theorem Nat.mul_dvd_mul_left {b c : Nat} (a : Nat) (h : b ∣ c) : a * b ∣ a * c := by
+protected theorem Nat.mul_dvd_mul_left {b c : Nat} (a : Nat) (h : b ∣ c) : a * b ∣ a * c := by
   exact Nat.mul_dvd_mul (Nat.dvd_refl a) h
 
-theorem Nat.mul_dvd_mul_right {a b : Nat} (h : a ∣ b) (c : Nat) : a * c ∣ b * c := by
+protected theorem Nat.mul_dvd_mul_right {a b : Nat} (h : a ∣ b) (c : Nat) : a * c ∣ b * c := by
   exact Nat.mul_dvd_mul h (Nat.dvd_refl c)
 
 theorem Nat.eq_zero_of_zero_dvd {a : Nat} (h : 0 ∣ a) : a = 0 := by
@@ -81,7 +81,7 @@ theorem Nat.le_of_dvd {m n : Nat} (h1 : 0 < n) (h2 : m ∣ n) : m ≤ n := by
       rw [hc]
       exact Nat.le_mul_of_pos_right m (Nat.zero_lt_succ c)
 
-theorem Nat.dvd_antisymm {m n : Nat} (h₁ : m ∣ n) (h₂ : n ∣ m) : m = n := by
+protected theorem Nat.dvd_antisymm {m n : Nat} (h₁ : m ∣ n) (h₂ : n ∣ m) : m = n := by
   cases Nat.eq_zero_or_pos n with
   | inl hn =>
     rw [hn] at h₂
@@ -98,7 +98,7 @@ theorem Nat.dvd_antisymm {m n : Nat} (h₁ : m ∣ n) (h₂ : n ∣ m) : m = n :
       · exact Nat.le_of_dvd hn h₁
       · exact Nat.le_of_dvd hm h₂
 
-theorem Nat.dvd_add_right {m k n : Nat} (h : k ∣ m) : k ∣ m + n ↔ k ∣ n := by
+protected theorem Nat.dvd_add_right {m k n : Nat} (h : k ∣ m) : k ∣ m + n ↔ k ∣ n := by
   constructor
   · intro hs
     cases h with

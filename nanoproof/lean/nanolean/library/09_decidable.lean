@@ -61,7 +61,7 @@ def instDecidableEqBool (a b : Bool) : Decidable (a = b) :=
 
 /-! Numbers -/
 
-theorem Nat.beq_refl (n : Nat) : Nat.beq n n = Bool.true := by
+protected theorem Nat.beq_refl (n : Nat) : Nat.beq n n = Bool.true := by
   induction n with
   | zero => rfl
   | succ n ih => exact ih

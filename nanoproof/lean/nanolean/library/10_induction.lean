@@ -3,7 +3,7 @@ Strong induction on natural numbers, into any sort: `refine Nat.strongRecOn n ?_
 -/
 universe u
 
-@[elab_as_elim] def Nat.strongRecOn {motive : Nat → Sort u} (n : Nat)
+@[elab_as_elim] protected def Nat.strongRecOn {motive : Nat → Sort u} (n : Nat)
     (ind : ∀ n, (∀ m, m < n → motive m) → motive n) : motive n :=
   @Nat.rec (fun k => ∀ m, m < k → motive m)
     (fun m h => absurd h (Nat.not_lt_zero m))

@@ -4,11 +4,11 @@ reaches the divisor, and the quotient grows by one there. As in Lean they are no
 all there is to know about them.
 -/
 
-def Nat.mod (x y : Nat) : Nat :=
+protected def Nat.mod (x y : Nat) : Nat :=
   @Nat.rec (fun _ => Nat) 0
     (fun _ r => @Bool.rec (fun _ => Nat) (Nat.succ r) 0 (Nat.beq (Nat.succ r) y)) x
 
-def Nat.div (x y : Nat) : Nat :=
+protected def Nat.div (x y : Nat) : Nat :=
   @Nat.rec (fun _ => Nat) 0
     (fun k q => @Bool.rec (fun _ => Nat) q (Nat.succ q) (Nat.beq (Nat.succ (Nat.mod k y)) y)) x
 
@@ -22,7 +22,7 @@ def Nat.div (x y : Nat) : Nat :=
     | succ k ih => exact congrArg Nat.succ ih
   exact key a
 
-@[simp] theorem Nat.div_zero (b : Nat) : b / 0 = 0 := by
+@[simp] protected theorem Nat.div_zero (b : Nat) : b / 0 = 0 := by
   have key : ∀ k : Nat, k / 0 = 0 := by
     intro k
     induction k with
@@ -36,7 +36,7 @@ def Nat.div (x y : Nat) : Nat :=
     rfl
   exact key b
 
-@[simp] theorem Nat.zero_div (b : Nat) : 0 / b = 0 := by
+@[simp] protected theorem Nat.zero_div (b : Nat) : 0 / b = 0 := by
   have key : ∀ k : Nat, 0 / k = 0 := by
     intro k
     rfl
@@ -97,16 +97,16 @@ theorem Nat.div_mul_le_self (m n : Nat) : m / n * n ≤ m := by
   rw [Nat.mul_comm]
   exact Nat.le.intro (Nat.div_add_mod m n)
 
-theorem Nat.mul_div_le (m n : Nat) : n * (m / n) ≤ m := by
+protected theorem Nat.mul_div_le (m n : Nat) : n * (m / n) ≤ m := by
   exact Nat.le.intro (Nat.div_add_mod m n)
 
-theorem Nat.lt_mul_div_succ (m : Nat) {n : Nat} (n0 : 0 < n) : m < n * (m / n + 1) := by
+protected theorem Nat.lt_mul_div_succ (m : Nat) {n : Nat} (n0 : 0 < n) : m < n * (m / n + 1) := by
   have h : n * (m / n) + m % n < n * (m / n) + n := by
     exact Nat.add_lt_add_left (Nat.mod_lt m n0) (n * (m / n))
   rw [Nat.div_add_mod] at h
   exact h
 
-theorem Nat.div_eq_of_lt_le {k n m : Nat} (lo : k * n ≤ m) (hi : m < (k + 1) * n) : m / n = k := by
+protected theorem Nat.div_eq_of_lt_le {k n m : Nat} (lo : k * n ≤ m) (hi : m < (k + 1) * n) : m / n = k := by
   cases Nat.eq_zero_or_pos n with
   | inl hn =>
     exfalso
@@ -139,7 +139,7 @@ theorem Nat.mod_eq_of_lt {a b : Nat} (h : a < b) : a % b = a := by
   rw [Nat.div_eq_of_lt h, Nat.mul_zero, Nat.zero_add] at hd
   exact hd
 
-@[simp] theorem Nat.div_one (n : Nat) : n / 1 = n := by
+@[simp] protected theorem Nat.div_one (n : Nat) : n / 1 = n := by
   apply Nat.div_eq_of_lt_le
   · rw [Nat.mul_one]
   · rw [Nat.mul_one]
@@ -152,7 +152,7 @@ theorem Nat.mod_eq_of_lt {a b : Nat} (h : a < b) : a % b = a := by
 
 /-! Adding multiples of the divisor -/
 
-theorem Nat.add_mul_div_left (x z : Nat) {y : Nat} (H : 0 < y) : (x + y * z) / y = x / y + z := by
+protected theorem Nat.add_mul_div_left (x z : Nat) {y : Nat} (H : 0 < y) : (x + y * z) / y = x / y + z := by
   apply Nat.div_eq_of_lt_le
   · rw [Nat.add_mul, Nat.mul_comm z y]
     exact Nat.add_le_add_right (Nat.div_mul_le_self x y) (y * z)
@@ -161,37 +161,37 @@ theorem Nat.add_mul_div_left (x z : Nat) {y : Nat} (H : 0 < y) : (x + y * z) / y
     rw [Nat.mul_comm]
     exact Nat.lt_mul_div_succ x H
 
-theorem Nat.add_mul_div_right (x y : Nat) {z : Nat} (H : 0 < z) : (x + y * z) / z = x / z + y := by
+protected theorem Nat.add_mul_div_right (x y : Nat) {z : Nat} (H : 0 < z) : (x + y * z) / z = x / z + y := by
   rw [Nat.mul_comm]
   exact Nat.add_mul_div_left x y H
 
-@[simp] theorem Nat.add_div_right (x : Nat) {z : Nat} (H : 0 < z) : (x + z) / z = x / z + 1 := by
+@[simp] protected theorem Nat.add_div_right (x : Nat) {z : Nat} (H : 0 < z) : (x + z) / z = x / z + 1 := by
   have h : (x + z * 1) / z = x / z + 1 := by
     exact Nat.add_mul_div_left x 1 H
   rw [Nat.mul_one] at h
   exact h
 
-@[simp] theorem Nat.add_div_left (x : Nat) {z : Nat} (H : 0 < z) : (z + x) / z = x / z + 1 := by
+@[simp] protected theorem Nat.add_div_left (x : Nat) {z : Nat} (H : 0 < z) : (z + x) / z = x / z + 1 := by
   rw [Nat.add_comm]
   exact Nat.add_div_right x H
 
-@[simp] theorem Nat.mul_div_right (n : Nat) {m : Nat} (H : 0 < m) : m * n / m = n := by
+@[simp] protected theorem Nat.mul_div_right (n : Nat) {m : Nat} (H : 0 < m) : m * n / m = n := by
   have h : (0 + m * n) / m = 0 / m + n := by
     exact Nat.add_mul_div_left 0 n H
   rw [Nat.zero_add, Nat.zero_div, Nat.zero_add] at h
   exact h
 
-@[simp] theorem Nat.mul_div_left (m : Nat) {n : Nat} (H : 0 < n) : m * n / n = m := by
+@[simp] protected theorem Nat.mul_div_left (m : Nat) {n : Nat} (H : 0 < n) : m * n / n = m := by
   rw [Nat.mul_comm]
   exact Nat.mul_div_right m H
 
-theorem Nat.mul_div_cancel (m : Nat) {n : Nat} (H : 0 < n) : m * n / n = m := by
+protected theorem Nat.mul_div_cancel (m : Nat) {n : Nat} (H : 0 < n) : m * n / n = m := by
   exact Nat.mul_div_left m H
 
-theorem Nat.mul_div_cancel_left (m : Nat) {n : Nat} (H : 0 < n) : n * m / n = m := by
+protected theorem Nat.mul_div_cancel_left (m : Nat) {n : Nat} (H : 0 < n) : n * m / n = m := by
   exact Nat.mul_div_right m H
 
-theorem Nat.div_self {n : Nat} (H : 0 < n) : n / n = 1 := by
+protected theorem Nat.div_self {n : Nat} (H : 0 < n) : n / n = 1 := by
   have h : 1 * n / n = 1 := by
     exact Nat.mul_div_left 1 H
   rw [Nat.one_mul] at h
@@ -240,7 +240,7 @@ theorem Nat.mod_eq_sub_mod {a b : Nat} (h : a ≥ b) : a % b = (a - b) % b := by
   rw [Nat.sub_add_cancel h] at hs
   exact hs
 
-theorem Nat.div_eq_sub_div {b a : Nat} (h₁ : 0 < b) (h₂ : b ≤ a) : a / b = (a - b) / b + 1 := by
+protected theorem Nat.div_eq_sub_div {b a : Nat} (h₁ : 0 < b) (h₂ : b ≤ a) : a / b = (a - b) / b + 1 := by
   have hs : (a - b + b) / b = (a - b) / b + 1 := by
     exact Nat.add_div_right (a - b) h₁
   rw [Nat.sub_add_cancel h₂] at hs

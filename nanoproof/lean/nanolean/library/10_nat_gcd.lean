@@ -95,7 +95,7 @@ theorem Nat.gcd_add_one (x y : Nat) : Nat.gcd (x + 1) y = Nat.gcd (y % (x + 1)) 
 
 /-! It divides both, and every common divisor divides it -/
 
-theorem Nat.dvd_mod_iff {k m n : Nat} (h : k ∣ n) : k ∣ m % n ↔ k ∣ m := by
+protected theorem Nat.dvd_mod_iff {k m n : Nat} (h : k ∣ n) : k ∣ m % n ↔ k ∣ m := by
   have hn : k ∣ n * (m / n) := by
     exact Nat.dvd_mul_right_of_dvd h (m / n)
   constructor
@@ -138,7 +138,7 @@ theorem Nat.dvd_gcd {k m n : Nat} : k ∣ m → k ∣ n → k ∣ Nat.gcd m n :=
     · exact (Nat.dvd_mod_iff h1).mpr h2
     · exact h1
 
-theorem Nat.dvd_gcd_iff {k m n : Nat} : k ∣ Nat.gcd m n ↔ k ∣ m ∧ k ∣ n := by
+protected theorem Nat.dvd_gcd_iff {k m n : Nat} : k ∣ Nat.gcd m n ↔ k ∣ m ∧ k ∣ n := by
   constructor
   · intro h
     constructor
@@ -192,12 +192,12 @@ theorem Nat.gcd_pos_of_pos_right {n : Nat} (m : Nat) (npos : 0 < n) : 0 < Nat.gc
   rw [Nat.gcd_comm]
   exact Nat.gcd_pos_of_pos_left m npos
 
-theorem Nat.eq_zero_of_gcd_eq_zero_left {m n : Nat} (H : Nat.gcd m n = 0) : m = 0 := by
+protected theorem Nat.eq_zero_of_gcd_eq_zero_left {m n : Nat} (H : Nat.gcd m n = 0) : m = 0 := by
   apply Nat.eq_zero_of_zero_dvd
   rw [← H]
   exact Nat.gcd_dvd_left m n
 
-theorem Nat.eq_zero_of_gcd_eq_zero_right {m n : Nat} (H : Nat.gcd m n = 0) : n = 0 := by
+protected theorem Nat.eq_zero_of_gcd_eq_zero_right {m n : Nat} (H : Nat.gcd m n = 0) : n = 0 := by
   apply Nat.eq_zero_of_zero_dvd
   rw [← H]
   exact Nat.gcd_dvd_right m n

@@ -2,20 +2,20 @@
 Natural numbers: powers, their order and their divisors.
 -/
 
-theorem Nat.pow_add_one' {m n : Nat} : m ^ (n + 1) = m * m ^ n := by
+protected theorem Nat.pow_add_one' {m n : Nat} : m ^ (n + 1) = m * m ^ n := by
   exact Nat.pow_succ'
 
-theorem Nat.pow_mul' (a m n : Nat) : a ^ (m * n) = (a ^ n) ^ m := by
+protected theorem Nat.pow_mul' (a m n : Nat) : a ^ (m * n) = (a ^ n) ^ m := by
   rw [Nat.mul_comm, Nat.pow_mul]
 
-theorem Nat.zero_pow {n : Nat} (H : 0 < n) : 0 ^ n = 0 := by
+protected theorem Nat.zero_pow {n : Nat} (H : 0 < n) : 0 ^ n = 0 := by
   cases n with
   | zero =>
     exfalso
     exact Nat.lt_irrefl 0 H
   | succ n => rw [Nat.pow_succ, Nat.mul_zero]
 
-theorem Nat.pow_eq_zero {a n : Nat} : a ^ n = 0 ↔ a = 0 ∧ n ≠ 0 := by
+protected theorem Nat.pow_eq_zero {a n : Nat} : a ^ n = 0 ↔ a = 0 ∧ n ≠ 0 := by
   constructor
   · intro h
     induction n with
@@ -34,7 +34,7 @@ theorem Nat.pow_eq_zero {a n : Nat} : a ^ n = 0 ↔ a = 0 ∧ n ≠ 0 := by
     apply Nat.zero_pow
     exact Nat.pos_of_ne_zero h.2
 
-theorem Nat.two_pow_pos (w : Nat) : 0 < 2 ^ w := by
+protected theorem Nat.two_pow_pos (w : Nat) : 0 < 2 ^ w := by
   apply Nat.pos_of_ne_zero
   intro h
   exact Nat.add_one_ne_zero 1 (Nat.pow_eq_zero.mp h).1
@@ -48,7 +48,7 @@ theorem Nat.pow_le_pow_right {n m k : Nat} (h : n > 0) : m ≤ k → n ^ m ≤ n
     apply Nat.le_trans ih
     exact Nat.le_mul_of_pos_right (n ^ _) h
 
-theorem Nat.pow_lt_pow_succ {a n : Nat} (h : 1 < a) : a ^ n < a ^ (n + 1) := by
+protected theorem Nat.pow_lt_pow_succ {a n : Nat} (h : 1 < a) : a ^ n < a ^ (n + 1) := by
   rw [Nat.pow_succ]
   have hpos : 0 < a ^ n := by
     apply Nat.pos_of_ne_zero
@@ -59,13 +59,13 @@ theorem Nat.pow_lt_pow_succ {a n : Nat} (h : 1 < a) : a ^ n < a ^ (n + 1) := by
   rw [Nat.mul_one] at hlt
   exact hlt
 
-theorem Nat.pow_lt_pow_right {a m n : Nat} (ha : 1 < a) (h : m < n) : a ^ m < a ^ n := by
+protected theorem Nat.pow_lt_pow_right {a m n : Nat} (ha : 1 < a) (h : m < n) : a ^ m < a ^ n := by
   apply Nat.lt_of_lt_of_le (Nat.pow_lt_pow_succ ha)
   apply Nat.pow_le_pow_right
   · exact Nat.lt_trans Nat.zero_lt_one ha
   · exact h
 
-theorem Nat.pow_lt_pow_left {a b n : Nat} (h : a < b) (hn : n ≠ 0) : a ^ n < b ^ n := by
+protected theorem Nat.pow_lt_pow_left {a b n : Nat} (h : a < b) (hn : n ≠ 0) : a ^ n < b ^ n := by
   cases n with
   | zero => contradiction
   | succ n =>
@@ -84,7 +84,7 @@ theorem Nat.lt_pow_self {n a : Nat} (ha : 1 < a) : n < a ^ n := by
     apply Nat.lt_of_le_of_lt (Nat.succ_le_of_lt ih)
     exact Nat.pow_lt_pow_succ ha
 
-theorem Nat.pow_dvd_pow {m n : Nat} (a : Nat) (h : m ≤ n) : a ^ m ∣ a ^ n := by
+protected theorem Nat.pow_dvd_pow {m n : Nat} (a : Nat) (h : m ≤ n) : a ^ m ∣ a ^ n := by
   cases Nat.le.dest h with
   | intro k hk =>
     rw [← hk, Nat.pow_add]

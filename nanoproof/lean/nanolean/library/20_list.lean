@@ -212,14 +212,16 @@ theorem List.append_cancel_right {α : Type u} {as bs cs : List α} (h : as ++ b
       exfalso
       have hl : ([] ++ bs).length = (c :: cs ++ bs).length := by exact congrArg List.length h
       rw [List.nil_append, List.cons_append, List.length_cons, List.length_append] at hl
-      exact Nat.lt_irrefl bs.length (Nat.lt_of_lt_of_eq (Nat.lt_succ_of_le (Nat.le_add_left bs.length cs.length)) hl.symm)
+      apply Nat.ne_of_lt (Nat.lt_succ_of_le (Nat.le_add_left bs.length cs.length))
+      exact hl
   | cons a as ih =>
     cases cs with
     | nil =>
       exfalso
       have hl : (a :: as ++ bs).length = ([] ++ bs).length := by exact congrArg List.length h
       rw [List.nil_append, List.cons_append, List.length_cons, List.length_append] at hl
-      exact Nat.lt_irrefl bs.length (Nat.lt_of_lt_of_eq (Nat.lt_succ_of_le (Nat.le_add_left bs.length as.length)) hl)
+      apply Nat.ne_of_gt (Nat.lt_succ_of_le (Nat.le_add_left bs.length as.length))
+      exact hl
     | cons c cs =>
       rw [List.cons_append, List.cons_append, List.cons_eq_cons] at h
       rw [h.1, ih h.2]
