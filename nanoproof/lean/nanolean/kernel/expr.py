@@ -8,7 +8,7 @@ The node classes come from `node`. Argument order: `instantiate(body, a, b)` put
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, allow_deep_recursion
+from nanoproof.lean.nanolean.kernel.errors import METER, BudgetExceeded, allow_deep_recursion
 from nanoproof.lean.nanolean.kernel.level import Level, LParam, collect_level_params, substitute
 from nanoproof.lean.nanolean.kernel.node import (
     PROP,
@@ -86,6 +86,14 @@ def guarded(work: Callable[..., Any], *args: Any) -> Any:
         return work(*args)
     except RecursionError:
         raise BudgetExceeded("the term is nested too deeply") from None
+
+
+def _walked(walk: "Walk", e: Expr, k: int, data: Any) -> Expr:
+    """The result of a walk, whose nodes are counted."""
+    seen: Seen = {}
+    result = guarded(walk, e, k, data, seen)
+    METER.nodes += len(seen)
+    return result  # type: ignore[no-any-return]
 
 
 def mk_app(fn: Expr, *args: Expr) -> Expr:
@@ -185,7 +193,7 @@ def instantiate(body: Expr, *args: Expr) -> Expr:
     """The body of a binder with `args[i]` for `BVar(i)`."""
     if body.loose == 0:
         return body
-    return guarded(_instantiate, body, 0, args, {})
+    return _walked(_instantiate, body, 0, args)
 
 
 def instantiate_rev(body: Expr, args: Sequence[Expr]) -> Expr:
@@ -194,7 +202,7 @@ def instantiate_rev(body: Expr, args: Sequence[Expr]) -> Expr:
         return body
     if body.__class__ is BVar and body.idx < len(args):
         return args[-1 - body.idx]
-    return guarded(_instantiate, body, 0, args[::-1], {})
+    return _walked(_instantiate, body, 0, args[::-1])
 
 
 def _lift(e: Any, k: int, count: int, seen: Seen) -> Expr:
@@ -213,7 +221,7 @@ def lift(e: Expr, count: int, start: int = 0) -> Expr:
     """The term with its loose indices from `start` on raised by `count`, as under `count` more binders."""
     if e.loose <= start or count == 0:
         return e
-    return guarded(_lift, e, start, count, {})
+    return _walked(_lift, e, start, count)
 
 
 def _abstract(e: Any, k: int, places: dict[Expr, int], seen: Seen) -> Expr:
@@ -236,7 +244,7 @@ def abstract(e: Expr, variables: Sequence[Expr]) -> Expr:
         return e
     count = len(variables)
     places = {variable: count - 1 - i for i, variable in enumerate(variables)}
-    return guarded(_abstract, e, 0, places, {})
+    return _walked(_abstract, e, 0, places)
 
 
 def _replace(e: Any, k: int, fn: Callable[[Expr], Expr | None], seen: Seen) -> Expr:
@@ -254,7 +262,7 @@ def replace(e: Expr, fn: Callable[[Expr], Expr | None]) -> Expr:
 
     `fn` is asked once for each distinct subterm and must answer terms without loose indices, or handle them itself.
     """
-    return guarded(_replace, e, 0, fn, {})
+    return _walked(_replace, e, 0, fn)
 
 
 def replace_levels(e: Expr, fn: Callable[[Level], Level]) -> Expr:
