@@ -33,3 +33,9 @@ def test_nomatch_nofun_and_suffices_as_terms() -> None:
     assert proves("(n : Nat) (h : n < 0) : False", "exact nomatch h")
     assert proves("(n : Nat) : ¬n + 1 = 0", "exact nofun")
     assert proves("(p q : Prop) (h : p ∧ q) : q ∧ p", "exact suffices k : q from ⟨k, h.left⟩; h.right")
+
+
+def test_match_excludes_equations_of_different_constructors_only():
+    assert proves("(x : Nat) (h : x = 0) : x = 0", "exact match x, h with | 0, h => rfl")
+    text = "exact match x, h with | 0, h => absurd h (by decide) | 1, h => absurd h (by decide) | 2, h => rfl"
+    assert "Missing cases" in refusal("(x : Nat) (h : x * x = 4) : x = 2", text)

@@ -16,10 +16,11 @@ from nanoproof.lean.nanolean.kernel.expr import Expr, FVar, Pi, mk_app
 from nanoproof.lean.nanolean.meta.bind import replace_fvar
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
+from nanoproof.lean.nanolean.tactics.constructors import mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.eliminate import Branch, as_major, display_ctor, inductive_type
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq
 from nanoproof.lean.nanolean.tactics.equations import solve_equations
-from nanoproof.lean.nanolean.tactics.goals import intro_all
+from nanoproof.lean.nanolean.tactics.goals import goal_target, intro_all
 
 MAX_MISSING = 8
 """How many missing cases a message lists."""
@@ -132,7 +133,12 @@ class MatchTree:
     def _impossible(self, goal: str, columns: list[str]) -> bool:
         """Whether a column has a type without elements, which closes the goal."""
         for column in columns:
-            found = inductive_type(self.mctx, self.mctx.fvars[column].type)
+            type_ = self.mctx.instantiate(self.mctx.fvars[column].type)
+            if match_eq(type_) is not None:
+                if self._refuted(goal, type_, column):
+                    return True
+                continue
+            found = inductive_type(self.mctx, type_)
             if found is None or (found[0].ctors and not found[0].num_indices):
                 continue
             mark = self.mctx.save()
@@ -143,6 +149,13 @@ class MatchTree:
                 pass
             self.mctx.restore(mark)
         return False
+
+    def _refuted(self, goal: str, equation: Expr, column: str) -> bool:
+        """Close the goal when the sides of an equation are made by different constructors; Lean looks no deeper."""
+        absurdity = refute_clash(self.mctx, equation, FVar(column))
+        if absurdity is not None:
+            self.mctx.assign(goal, mk_false_elim(self.mctx, goal_target(self.mctx, goal), absurdity))
+        return absurdity is not None
 
     def _branches(self, goal: str, column: str) -> list[Branch]:
         try:
