@@ -23,6 +23,8 @@ from nanoproof.lean.nanolean.tactic_state import instantiated, run_block
 
 COMMAND_STEPS = 5_000_000
 """Elementary steps that one command may take."""
+TERM_STEPS = 200_000
+"""Elementary steps for a command that only elaborates a term or binders (about a second)."""
 
 
 @dataclass
@@ -60,9 +62,9 @@ def section_variables(state: EnvState) -> tuple[Binder, ...]:
     return tuple(binder for scope in state.scopes for binder in scope.variables)
 
 
-def new_session(state: EnvState, level_names: Sequence[str]) -> Session:
+def new_session(state: EnvState, level_names: Sequence[str], steps: int = COMMAND_STEPS) -> Session:
     """A session for one command."""
-    mctx = MetaContext(state.env, Budget(COMMAND_STEPS), state.caches)
+    mctx = MetaContext(state.env, Budget(steps), state.caches)
     mctx.show_universes = state.shows_universes
     return Session(mctx, state, run_block, tuple(level_names))
 

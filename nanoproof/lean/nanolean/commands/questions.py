@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from nanoproof.lean.nanolean.commands.header import new_session, universe_names
+from nanoproof.lean.nanolean.commands.header import TERM_STEPS, new_session, universe_names
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.names import constant_name
@@ -55,7 +55,7 @@ def run_print(result: CommandResult, cmd: PrintCmd) -> None:
 def run_check(result: CommandResult, cmd: CheckCmd) -> None:
     """A term and its type; of a constant the signature."""
     state = result.state
-    session = new_session(state, universe_names(state))
+    session = new_session(state, universe_names(state), TERM_STEPS)
     place = cmd.pos, cmd.pos + len("#check")
     if isinstance(cmd.term, Ident) and not cmd.term.explicit and cmd.term.levels is None:
         with suppress(ElabError):

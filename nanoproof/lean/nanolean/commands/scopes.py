@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanoproof.lean.nanolean.commands.declarations import ATTRIBUTES
-from nanoproof.lean.nanolean.commands.header import add_local, new_session, section_variables, universe_names
+from nanoproof.lean.nanolean.commands.header import (
+    TERM_STEPS,
+    add_local,
+    new_session,
+    section_variables,
+    universe_names,
+)
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator
 from nanoproof.lean.nanolean.elab.names import constant_name
@@ -92,7 +98,7 @@ def known_namespaces(state: EnvState) -> frozenset[str]:
 def run_variable(result: CommandResult, cmd: VariableCmd) -> None:
     """Declare variables until the end of the scope; their types are checked now."""
     state = result.state
-    session = new_session(state, universe_names(state))
+    session = new_session(state, universe_names(state), TERM_STEPS)
     elaborator = Elaborator(session, EMPTY_CONTEXT)
     for binder in (*section_variables(state), *cmd.binders):
         add_local(elaborator, binder)

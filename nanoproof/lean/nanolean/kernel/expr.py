@@ -93,7 +93,7 @@ def _walked(walk: "Walk", e: Expr, k: int, data: Any) -> Expr:
     seen: Seen = {}
     result = guarded(walk, e, k, data, seen)
     METER.nodes += len(seen)
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def mk_app(fn: Expr, *args: Expr) -> Expr:
