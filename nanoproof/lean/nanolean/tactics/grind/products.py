@@ -7,12 +7,12 @@ in each monomial move to its front.
 from __future__ import annotations
 
 from nanoproof.lean.nanolean.errors import TacticError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Lit, get_app_fn_args, mk_app
+from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Lit, get_app_fn_args, mk_app, subterms
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE
-from nanoproof.lean.nanolean.tactics.eq_proof import Step, trans
+from nanoproof.lean.nanolean.tactics.eq_proof import Step, mk_eq_refl, trans
 from nanoproof.lean.nanolean.tactics.grind.state import State
 from nanoproof.lean.nanolean.tactics.simp_engine import Simplifier
 from nanoproof.lean.nanolean.tactics.simp_procs import reduce_arith
@@ -38,19 +38,52 @@ MAX_PRODUCTS = 12
 """How many products one branch multiplies out."""
 
 
-def add_products(state: State) -> None:
-    """Join every product and power that is not linear to its sum of monomials."""
+def add_products(state: State) -> bool:
+    """Join the products and powers that are not linear to their sums of monomials; whether there was a new one."""
     graph = state.graph
-    for name in ("Nat.mul", "Nat.pow"):
-        for e in graph.heads.get(name, ()):
-            if e in state.products or len(state.products) >= MAX_PRODUCTS or not _is_nonlinear(state, e):
-                continue
+    new = [e for name in ("Nat.mul", "Nat.pow") for e in graph.heads.get(name, ()) if _is_nonlinear(state, e)]
+    progress = False
+    for e in new:
+        if len(state.products) >= MAX_PRODUCTS:
+            break
+        if e not in state.products:
             state.products.add(e)
-            step = _multiply_out(state, e)
-            target = e if step is None else state.normal(step.expr)
-            if step is not None and step.proof is not None and not graph.same(e, target):
-                graph.add(target, graph.generation[e])
-                graph.merge(e, target, lambda ex, proof=step.proof: proof)  # type: ignore[misc]
+            _join_to_sum(state, e)
+            progress = True
+        replaced = _with_sums(state, e)
+        if replaced not in graph.root:
+            graph.add(replaced, graph.generation[e])
+            state.products.add(replaced)
+            _join_to_sum(state, replaced)
+            progress = True
+    return progress
+
+
+def _join_to_sum(state: State, e: Expr) -> None:
+    graph = state.graph
+    step = _multiply_out(state, e) if _is_nonlinear(state, e) else Step(e)
+    target = state.normal(step.expr)
+    if target is e:
+        return
+    graph.add(target, graph.generation[e])
+    proof = step.proof or mk_eq_refl(ONE, NAT_TYPE, e)
+    graph.merge(e, target, lambda ex: proof)
+
+
+def _with_sums(state: State, e: Expr) -> Expr:
+    """The product with each variable in it replaced by a number, sum or product that it is equal to."""
+    fn, args = get_app_fn_args(e)
+    if isinstance(fn, Const) and fn.name in ("Nat.add", "Nat.mul") and len(args) == 2:
+        return mk_app(fn, *[_with_sums(state, arg) for arg in args])
+    if fn is NAT_POW and len(args) == 2:
+        return mk_app(fn, _with_sums(state, args[0]), args[1])
+    graph = state.graph
+    root = graph.root.get(e)
+    for member in graph.members[root] if root is not None else ():
+        name = graph.shapes(member).name
+        if isinstance(member, Lit) or (name in ("Nat.add", "Nat.mul") and e not in subterms(member)):
+            return member
+    return e
 
 
 def _is_nonlinear(state: State, e: Expr) -> bool:
@@ -82,8 +115,8 @@ def _monomials(e: Expr) -> int:
             return 1
 
 
-def _multiply_out(state: State, e: Expr) -> Step | None:
-    """The sum of monomials that a product is equal to, None where that takes too long."""
+def _multiply_out(state: State, e: Expr) -> Step:
+    """The sum of monomials that a product is equal to; the product itself where that takes too long."""
     mctx = state.mctx
     index = RuleIndex(rule for name in RULES for rule in rules_of_constant(mctx.env[name]))
     locals_ = LocalContext(mctx.fvars[term.id] for term in state.graph.place if isinstance(term, FVar))
@@ -91,7 +124,7 @@ def _multiply_out(state: State, e: Expr) -> Step | None:
         sorted_ = Simplifier(mctx, locals_, [index], (reduce_arith, _power)).run(e)
         return trans(mctx, e, sorted_, Simplifier(mctx, locals_, [], (_number_first,)).run(sorted_.expr))
     except TacticError:
-        return None
+        return Step(e)
 
 
 def _power(mctx: MetaContext, e: Expr) -> Step | None:

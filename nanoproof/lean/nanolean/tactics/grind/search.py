@@ -59,8 +59,8 @@ def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> E
         while state.conflict is None and state.existentials:
             opened.append(_open_witness(state, state.existentials.pop(0)))
             saturate(state)
-        add_products(state)
-        saturate(state)
+        while state.conflict is None and add_products(state):
+            saturate(state)
         if state.conflict is not None:
             return state.refutation()
         proof = arithmetic_refutes(state)
