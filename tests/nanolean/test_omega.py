@@ -118,6 +118,10 @@ def test_the_message_has_intervals_and_coefficients():
     assert "\n  3 ≤ 2*a + 3*b ≤ 9\n" in message
 
 
+def test_the_message_does_not_mention_what_the_search_made_up():
+    assert refusal("(x y : Nat) (h : 5 * x = 7 * y + 3) : False", "omega").endswith("where\n a := ↑x\n b := ↑y")
+
+
 def test_the_message_does_not_use_names_of_the_context():
     assert refusal("(a c : Nat) (h : a < c) : False", "omega").endswith("where\n b := ↑a\n d := ↑c")
 

@@ -17,7 +17,7 @@ NOTHING = (
 def describe(ctx: TacticContext, problem: Problem) -> str:
     """The constraints of a problem as they were given, with a letter for each atom."""
     given = Problem(problem.atoms, ctx.mctx.budget)
-    for leaf in problem.leaves:
+    for leaf in problem.given:
         given.add(leaf)
     if not given.intervals:
         return NOTHING

@@ -91,7 +91,8 @@ class Problem:
         self.intervals: dict[Key, Interval] = {}
         self.points: list[Key] = []
         self.equations: list[Equation] = []
-        self.leaves: list[Leaf] = []
+        self.given: list[Leaf] = []
+        """What was added from outside."""
 
     def clone(self) -> Problem:
         """A copy that can be changed on its own."""
@@ -99,20 +100,21 @@ class Problem:
         result.intervals = dict(self.intervals)
         result.points = list(self.points)
         result.equations = list(self.equations)
-        result.leaves = list(self.leaves)
+        result.given = list(self.given)
         return result
 
     # -- constraints -----------------------------------------------------------------------------------------------
 
     def add(self, leaf: Leaf) -> None:
-        """Add a fact, with the equations that have been solved put into it."""
-        self.leaves.append(leaf)
-        self.insert(self._without_solved(Constraint(leaf.form, Why({leaf: 1}, 1))))
+        """Add a fact."""
+        self.given.append(leaf)
+        self._insert_unsolved(Constraint(leaf.form, Why({leaf: 1}, 1)))
 
-    def _without_solved(self, constraint: Constraint) -> Constraint:
+    def _insert_unsolved(self, constraint: Constraint) -> None:
+        """Add a constraint, with the equations that have been solved put into it."""
         for equation in self.equations:
             constraint = self._substitute(constraint, equation)
-        return constraint
+        self.insert(constraint)
 
     def insert(self, constraint: Constraint) -> None:
         """Add a constraint, in lowest terms and rounded, to the interval of its form."""
@@ -201,11 +203,12 @@ class Problem:
         form = add_forms(n.form, product.form, -1)
         at_most = Fact("eq", product, n, proof, form)
         at_least = Fact("eq_symm", product, n, proof, scale_form(form, -1))
-        self.add(Fact("nonneg", self.atoms.read(Lit(0)), quotient, None, quotient.form))
+        nonneg = Fact("nonneg", self.atoms.read(Lit(0)), quotient, None, quotient.form)
+        self._insert_unsolved(Constraint(nonneg.form, Why({nonneg: 1}, 1)))
         for half, fact in ((up, at_least), (down, at_most)):
-            self.add(fact)
-            total = combine(half, 1, Constraint(fact.form, Why({fact: 1}, 1)), 1)
-            self.insert(self._without_solved(total))
+            definition = Constraint(fact.form, Why({fact: 1}, 1))
+            self._insert_unsolved(definition)
+            self._insert_unsolved(combine(half, 1, definition, 1))
 
     # -- inequalities ----------------------------------------------------------------------------------------------
 
