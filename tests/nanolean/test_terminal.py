@@ -6,13 +6,17 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from nanoproof.lean.nanolean.loader import cache_path
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.session import Session
+from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 from tests.nanolean.library import base
 
 COMMAND = [sys.executable, "-m", "nanoproof.lean.nanolean"]
@@ -202,3 +206,20 @@ def test_a_session_works_on_a_terminal_and_keeps_its_history(tmp_path):
         assert "theorem t (n : Nat) : n = n" in (tmp_path / "nanolean_history").read_text(encoding="utf-8")
     finally:
         terminal.close()
+
+
+def test_ctrl_c_ends_the_work_itself():
+    ended = []
+
+    def work() -> None:
+        try:
+            while True:
+                time.sleep(0.001)
+        except KeyboardInterrupt:
+            ended.append(True)
+            raise
+
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        with_deep_stack(work, interruptible=True)
+    assert ended == [True]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import ModuleType
 
 from nanoproof.common.run_dir import home
-from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.loader import cache_path, load_library
 from nanoproof.lean.nanolean.tools.session import Session
 from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 
@@ -17,11 +17,11 @@ GREETING = "NanoLean: a fragment of Lean 4. `help` says what there is, `quit` en
 
 def run_terminal() -> int:
     """Read lines until `quit` or the end of the input. Ctrl-C forgets the line, and what it was the continuation of."""
-    session = Session(with_deep_stack(load_library))
     interactive = sys.stdin.isatty()
     readline = _line_editing() if interactive else None
     if interactive:
-        print(GREETING)
+        print(GREETING if cache_path().is_file() else f"{GREETING}\nBuilding the library, once: some seconds.")
+    session = Session(with_deep_stack(load_library))
     while not session.over:
         try:
             line = input(session.prompt if interactive else "")
