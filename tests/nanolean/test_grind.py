@@ -60,6 +60,8 @@ QUANTIFIERS = {
     "nested exists": "(α β : Type) (p : α → β → Prop) : (∃ a b, p a b) ↔ ∃ b a, p a b",
     "exists and or": "(α : Type) (p q : α → Prop) : (∃ x, p x ∨ q x) ↔ (∃ x, p x) ∨ ∃ x, q x",
     "exists over a proposition": "(p q : Prop) : (∃ _h : p, q) ↔ p ∧ q",
+    "implications inside": "(p q s : Nat → Prop) (a : Nat) (h : ∀ x, (p x → q x) ↔ (q x → s x)) : "
+    "(q a → s a) ↔ (p a → q a)",
     "either side of an equivalence": "(p q : Nat → Prop) (h : ∀ x, p x ↔ q x) : (∃ x, p x) ↔ ∃ x, q x",
     "symmetric and transitive": "(α : Type) (r : α → α → Prop) (s : ∀ a b, r a b → r b a) "
     "(t : ∀ a b c, r a b → r b c → r a c) (a b c d : α) (h : r a b) (k : r c b) (l : r c d) : r d a",

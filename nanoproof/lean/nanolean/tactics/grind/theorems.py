@@ -23,7 +23,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import Level
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactics.grind.normal import split_offset
+from nanoproof.lean.nanolean.tactics.grind.normal import arrow_parts, split_offset
 
 if TYPE_CHECKING:
     from nanoproof.lean.nanolean.tactics.grind.explain import Explainer
@@ -145,6 +145,10 @@ def _choose(
 
 def _candidates(e: Expr, refused: set[str]) -> Iterator[Expr]:
     """Subterms that may be patterns, larger ones first, from left to right."""
+    sides = arrow_parts(e)
+    if sides is not None:
+        for side in sides:
+            yield from _candidates(side, refused)
     if not e.loose or not isinstance(e, App):
         return
     fn, args = get_app_fn_args(e)
