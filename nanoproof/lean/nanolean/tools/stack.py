@@ -23,23 +23,26 @@ def with_deep_stack(work: Callable[[], _T], interruptible: bool = False) -> _T:
     allow_deep_recursion()
     results: list[_T] = []
     errors: list[BaseException] = []
+    done = threading.Event()  # an interrupted `join` takes the thread for finished
 
     def run() -> None:
         try:
             results.append(work())
         except BaseException as error:
             errors.append(error)
+        finally:
+            done.set()
 
     threading.stack_size(STACK_BYTES)
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     threading.stack_size(0)
     try:
-        thread.join()
+        done.wait()
     except KeyboardInterrupt:
         if interruptible:
             _raise_in(thread)
-            thread.join()
+            done.wait()
         raise
     if errors:
         raise errors[0]
