@@ -39,3 +39,13 @@ def test_match_excludes_equations_of_different_constructors_only():
     assert proves("(x : Nat) (h : x = 0) : x = 0", "exact match x, h with | 0, h => rfl")
     text = "exact match x, h with | 0, h => absurd h (by decide) | 1, h => absurd h (by decide) | 2, h => rfl"
     assert "Missing cases" in refusal("(x : Nat) (h : x * x = 4) : x = 2", text)
+
+
+def test_fields_of_a_pattern_have_their_plain_types() -> None:
+    assert goals("(a b : Nat) (h : ∃ x, x = a) : b = a", "match h with\n| ⟨x, k⟩ => ?_") == [
+        "a b : Nat\nh : ∃ x, x = a\nx : Nat\nk : x = a\n⊢ b = a"
+    ]
+
+
+def test_the_pattern_rfl_is_refused() -> None:
+    assert "the pattern `rfl`" in refusal("(a b : Nat) (h : a = b) : b = a", "match h with\n| rfl => rfl")

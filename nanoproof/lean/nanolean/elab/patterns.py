@@ -12,6 +12,7 @@ from nanoproof.lean.nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, Lit, Pi, get_app_fn_args, instantiate, mk_app
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
 from nanoproof.lean.nanolean.meta.offset import NAT_TYPE, mk_offset
+from nanoproof.lean.nanolean.meta.reduce import head_beta
 from nanoproof.lean.nanolean.syntax import (
     AnonCtor,
     AppStx,
@@ -112,7 +113,7 @@ class PatternReader:
         raise ElabError(CTOR_EXPECTED, stx.pos, stx.end)
 
     def _variable(self, name: str, type_: Expr) -> Pattern:
-        decl = self.mctx.fresh_local(name, self.mctx.instantiate(type_))
+        decl = self.mctx.fresh_local(name, head_beta(self.mctx.instantiate(type_)))
         self.elaborator.lctx = self.elaborator.lctx.add(decl)
         self.ids.append(decl.fvar_id)
         return VarPattern(decl.fvar, decl.fvar)
@@ -122,6 +123,8 @@ class PatternReader:
             return self._application(stx, (), type_)
         if "." in stx.name or stx.explicit or stx.levels is not None:
             raise ElabError(CTOR_EXPECTED, stx.pos, stx.end)
+        if stx.name == "rfl":
+            raise ElabError("the pattern `rfl` is not supported; use `cases` or `subst`", stx.pos, stx.end)
         if stx.name in self._names:
             raise ElabError(f"Invalid pattern: Variable `{stx.name}` occurred more than once", stx.pos, stx.end)
         self._names.add(stx.name)
