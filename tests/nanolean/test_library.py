@@ -121,7 +121,26 @@ STATEMENTS = {
     "Nat.gcd_comm": "∀ (m n : Nat), m.gcd n = n.gcd m",
     "Nat.dvd_gcd": "∀ {k m n : Nat}, k ∣ m → k ∣ n → k ∣ m.gcd n",
     "Nat.gcd_rec": "∀ (m n : Nat), m.gcd n = (n % m).gcd m",
+    "Nat.le_min": "∀ {a b c : Nat}, a ≤ min b c ↔ a ≤ b ∧ a ≤ c",
+    "Nat.max_comm": "∀ (a b : Nat), max a b = max b a",
+    "Nat.mod_eq": "∀ (x y : Nat), x % y = if 0 < y ∧ y ≤ x then (x - y) % y else x",
     "Nat.decEq": "(n m : Nat) → Decidable (n = m)",
+    "List.append_assoc": "∀ {α : Type u} (as bs cs : List α), as ++ bs ++ cs = as ++ (bs ++ cs)",
+    "List.length_append": "∀ {α : Type u} {as bs : List α}, (as ++ bs).length = as.length + bs.length",
+    "List.length_cons": "∀ {α : Type u} {a : α} {as : List α}, (a :: as).length = as.length + 1",
+    "List.map_cons": "∀ {α : Type u} {β : Type v} {f : α → β} {a : α} {l : List α}, "
+    "List.map f (a :: l) = f a :: List.map f l",
+    "List.reverse_append": "∀ {α : Type u} {as bs : List α}, (as ++ bs).reverse = bs.reverse ++ as.reverse",
+    "List.mem_cons": "∀ {α : Type u} {a b : α} {l : List α}, a ∈ b :: l ↔ a = b ∨ a ∈ l",
+    "List.not_mem_nil": "∀ {α : Type u} {a : α}, a ∉ []",
+    "List.mem_filter": "∀ {α : Type u} {x : α} {p : α → Bool} {as : List α}, "
+    "x ∈ List.filter p as ↔ x ∈ as ∧ p x = true",
+    "List.forall_mem_cons": "∀ {α : Type u} {p : α → Prop} {a : α} {l : List α}, "
+    "(∀ (x : α), x ∈ a :: l → p x) ↔ p a ∧ ∀ (x : α), x ∈ l → p x",
+    "List.length_take": "∀ {α : Type u} {i : Nat} {l : List α}, (List.take i l).length = min i l.length",
+    "Bool.and_eq_true": "∀ (a b : Bool), ((a && b) = true) = (a = true ∧ b = true)",
+    "Bool.not_eq_true": "∀ (b : Bool), (¬b = true) = (b = false)",
+    "Option.map_some": "∀ {α : Type u} {β : Type v} {a : α} {f : α → β}, Option.map f (some a) = some (f a)",
 }
 
 

@@ -76,7 +76,7 @@ protected theorem Nat.add_sub_of_le {a b : Nat} (h : a ≤ b) : a + (b - a) = b 
     rw [← hc]
     rw [Nat.add_sub_cancel_left]
 
-protected theorem Nat.sub_add_cancel {n m : Nat} (h : m ≤ n) : n - m + m = n := by
+@[simp] protected theorem Nat.sub_add_cancel {n m : Nat} (h : m ≤ n) : n - m + m = n := by
   rw [Nat.add_comm]
   exact Nat.add_sub_of_le h
 

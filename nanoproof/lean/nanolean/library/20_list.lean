@@ -286,3 +286,22 @@ theorem List.map_singleton {α : Type u} {β : Type v} {f : α → β} {a : α} 
       exact List.cons_ne_nil (f a) (List.map f l) h
   · intro h
     rw [h, List.map_nil]
+
+/-! Tail -/
+
+@[simp] theorem List.tail_nil {α : Type u} : ([] : List α).tail = [] := by
+  rfl
+
+@[simp] theorem List.tail_cons {α : Type u} {a : α} {as : List α} : (a :: as).tail = as := by
+  rfl
+
+@[simp] theorem List.length_tail {α : Type u} {l : List α} : l.tail.length = l.length - 1 := by
+  cases l with
+  | nil => rfl
+  | cons a l => rfl
+
+@[simp] theorem List.isEmpty_nil {α : Type u} : ([] : List α).isEmpty = true := by
+  rfl
+
+@[simp] theorem List.isEmpty_cons {α : Type u} {x : α} {xs : List α} : (x :: xs).isEmpty = false := by
+  rfl

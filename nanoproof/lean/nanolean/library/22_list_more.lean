@@ -63,7 +63,7 @@ theorem List.reverse_eq_iff {α : Type u} {as bs : List α} : as.reverse = bs �
   · intro h
     rw [h, List.reverse_reverse]
 
-theorem List.map_reverse {α : Type u} {β : Type v} {f : α → β} {l : List α} :
+@[simp] theorem List.map_reverse {α : Type u} {β : Type v} {f : α → β} {l : List α} :
     l.reverse.map f = (l.map f).reverse := by
   induction l with
   | nil => rfl

@@ -318,3 +318,46 @@ theorem Bool.exists_bool {p : Bool → Prop} : (∃ b, p b) ↔ p false ∨ p tr
     cases h with
     | inl hf => exact ⟨false, hf⟩
     | inr ht => exact ⟨true, ht⟩
+
+/-! More rules of the simplifier -/
+
+@[simp] theorem Bool.and_self_left (a b : Bool) : (a && (a && b)) = (a && b) := by
+  rw [← Bool.and_assoc, Bool.and_self]
+
+@[simp] theorem Bool.and_self_right (a b : Bool) : ((a && b) && b) = (a && b) := by
+  rw [Bool.and_assoc, Bool.and_self]
+
+@[simp] theorem Bool.or_self_left (a b : Bool) : (a || (a || b)) = (a || b) := by
+  rw [← Bool.or_assoc, Bool.or_self]
+
+@[simp] theorem Bool.or_self_right (a b : Bool) : ((a || b) || b) = (a || b) := by
+  rw [Bool.or_assoc, Bool.or_self]
+
+@[simp] theorem Bool.not_eq_eq_eq_not {a b : Bool} : (!a) = b ↔ a = !b := by
+  constructor
+  · intro h
+    rw [← h, Bool.not_not]
+  · intro h
+    rw [h, Bool.not_not]
+
+theorem Bool.not_inj_iff {x y : Bool} : (!x) = (!y) ↔ x = y := by
+  constructor
+  · intro h
+    rw [← Bool.not_not x, h, Bool.not_not]
+  · intro h
+    rw [h]
+
+@[simp] theorem Bool.and_eq_false_imp {x y : Bool} : (x && y) = false ↔ (x = true → y = false) := by
+  cases x with
+  | false =>
+    constructor
+    · intro h hx
+      contradiction
+    · intro h
+      rfl
+  | true =>
+    constructor
+    · intro h hx
+      exact h
+    · intro h
+      exact h rfl
