@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nanoproof.common.errors import run_main
 from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.memory import settle
 from nanoproof.lean.nanolean.repl import serve
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.export import export
@@ -55,7 +56,9 @@ def run_repl() -> int:
     """Answer requests until standard input ends."""
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
-    serve(load_library(), source, sink)
+    library = load_library()
+    settle()
+    serve(library, source, sink)
     return 0
 
 

@@ -19,7 +19,7 @@ from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.elab.session import Note
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.kernel.expr import node_count, sweep
+from nanoproof.lean.nanolean.memory import Sweeper
 from nanoproof.lean.nanolean.pickling import GoalList, PickleError, Script, Start, load, save
 from nanoproof.lean.nanolean.tactic_state import StepRecord, TacticState, proof_status, refusals, run_tactic
 
@@ -27,9 +27,6 @@ Json = dict[str, Any]
 
 UNKNOWN_ENV = "Unknown environment."
 UNKNOWN_STATE = "Unknown proof state."
-
-SWEEP_GROWTH = 500_000
-"""Terms that may be added to the intern table before the unused ones are dropped."""
 
 
 class Repl:
@@ -46,7 +43,7 @@ class Repl:
         self._state_scripts: dict[int, Script] = {}
         self._next_env = 0
         self._next_state = 0
-        self._swept_at = node_count()
+        self._sweeper = Sweeper()
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -106,7 +103,7 @@ class Repl:
         if result.messages:
             answer["messages"] = [show_message(lines, message) for message in result.messages]
         answer["env"] = self._keep_env(result.state, script)
-        self._tidy()
+        self._sweeper.tidy([self.base, *self.envs.values()])
         return answer
 
     def _goals(self, goals: list[SorryGoal], kind: GoalList, script: Script, lines: LineMap) -> list[Json]:
@@ -161,7 +158,7 @@ class Repl:
         answer["proofStatus"] = status
         answer["proofState"] = self._keep(step.state, script.then(tactic))
         answer["goals"] = goals
-        self._tidy()
+        self._sweeper.tidy([self.base, *self.envs.values()])
         return answer
 
     # -- pickling ------------------------------------------------------------------------------------------------
@@ -232,7 +229,7 @@ class Repl:
                 if isinstance(number, int):
                     self.states.pop(number, None)
                     self._state_scripts.pop(number, None)
-        self._tidy()
+        self._sweeper.tidy([self.base, *self.envs.values()])
         return {"pruned": before - len(self.states), "proofStates": len(self.states)}
 
     def _keep(self, state: TacticState, script: Script) -> int:
@@ -248,15 +245,6 @@ class Repl:
         self.envs[number] = state
         self._env_scripts[number] = script
         return number
-
-    def _tidy(self) -> None:
-        """Drop terms that nothing refers to once enough of them may have gathered."""
-        if node_count() - self._swept_at < SWEEP_GROWTH:
-            return
-        for state in [self.base, *self.envs.values()]:
-            state.caches.clear()
-        sweep()
-        self._swept_at = node_count()
 
 
 def show_place(lines: LineMap, offset: int) -> Json:

@@ -1,0 +1,35 @@
+"""Keeps a long-lived process from growing: terms that nothing refers to any more are dropped now and then."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable
+
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.kernel.expr import node_count, sweep
+
+GROWTH = 500_000
+"""Terms that may be added to the intern table before the unused ones are dropped."""
+
+
+class Sweeper:
+    """Watches the table of terms from now on. Not for use while another thread makes terms."""
+
+    def __init__(self, growth: int = GROWTH) -> None:
+        self.growth = growth
+        self._swept_at = node_count()
+
+    def tidy(self, states: Iterable[EnvState]) -> None:
+        """Drop unused terms if enough of them may have gathered; the caches of `states` are emptied then."""
+        if node_count() - self._swept_at < self.growth:
+            return
+        for state in states:
+            state.caches.clear()
+        sweep()
+        self._swept_at = node_count()
+
+
+def settle() -> None:
+    """Tell Python's garbage collector that what is there (the library) stays, so that it looks at new objects only."""
+    gc.collect()
+    gc.freeze()
