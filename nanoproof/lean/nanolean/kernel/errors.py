@@ -29,7 +29,7 @@ class Meter:
 
 
 METER = Meter()
-NODES_PER_STEP = 4
+NODES_PER_STEP = 2
 
 
 class Budget:
