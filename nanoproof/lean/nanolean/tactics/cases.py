@@ -5,13 +5,13 @@ from __future__ import annotations
 from nanoproof.lean.nanolean.elab.api import elab_term, elab_type
 from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, mk_app
+from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
 from nanoproof.lean.nanolean.syntax import AssumptionStx, ByCasesStx, CasesStx, InjectionStx, SubstStx
 from nanoproof.lean.nanolean.tactics.cases_core import cases_local
 from nanoproof.lean.nanolean.tactics.closing import assumption_tactic
 from nanoproof.lean.nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
-from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanoproof.lean.nanolean.tactics.equations import subst_hyp
 from nanoproof.lean.nanolean.tactics.goals import assert_hyp, binder_local_name, new_goal, try_clear

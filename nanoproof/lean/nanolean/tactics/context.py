@@ -14,6 +14,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_app,
 )
 from nanoproof.lean.nanolean.meta.generalize import kabstract
+from nanoproof.lean.nanolean.meta.lctx import LocalDecl
 from nanoproof.lean.nanolean.syntax import ClearStx, GeneralizeStx, LetStx, RenameStx, SufficesStx
 from nanoproof.lean.nanolean.tactics.basic import tag_definition_goals
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
@@ -66,7 +67,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     mctx, goal = ctx.mctx, ctx.main
     decl = mctx.decl(goal)
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
-    locals_ = []
+    locals_: list[LocalDecl] = []
     target = goal_target(mctx, goal)
     for arg, value in reversed(list(zip(stx.args, values))):
         local = mctx.fresh_local(local_name(arg.name), mctx.instantiate(mctx.infer_type(value)))
