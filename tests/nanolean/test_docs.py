@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from nanoproof.lean.nanolean.__main__ import main
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.parse_tactics import _TACTICS
+from nanoproof.lean.nanolean.tools.session import Session
 from tests.nanolean import docs_examples
 from tests.nanolean.docs_examples import ANSWER, DOC, MANUAL, Example, examples, headings, run_example
 from tests.nanolean.library import base
@@ -69,3 +71,25 @@ def test_a_text_of_the_manual_gives_the_messages_it_shows(block: str):
 
 def test_the_manual_links_to_every_entry():
     assert docs_examples.index(DOC.read_text(encoding="utf-8")) in MANUAL.read_text(encoding="utf-8")
+
+
+def test_a_session_of_the_manual_gives_what_it_shows():
+    (transcript,) = fenced(MANUAL, "console")
+    session, lines = Session(base()), transcript.splitlines()
+    while lines:
+        line = lines.pop(0)
+        assert line.startswith(session.prompt)
+        told = session.enter(line.removeprefix(session.prompt)).splitlines()
+        assert lines[: len(told)] == told
+        del lines[: len(told)]
+
+
+def test_the_commands_of_the_manual_exist(capsys: pytest.CaptureFixture[str]):
+    commands = re.findall(r"`python -m nanoproof\.lean\.nanolean (\w+)([^`]*)`", MANUAL.read_text(encoding="utf-8"))
+    assert commands
+    for command, rest in commands:
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        told = capsys.readouterr().out
+        assert all(flag in told for flag in re.findall(r"(?<!\w)--?\w+", rest))
