@@ -221,6 +221,26 @@ class TermParser(CalcParser):
         start = self.pos()
         return stx.AnonCtor(self.items("⟩"), pos=start, end=self.last_end())
 
+    def structure_literal(self) -> stx.StructLit:
+        """`{ x := a, y := b }`; `{ x, y }` stands for `{ x := x, y := y }`."""
+        start = self.pos()
+        self.i += 1
+        column, self.column = self.column, NO_COLUMN
+        fields: list[stx.NamedArg] = []
+        while self.texts[self.i] != "}":
+            first, name = self.pos(), self.name("name of a field")
+            if self.texts[self.i] in ("with", "//", "|", ":", "..", "∈"):
+                self.refuse(f"`{{ .. {self.texts[self.i]} .. }}` is")
+            value: stx.Term = stx.Ident(name, pos=first, end=self.last_end())
+            if self.accept(":="):
+                value = self.term()
+            fields.append(stx.NamedArg(name, value, pos=first, end=self.last_end()))
+            if self.texts[self.i] != "}" and not self.accept(",") and not self.on_new_line():
+                self.fail("',' or '}'")
+        self.i += 1
+        self.column = column
+        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
+
     def list_literal(self) -> stx.ListLit:
         start = self.pos()
         return stx.ListLit(self.items("]"), pos=start, end=self.last_end())
@@ -278,6 +298,7 @@ _ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
     "(": TermParser.parenthesis,
     "⟨": TermParser.anonymous_constructor,
     "[": TermParser.list_literal,
+    "{": TermParser.structure_literal,
     "_": TermParser.hole,
     "@": TermParser.explicit,
     "Prop": TermParser.sort,

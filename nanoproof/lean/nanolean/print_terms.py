@@ -41,6 +41,7 @@ from nanoproof.lean.nanolean.notation import (
     Operator,
 )
 from nanoproof.lean.nanolean.print_match import print_dependent_if, print_if, print_match
+from nanoproof.lean.nanolean.print_structures import print_structure
 from nanoproof.lean.nanolean.signatures import Signature, result_sort_is_prop, signature_of, telescope
 
 CLOSED = 2000  # the right edge of an atom: swallows nothing
@@ -169,6 +170,9 @@ class TermPrinter:
         match = print_match(self, head, args)
         if match is not None:
             return self.with_more_args(*match)
+        structure = print_structure(self, head, args)
+        if structure is not None:
+            return structure
         special = _SPECIAL.get(name)
         if special is not None and len(args) >= special[0]:
             printed = special[1](self, args)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator, elaborates
-from nanoproof.lean.nanolean.elab.fields import access_fields, find_in_namespace_of
+from nanoproof.lean.nanolean.elab.fields import access_fields, field_names, find_in_namespace_of
 from nanoproof.lean.nanolean.elab.levels import elab_level
 from nanoproof.lean.nanolean.elab.names import split_name
 from nanoproof.lean.nanolean.errors import ElabError
+from nanoproof.lean.nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanoproof.lean.nanolean.kernel.expr import (
     App,
     Const,
@@ -22,7 +23,17 @@ from nanoproof.lean.nanolean.kernel.expr import (
     get_app_fn,
     instantiate,
 )
-from nanoproof.lean.nanolean.syntax import AnonCtor, AppStx, DotIdent, Ident, LevelStx, NamedArg, ProjStx, Term
+from nanoproof.lean.nanolean.syntax import (
+    AnonCtor,
+    AppStx,
+    DotIdent,
+    Ident,
+    LevelStx,
+    NamedArg,
+    ProjStx,
+    StructLit,
+    Term,
+)
 
 Arg = Term | Expr
 """An argument: syntax, or a term that is elaborated already."""
@@ -355,6 +366,35 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
         args[count - 1 :] = [AnonCtor(rest, pos=rest[0].pos, end=stx.end)]
     call = Call(self, stx, list(args), {}, type_)
     return call.apply(Const(ctors[0], tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
+
+
+@elaborates(StructLit)
+def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> Expr:
+    """`{ x := a, y := b }`: the constructor of the expected structure with these fields."""
+    type_ = self.known_head(expected)
+    if type_ is None:
+        if stx is not self.forced:
+            return self.wait(stx, expected)
+        raise ElabError("Invalid `{...}` notation: The expected type of this term could not be determined")
+    head = get_app_fn(type_)
+    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    if not isinstance(info, InductiveInfo) or len(info.ctors) != 1 or info.num_indices:
+        raise ElabError(f"Invalid `{{...}}` notation: The expected type `{self.show(type_)}` is not a structure")
+    ctor = self.session.state.env[info.ctors[0]]
+    assert isinstance(ctor, CtorInfo)
+    names = field_names(ctor)
+    given: dict[str, Term] = {}
+    for field in stx.fields:
+        if field.name not in names:
+            raise ElabError(f"`{field.name}` is not a field of structure `{info.name}`", field.pos, field.end)
+        if field.name in given:
+            raise ElabError(f"field `{field.name}` has already been specified", field.pos, field.end)
+        given[field.name] = field.value
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
+    call = Call(self, stx, [given[name] for name in names], {}, type_)
+    return call.apply(Const(ctor.name, tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
 
 
 def _explicit_fields(self: Elaborator, ctor_name: str) -> int:

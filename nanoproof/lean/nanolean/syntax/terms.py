@@ -159,6 +159,13 @@ class AnonCtor(Term):
 
 
 @dataclass(frozen=True, slots=True)
+class StructLit(Term):
+    """`{ x := a, y := b }`."""
+
+    fields: tuple[NamedArg, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ListLit(Term):
     """`[a, b]`."""
 
