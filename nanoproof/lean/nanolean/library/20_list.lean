@@ -254,6 +254,9 @@ theorem List.map_singleton {α : Type u} {β : Type v} {f : α → β} {a : α} 
   | nil => rfl
   | cons a l ih => rw [List.map_cons, ih, id]
 
+@[simp] theorem List.map_id' {α : Type u} (l : List α) : List.map (fun (a : α) => a) l = l := by
+  exact List.map_id l
+
 @[simp] theorem List.map_map {β : Type v} {γ : Type w} {α : Type u} {g : β → γ} {f : α → β} {l : List α} :
     List.map g (List.map f l) = List.map (g ∘ f) l := by
   induction l with
