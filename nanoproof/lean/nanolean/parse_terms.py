@@ -225,7 +225,7 @@ class TermParser(CalcParser):
         """`{ x := a, y := b }`; `{ x, y }` stands for `{ x := x, y := y }`."""
         start = self.pos()
         self.i += 1
-        column, self.column = self.column, NO_COLUMN
+        column, self.column = self.column, self.cols[self.i]
         fields: list[stx.NamedArg] = []
         while self.texts[self.i] != "}":
             first, name = self.pos(), self.name("name of a field")
