@@ -80,3 +80,8 @@ def test_exists_gives_the_witness_and_tries_trivial():
     assert targets("(P : Nat → Prop) : ∃ x, P x", "exists 2") == ["P 2"]
     assert proves("(P : Nat → Nat → Prop) (h : P 1 2) : ∃ x y, P x y", "exists 1, 2")
     assert refusal("(p : Prop) : p ∧ p", "exists 2").startswith("Application type mismatch")
+
+
+def test_a_function_into_any_proposition_takes_all_its_arguments():
+    assert targets("(p q : Prop) : ¬p → p → q", "apply absurd") == ["?a", "¬?a", "Prop"]
+    assert targets("(p q : Prop) (h : p) : ¬p → q", "apply False.elim") == ["False"]

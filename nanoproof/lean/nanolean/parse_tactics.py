@@ -198,6 +198,7 @@ def _names(text: str) -> frozenset[str]:
 UNSUPPORTED = _names(
     "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
     "conv delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "false_or_by_contra apply_assumption apply_rules "
     "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
     "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
     "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "

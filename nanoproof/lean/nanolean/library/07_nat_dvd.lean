@@ -68,7 +68,8 @@ theorem Nat.eq_zero_of_zero_dvd {a : Nat} (h : 0 ∣ a) : a = 0 := by
     rw [Nat.zero_mul] at hc
     exact hc
 
-theorem Nat.le_of_dvd {m n : Nat} (h1 : 0 < n) (h2 : m ∣ n) : m ≤ n := by
+theorem Nat.le_of_dvd {m n : Nat} (h1 : 0 < n) : m ∣ n → m ≤ n := by
+  intro h2
   cases h2 with
   | intro c hc =>
     cases c with

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from nanoproof.lean.nanolean.elab.api import elab_term
 from nanoproof.lean.nanolean.elab.names import split_name
 from nanoproof.lean.nanolean.errors import TacticError
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, MVar, Pi, collect_mvars, get_app_fn, instantiate, mk_app
+from nanoproof.lean.nanolean.kernel.expr import (
+    Const,
+    Expr,
+    FVar,
+    MVar,
+    Pi,
+    collect_mvars,
+    get_app_fn,
+    instantiate,
+    mk_app,
+)
 from nanoproof.lean.nanolean.meta.instances import fill_instances
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.syntax import (
@@ -25,16 +35,19 @@ from nanoproof.lean.nanolean.tactics.goals import append_tag, goal_tag, goal_tar
 NEEDS_EXPECTED_TYPE = (AnonCtor, DotIdent, Fun)
 
 
-def count_binders(mctx: MetaContext, type_: Expr) -> int:
-    """How many arguments a function of this type takes, unfolding definitions in its result."""
-    count = 0
+def arity(mctx: MetaContext, type_: Expr) -> tuple[int, bool]:
+    """How many arguments a function of this type takes, unfolding definitions in its result, and whether the result is
+    what one of them says, as `C` in `False.elim : {C : Sort u} → False → C`."""
+    count, ids = 0, set()
     while True:
         type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
         if not isinstance(type_, Pi):
-            return count
+            head = get_app_fn(type_)
+            return count, isinstance(head, MVar) or (isinstance(head, FVar) and head.id in ids)
         count += 1
-        body = type_.body
-        type_ = instantiate(body, mctx.fresh_local(type_.name, type_.type).fvar) if body.loose else body
+        local, body = mctx.fresh_local(type_.name, type_.type), type_.body
+        ids.add(local.fvar_id)
+        type_ = instantiate(body, local.fvar) if body.loose else body
 
 
 def telescope(mctx: MetaContext, type_: Expr, count: int, goal: str) -> tuple[list[MVar], Expr]:
@@ -55,10 +68,8 @@ def apply_expr(ctx: TacticContext, fn: Expr, others: Sequence[str] = ()) -> list
     mctx, goal = ctx.mctx, ctx.main
     target = goal_target(mctx, goal)
     fn_type = mctx.instantiate(mctx.infer_type(fn))
-    total = count_binders(mctx, fn_type)
-    start = max(0, total - count_binders(mctx, target))
-    if isinstance(get_app_fn(fn_type), MVar):
-        start = total
+    total, is_open = arity(mctx, fn_type)
+    start = total if is_open else max(0, total - arity(mctx, target)[0])
     for count in range(start, total + 1):
         mark = mctx.save()
         mvars, result = telescope(mctx, fn_type, count, goal)
