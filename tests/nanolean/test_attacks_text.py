@@ -2,8 +2,10 @@
 
 import pytest
 
+from nanoproof.lean.nanolean.kernel.env import axioms_of
+from nanoproof.lean.nanolean.repl import Repl
 from tests.nanolean.attacks import refused, rests_on, unproved
-from tests.nanolean.library import run
+from tests.nanolean.library import base, run
 
 
 def attack(attacks: dict[str, object]):
@@ -309,3 +311,24 @@ def test_the_same_tactics_do_not_prove_it_in_a_text(statement, steps):
 
 def test_an_axiom_used_by_an_innocent_name_is_seen():
     rests_on("axiom Nat.add_comm' : False\ntheorem boom : False := Nat.add_comm'", "Nat.add_comm'")
+
+
+@pytest.mark.parametrize(
+    ("text", "tactic"),
+    [
+        ("theorem boom : ∀ n : Nat, n = n + 1\n  | 0 => by sorry\n  | n+1 => boom (n+1)", "exact boom 0"),
+        ("theorem boom (n : Nat) : False := by\n  have h := boom\n  sorry", "exact boom 0"),
+        ("theorem boom (n : Nat) : n = n + 1 := by sorry", "exact boom n"),
+    ],
+)
+def test_a_goal_inside_of_a_declaration_is_not_completed_by_the_declaration_itself(text, tactic):
+    repl = Repl(base())
+    state = repl.answer({"cmd": text})["sorries"][0]["proofState"]
+    assert repl.answer({"proofState": state, "tactic": tactic}).get("proofStatus") != "Completed"
+
+
+def test_a_definition_by_equations_leaves_no_axiom_behind():
+    result = run("def double : Nat → Nat\n  | 0 => 0\n  | n+1 => double n + 2\ntheorem t : double 3 = 6 := rfl")
+    assert not result.messages
+    assert not axioms_of(result.state.env, "t")
+    assert "double" not in result.state.env["double"].mentions
