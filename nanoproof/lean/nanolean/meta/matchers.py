@@ -47,7 +47,7 @@ _MATCHERS: WeakKeyDictionary[DefInfo, Matcher | None] = WeakKeyDictionary()
 
 def matcher_of(env: Constants, fn: Expr) -> Matcher | None:
     """The shape of the matcher that `fn` is, None for any other term."""
-    if not isinstance(fn, Const) or not _NAME.search(fn.name):
+    if not isinstance(fn, Const) or ".match_" not in fn.name:
         return None
     info = env.get(fn.name)
     return as_matcher(info) if info is not None else None
@@ -55,7 +55,7 @@ def matcher_of(env: Constants, fn: Expr) -> Matcher | None:
 
 def as_matcher(info: ConstantInfo) -> Matcher | None:
     """The shape of a constant that is a matcher by its name and its type."""
-    if not isinstance(info, DefInfo) or not _NAME.search(info.name):
+    if ".match_" not in info.name or not isinstance(info, DefInfo) or not _NAME.search(info.name):
         return None
     if info not in _MATCHERS:
         _MATCHERS[info] = _read(info.type)
