@@ -177,6 +177,34 @@ def test_an_induction_over_the_definition() -> None:
     assert proves("(n : Nat) : 0 < fac n", *steps, base=with_commands(FAC))
 
 
+TAKEN = {
+    "a matcher's name": (
+        "def f.match_1 : Nat := 3\ndef f (n : Nat) : Nat := match n with | 0 => 1 | k + 1 => k\n"
+        "example : f 3 = 2 := rfl"
+    ),
+    "an equation's name": (
+        "theorem f.eq_1 : True := trivial\ndef f : Nat → Nat\n  | 0 => 1\n  | n + 1 => f n\nexample : f 3 = 1 := rfl"
+    ),
+    "something that only looks like a matcher": (
+        "def f.match_1 (motive : Nat → Type) (x : Nat) (h : motive x) : motive x := h\n"
+        "def f (n : Nat) : Nat := f.match_1 (fun _ => Nat) n n\nexample (n : Nat) : f n = n := rfl"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN.keys())
+def test_names_that_are_taken_do_no_harm(text: str) -> None:
+    assert errors(text) == []
+
+
+def test_a_type_whose_below_is_something_else_has_no_recursion() -> None:
+    text = (
+        "inductive T where\n  | a : T\n  | b (t : T) : T\ndef T.brecOn : Nat := 3\n"
+        "def T.f : T → Nat\n  | .a => 0\n  | .b t => t.f"
+    )
+    assert errors(text) != []
+
+
 def test_a_refused_definition_leaves_nothing_behind() -> None:
     state = run("def f (n : Nat) : Nat := f (n + 1)").state
     assert "f" not in state.env and "f.eq_1" not in state.env

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, Constants, DefInfo
-from nanoproof.lean.nanolean.kernel.expr import PROP, BVar, Const, Expr, FVar, Pi, Sort, get_app_fn_args
+from nanoproof.lean.nanolean.kernel.expr import PROP, BVar, Const, Expr, FVar, Pi, Sort, get_app_fn_args, has_loose_bvar
 from nanoproof.lean.nanolean.kernel.reduce import beta
 from nanoproof.lean.nanolean.meta.lctx import LocalDecl
 from nanoproof.lean.nanolean.meta.store import MetaStore
@@ -75,6 +75,9 @@ def _read(type_: Expr) -> Matcher | None:
     if any(target is not wanted for target, wanted in zip(targets, expected)) or not _is_motive(binders[place].type):
         return None
     alternatives = binders[place + 1 + len(targets) :]
+    for k, alternative in enumerate(alternatives):
+        if any(has_loose_bvar(alternative.type, k + i) for i in range(len(targets))):
+            return None
     return Matcher(place, len(targets), tuple(_count_binders(alternative.type) for alternative in alternatives))
 
 
