@@ -31,6 +31,11 @@ def test_every_evaluation_knows_quotients(tactic):
     assert proves(": 17 / 5 + 17 % 5 = 5", tactic)
 
 
+def test_simp_computes_the_gcd():
+    assert proves(": Nat.gcd 12 18 + 1 = 7", "simp")
+    assert proves("(n : Nat) (h : n = 6) : Nat.gcd 12 18 = n", "simp only [Nat.reduceGcd]", "exact h.symm")
+
+
 def test_numbers_may_be_hidden_in_definitions():
     base = with_commands("def f (n : Nat) : Nat := n + 5")
     assert proves(": f 3 / 2 = 4", "rfl", base=base)
@@ -46,6 +51,11 @@ def test_on_variables_nothing_is_unfolded(statement, tactic):
 @pytest.mark.parametrize("tactic", ["unfold Nat.mod", "simp only [Nat.mod]", "rw [Nat.mod]"])
 def test_tactics_do_not_unfold_it_either(tactic):
     assert refusal("(x : Nat) : 0 % x = 0", tactic)
+
+
+@pytest.mark.parametrize("tactic", ["unfold Nat.add", "simp only [Nat.add]", "rw [Nat.add]"])
+def test_operations_of_type_classes_do_not_unfold_by_their_names(tactic):
+    assert refusal("(x : Nat) : x + 0 = x", tactic)
 
 
 def test_the_facts_of_the_library_are_what_remains():

@@ -39,6 +39,7 @@ from nanoproof.lean.nanolean.tactics.closing import close_by_rfl
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
 from nanoproof.lean.nanolean.tactics.eq_proof import level_of, match_eq, mk_eq_refl, mk_propext, mk_symm
 from nanoproof.lean.nanolean.tactics.goals import replace_hyp, replace_target
+from nanoproof.lean.nanolean.tactics.unfolding import may_unfold
 
 
 class Equation(NamedTuple):
@@ -253,10 +254,15 @@ def rewrite_by_theorem(
 
 def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, only: Occurrences | None) -> Rewritten:
     """Rewrite by the first equation of a definition that applies, else by what it is by definition."""
+    info = ctx.mctx.env[name]
+    assert isinstance(info, DefInfo)
     theorem = unfolding_name(ctx.mctx.env, name)
-    if theorem is None:
-        return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
-    for equation in [*equation_names(ctx.mctx.env, name), theorem]:
+    equations: list[str] = []
+    if may_unfold(info):
+        if theorem is None:
+            return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
+        equations = [*equation_names(ctx.mctx.env, name), theorem]
+    for equation in equations:
         mark = ctx.mctx.save()
         try:
             return rewrite_by_theorem(ctx, e, equation, symm, only)

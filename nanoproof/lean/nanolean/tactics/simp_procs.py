@@ -5,6 +5,7 @@ Each procedure has the name under which Lean knows it and answers a `Step`, or N
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
@@ -47,7 +48,7 @@ def _nat_args(e: Expr) -> tuple[int, int] | None:
 
 
 def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
-    """`2 + 3` to `5`, likewise `* - ^ / %`, and `succ 2`."""
+    """`2 + 3` to `5`, likewise `* - ^ / % gcd`, and `succ 2`."""
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const):
         return None
@@ -74,6 +75,8 @@ def _compute(name: str, a: int, b: int) -> int | None:
             return a // b if b else 0
         case "Nat.mod":
             return a % b if b else a
+        case "Nat.gcd":
+            return math.gcd(a, b)
         case _:
             return None
 
@@ -221,6 +224,7 @@ PROCS: dict[str, Proc] = {
     "Nat.reducePow": reduce_arith,
     "Nat.reduceDiv": reduce_arith,
     "Nat.reduceMod": reduce_arith,
+    "Nat.reduceGcd": reduce_arith,
     "Nat.reduceSucc": reduce_arith,
     "Nat.reduceEqDiff": reduce_eq,
     "Nat.reduceLeDiff": reduce_le,

@@ -30,15 +30,18 @@ from nanoproof.lean.nanolean.notation import CLASS_OPERATIONS
 from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce, tidy_numbers
 
 
+def may_unfold(info: DefInfo) -> bool:
+    """Whether tactics may unfold a definition by its name."""
+    return not info.irreducible and info.name not in CLASS_OPERATIONS
+
+
 def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Expr]] | None:
     """The definition at the head of a term, with its constant and the arguments."""
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const):
         return None
     info = mctx.env.get(fn.name)
-    if not isinstance(info, DefInfo) or info.irreducible or fn.name in CLASS_OPERATIONS:
-        return None
-    return info, fn, args
+    return (info, fn, args) if isinstance(info, DefInfo) and may_unfold(info) else None
 
 
 def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
