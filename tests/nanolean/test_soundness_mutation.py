@@ -83,7 +83,7 @@ def test_the_second_checker_accepts_the_whole_library():
     allow_deep_recursion()
     verdicts = Counter(second_opinion(environment(), claim.type, claim.value) for claim in claims(environment()))
     assert verdicts[False] == 0
-    assert verdicts[True] > 500 and verdicts[None] <= 0.02 * verdicts.total()
+    assert verdicts[True] > 500 and verdicts[None] <= 0.05 * verdicts.total()
 
 
 def test_mutants_are_accepted_only_where_they_have_the_type():

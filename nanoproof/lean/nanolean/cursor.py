@@ -5,7 +5,7 @@ from typing import NoReturn
 from nanoproof.lean.nanolean.lexer import BAD, EOF, IDENT, Tokens
 
 MAX_DEPTH = 100  # nested terms and blocks; each costs the parser and the elaborator a few Python frames
-MAX_CHAIN = 100  # things in a row that nest to the left: `a + b + ..`, `h.1.1..`, `t <;> t ..`
+MAX_CHAIN = 100  # things in a row that nest: `a + b + ..`, `h.1.1..`, `t <;> t ..`, `∀ x y ..`
 NO_COLUMN = -1
 
 
@@ -79,7 +79,7 @@ class Cursor:
             raise self.tokens.error(f"nested more than {MAX_DEPTH} deep", self.pos())
 
     def check_chain(self, count: int) -> None:
-        """Raise when a chain that nests to the left has become too long."""
+        """Raise when a chain has become too long."""
         if count > MAX_CHAIN:
             raise self.tokens.error(f"a chain of more than {MAX_CHAIN} links", self.pos())
 
@@ -106,4 +106,5 @@ class Cursor:
         first = self.i
         while self.at_binder_name() and self.indented():
             self.i += 1
+            self.check_chain(self.i - first)
         return tuple(self.texts[first : self.i])

@@ -56,6 +56,7 @@ class BinderParser(Cursor):
                 binders.append(self.bare_binder())
             else:
                 binders.extend(self.bracketed_binders())
+            self.check_chain(len(binders))
         return tuple(binders)
 
     def bare_binder(self) -> stx.Binder:
