@@ -20,16 +20,16 @@ from pathlib import Path
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
+from nanoproof.data.finishers import is_trivial, trivial_filter
 from nanoproof.data.generate import FAMILIES, LEVELS, family_problems
-from nanoproof.data.library_proofs import Entry, library_keys, tactic_proofs
+from nanoproof.data.library_proofs import Entry, tactic_proofs
 from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
 from nanoproof.data.problem import level_of_size, render
-from nanoproof.data.replay import ReplayError, closed_by, replay, start
-from nanoproof.data.statement_key import statement_key
+from nanoproof.data.replay import ReplayError, library, replay, start
+from nanoproof.data.statement_key import library_keys, statement_key
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
-from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 
@@ -37,36 +37,33 @@ TESTS = REPO_ROOT / "tests" / "nanolean"
 CLASSICS = TESTS / "benchmark_classics.lean"
 PROOFS = TESTS / "benchmark_proofs.jsonl"
 SPLITS = ("valid", "test")
-SPLIT_SIZE = 100
+SPLIT_SIZE = 200
 SEED = 2_718_281
-PER_CELL = 12
+PER_CELL = 40
 """Candidates that are drawn for each family and level."""
-TRIVIAL = ("rfl", "assumption", "contradiction", "decide", "simp")
-"""From level 2 on, what one of these closes is no question."""
 
 
 def classics(state: EnvState) -> list[Entry]:
-    """The hand-written theorems, each under its name with its level, with its proof."""
+    """The hand-written theorems that no finisher proves alone, each under its name with its level, with its proof."""
     entries = []
     for proof in tactic_proofs(CLASSICS.read_text(encoding="utf-8")):
+        if is_trivial(state, proof.source):
+            continue
         size = replay(start(state, proof.source), proof.proof).size
-        entries.append(Entry(f"{proof.name}_l{level_of_size(size)}", proof.source, proof.key, proof.proof))
+        entries.append(Entry(f"{proof.name}_l{level_of_size(size)}", proof.source, proof.proof))
     return entries
 
 
 def generated(state: EnvState, excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
-    """(family, level, theorem) of generated problems that replay and are not closed by one trivial tactic."""
+    """(family, level, theorem) of generated problems that replay and that no finisher proves alone."""
     for family in FAMILIES:
-        for named in family_problems(family, SEED, dict.fromkeys(LEVELS, PER_CELL), excluded):
-            before = start(state, named.source())
-            if named.level > 1 and closed_by(before, TRIVIAL):
-                continue
+        for named in family_problems(family, SEED, dict.fromkeys(LEVELS, PER_CELL), excluded, trivial_filter(state)):
             try:
-                proof = replay(before, named.problem.proof).proof()
+                proof = replay(start(state, named.source()), named.problem.proof).proof()
             except ReplayError:
                 continue
             name = "_h".join(named.id.rsplit("_", 1))
-            yield family, named.level, Entry(name, named.source(), named.key, proof)
+            yield family, named.level, Entry(name, named.source(), proof)
 
 
 def draw(state: EnvState) -> dict[str, list[Entry]]:
@@ -132,7 +129,7 @@ def write(splits: dict[str, list[Entry]]) -> None:
 
 
 def problems_of(state: EnvState) -> list[str]:
-    """What is wrong with the benchmark as it stands: sizes, duplicates, statements of the library, missing proofs."""
+    """What is wrong with the benchmark: sizes, duplicates, trivial or known statements, proofs missing or refused."""
     found: list[str] = []
     keys = dict.fromkeys(library_keys(), "the library")
     proofs = {row["name"]: row for row in read_jsonl(PROOFS)}
@@ -148,6 +145,8 @@ def problems_of(state: EnvState) -> list[str]:
             proof = proofs.get(theorem.id)
             if proof is None or proof["split"] != split:
                 found.append(f"{theorem.id} has no reference proof")
+            elif is_trivial(state, theorem.source):
+                found.append(f"{theorem.id} is proved by one finisher")
             elif not proves(state, theorem, proof["proof"]):
                 found.append(f"the reference proof of {theorem.id} does not go through")
     return found
@@ -166,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="Draw the benchmark anew and write it.")
     args = parser.parse_args(argv)
     allow_deep_recursion()
-    state = load_library()
+    state = library()
     if args.write:
         write(draw(state))
     found = problems_of(state)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nanoproof.data.generate_cancel import cancel_problem, exists_problem
 from nanoproof.data.generate_equations import equation_problem, identity_problem
 from nanoproof.data.generate_induction import induction_problem
+from nanoproof.data.generate_lists import list_problem
 from nanoproof.data.generate_logic import pred_problem, prop_problem
 from nanoproof.data.generate_mix import mixed_problem
 from nanoproof.data.generate_order import divides_problem, order_problem
@@ -25,6 +26,7 @@ FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
     "divides": divides_problem,
     "exists": exists_problem,
     "induction": induction_problem,
+    "lists": list_problem,
     "mixed": mixed_problem,
 }
 MAX_STATEMENT = 140
@@ -51,12 +53,18 @@ class Named:
         return self.problem.source(self.id)
 
 
-def family_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
+def family_problems(
+    family: str,
+    seed: int,
+    per_level: dict[int, int],
+    excluded: frozenset[str],
+    is_trivial: Callable[[str], bool] | None = None,
+) -> list[Named]:
     """Distinct problems of one family, at most `per_level[level]` of each level, none with a key in `excluded`.
 
-    Deterministic in its arguments. A family that runs dry gives fewer.
+    Those whose source `is_trivial` are left out. Deterministic in its arguments. A family that runs dry gives fewer.
     """
-    return _collect(family, f"{seed}", per_level, excluded, renamed=False)
+    return _collect(family, f"{seed}", per_level, excluded, is_trivial)
 
 
 def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
@@ -64,10 +72,17 @@ def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: 
 
     To use whatever names are there is the first thing to be learned, and it takes many examples.
     """
-    return _collect(family, f"{seed}/shown", per_level, excluded, renamed=True)
+    return _collect(family, f"{seed}/shown", per_level, excluded, None, renamed=True)
 
 
-def _collect(family: str, seed: str, per_level: dict[int, int], excluded: frozenset[str], renamed: bool) -> list[Named]:
+def _collect(
+    family: str,
+    seed: str,
+    per_level: dict[int, int],
+    excluded: frozenset[str],
+    is_trivial: Callable[[str], bool] | None,
+    renamed: bool = False,
+) -> list[Named]:
     room = Counter(per_level)
     seen: set[str] = set()
     found: list[Named] = []
@@ -83,6 +98,8 @@ def _collect(family: str, seed: str, per_level: dict[int, int], excluded: frozen
         if key in excluded or same in seen:
             continue
         seen.add(same)
+        if is_trivial is not None and is_trivial(problem.source("t")):
+            continue
         room[problem.level] -= 1
         number = per_level[problem.level] - room[problem.level]
         kind = "s" if renamed else ""

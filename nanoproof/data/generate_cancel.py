@@ -27,9 +27,11 @@ def _iff_lemma(relation: str, side: str) -> str:
 def cancel_problem(rng: random.Random, difficulty: int) -> Problem | None:
     """`a + x = a + y` and the like in a hypothesis, the inner relation in the goal."""
     pick = rng.random()
-    if pick < 0.7:
+    if pick < 0.35:
         return _layers_problem(rng, difficulty)
-    if pick < 0.85:
+    if pick < 0.75:
+        return _factors_problem(rng, difficulty)
+    if pick < 0.87:
         return _zero_problem(rng, difficulty)
     return _no_number_problem(rng, difficulty)
 
@@ -67,6 +69,52 @@ def _layers_problem(rng: random.Random, difficulty: int) -> Problem | None:
         d.hypotheses.pop()
         return finish("cancel", d, ("→", (relation, left, right), goal), Step(f"intro {h}", (proof,)))
     return finish("cancel", d, goal, proof)
+
+
+_FACTOR_LEMMAS = {
+    ("=", "left"): "apply Nat.eq_of_mul_eq_mul_left {}",
+    ("=", "right"): "apply Nat.eq_of_mul_eq_mul_right {}",
+    ("≤", "left"): "refine Nat.le_of_mul_le_mul_left ?_ {}",
+    ("≤", "right"): "refine Nat.le_of_mul_le_mul_right ?_ {}",
+}
+
+
+def _factors_problem(rng: random.Random, difficulty: int) -> Problem | None:
+    """Positive factors around both sides, taken into the goal one by one, innermost first, and turned into place."""
+    d = Derivation(rng, Names(rng))
+    relation = rng.choice(("=", "≤"))
+    left: Term = d.fresh()
+    right: Term = d.fresh() if rng.random() < 0.8 else ("+", d.fresh(), num(1))
+    goal: Formula = (relation, left, right)
+    tactics: list[str] = []
+    known: dict[Term, str] = {}
+    for _ in range(rng.randint(1, (difficulty + 2) // 2)):
+        factor = rng.choice([*known, d.fresh()]) if known else d.fresh()
+        positive = known.get(factor) or _positive(rng, d, factor)
+        if rng.random() < 0.25:
+            factor, positive = ("+", factor, num(1)), f"(Nat.zero_lt_succ {arg(factor)})"
+        else:
+            known[factor] = positive
+        side = rng.choice(("left", "right"))
+        pair = [("*", factor, t) if side == "left" else ("*", t, factor) for t in (left, right)]
+        tactics.append(_FACTOR_LEMMAS[relation, side].format(positive))
+        k = rng.randrange(2)
+        (_, s, t) = pair[k]
+        if rng.random() < 0.4 and s != t and ("*", s, t) not in (left, right):
+            pair[k] = ("*", t, s)
+            tactics.append(f"rw [Nat.mul_comm {arg(s)} {arg(t)}]")
+        left, right = pair
+        if left == right:
+            return None
+    h = d.assume((relation, left, right))
+    return finish("cancel", d, goal, chain([*tactics, f"exact {h}"]))
+
+
+def _positive(rng: random.Random, d: Derivation, factor: Term) -> str:
+    """A hypothesis that says that the factor is not 0, and the proof that it is positive."""
+    if rng.random() < 0.7:
+        return d.assume(("<", num(0), factor))
+    return f"(Nat.pos_of_ne_zero {d.assume(('≠', factor, num(0)))})"
 
 
 def _by_lemma(

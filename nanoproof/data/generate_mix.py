@@ -118,6 +118,8 @@ def _renamed_apart(problem: Problem, used: set[str]) -> Problem:
 
 def _renamed(problem: Problem, names: dict[str, str]) -> Problem:
     def formula(e: tuple) -> tuple:
+        if e[0] == "raw":
+            return ("raw", _WORD.sub(lambda found: names.get(found.group(), found.group()), e[1]))
         return tuple(formula(a) if isinstance(a, tuple) else names.get(a, a) if isinstance(a, str) else a for a in e)
 
     def step(s: Step) -> Step:

@@ -1,8 +1,9 @@
 """Formulas and number terms of the problem generator: plain tuples, how they print, and how they are rewritten.
 
-Number terms: `("var", name)`, `("num", k)`, `(op, s, t)` with op one of `+ * ^ -`, `("fn", f, t)`.
-Formulas: `("atom", name, *args)`, `("false",)`, `("not", p)`, `(op, p, q)` with op one of `∧ ∨ → ↔`,
-`(rel, s, t)` with rel one of `= ≠ < ≤ ∣`, and `("all" | "ex", x, body)` over natural numbers.
+Number terms: `("var", name)`, `("num", k)`, `(op, s, t)` with op one of `+ * ^ -`, `("fn", f, t)`. Lists: also
+`("++", s, t)`, `("::", x, t)`, `("fn", "List.map", f, t)`; `("app", f, t)` applies a variable.
+Formulas: `("atom", name, *args)`, `("false",)`, `("not", p)`, `(op, p, q)` with op one of `∧ ∨ → ↔`, `("raw", text)`
+for what is only shown, `(rel, s, t)` with rel one of `= ≠ < ≤ ∣`, and `("all" | "ex", x, body)` over natural numbers.
 Tuples hash and compare by structure, which is all that the generator needs.
 """
 
@@ -22,6 +23,8 @@ _PRECEDENCE = {
     "*": (70, 70, 71),
     "+": (65, 65, 66),
     "-": (65, 65, 66),
+    "++": (65, 65, 66),
+    "::": (67, 68, 67),
     "=": (50, 51, 51),
     "≠": (50, 51, 51),
     "<": (50, 51, 51),
@@ -50,10 +53,15 @@ def atom(name: str, *args: Term) -> Formula:
     return ("atom", name, *args)
 
 
+def raw(text: str) -> Formula:
+    """A formula that is only shown, never taken apart."""
+    return ("raw", text)
+
+
 def show(e: tuple, precedence: int = 0) -> str:
     """Prints with the fewest parentheses that Lean's grammar allows."""
     head = e[0]
-    if head == "var":
+    if head in ("var", "raw"):
         return e[1]
     if head == "num":
         return str(e[1])
@@ -63,6 +71,8 @@ def show(e: tuple, precedence: int = 0) -> str:
         if len(e) == 2:
             return e[1]
         return _wrap(" ".join([e[1], *(show(a, _MAX) for a in e[2:])]), precedence > _MAX - 1)
+    if head == "app":
+        return _wrap(" ".join(show(a, _MAX) for a in e[1:]), precedence > _MAX - 1)
     if head == "not":
         return f"¬{show(e[1], 40)}"
     if head in ("all", "ex"):
@@ -85,7 +95,7 @@ def substitute(e: tuple, name: str, value: Term) -> tuple:
     head = e[0]
     if head == "var":
         return value if e[1] == name else e
-    if head in ("num", "false"):
+    if head in ("num", "false", "raw"):
         return e
     if head in ("all", "ex"):
         return e if e[1] == name else (head, e[1], substitute(e[2], name, value))
@@ -98,7 +108,7 @@ def replace(e: tuple, old: tuple, new: tuple) -> tuple:
     if e == old:
         return new
     head = e[0]
-    if head in ("var", "num", "false"):
+    if head in ("var", "num", "false", "raw"):
         return e
     start = 2 if head in ("fn", "atom", "all", "ex") else 1
     return (*e[:start], *(replace(a, old, new) for a in e[start:]))
@@ -107,7 +117,7 @@ def replace(e: tuple, old: tuple, new: tuple) -> tuple:
 def subterms(e: tuple) -> Iterator[tuple]:
     """The term and everything below it, outermost first, left before right (the order in which `rw` looks)."""
     yield e
-    if e[0] in ("var", "num", "false"):
+    if e[0] in ("var", "num", "false", "raw"):
         return
     start = 2 if e[0] in ("fn", "atom", "all", "ex") else 1
     for child in e[start:]:
@@ -119,7 +129,7 @@ def variables(e: tuple) -> set[str]:
     head = e[0]
     if head == "var":
         return {e[1]}
-    if head in ("num", "false"):
+    if head in ("num", "false", "raw"):
         return set()
     if head in ("all", "ex"):
         return variables(e[2]) - {e[1]}
@@ -136,7 +146,7 @@ def match(pattern: tuple, target: tuple, holes: set[str], found: dict[str, Term]
         return found if known == target else None
     if pattern[0] != target[0] or len(pattern) != len(target):
         return None
-    if pattern[0] in ("var", "num", "false"):
+    if pattern[0] in ("var", "num", "false", "raw"):
         return found if pattern == target else None
     start = 2 if pattern[0] in ("fn", "atom", "all", "ex") else 1
     if pattern[:start] != target[:start]:

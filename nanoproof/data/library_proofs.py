@@ -5,9 +5,10 @@ A proof that is a term is the tactic `exact` with that term.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 
 from nanoproof.data.problem import Step
-from nanoproof.data.statement_key import signature_key
+from nanoproof.data.statement_key import statement_key
 from nanoproof.lean.nanolean.loader import library_files
 from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.nanolean.syntax import (
@@ -31,8 +32,12 @@ class Entry:
 
     name: str
     source: str
-    key: str
     proof: Step
+
+    @cached_property
+    def key(self) -> str:
+        """What is equal for equal statements."""
+        return statement_key(f"{UNIVERSES}\n{self.renamed_source()}")
 
     def renamed_source(self) -> str:
         """The statement as a theorem of this name."""
@@ -44,17 +49,11 @@ class NotSingleTactics(Exception):
     """A proof that cannot be taken apart into single tactics on one line each."""
 
 
-def library_keys() -> frozenset[str]:
-    """The canonical keys of all statements of the library."""
-    texts = [path.read_text(encoding="utf-8") for path in library_files()]
-    return frozenset(signature_key(command.signature) for text in texts for command in _theorems(text))
-
-
 def library_proofs() -> Iterator[Entry]:
     """The tactic proofs of the library in order."""
     for path in library_files():
         for entry in tactic_proofs(path.read_text(encoding="utf-8")):
-            yield Entry(entry.name, f"{UNIVERSES}\n{entry.source}", entry.key, entry.proof)
+            yield Entry(entry.name, f"{UNIVERSES}\n{entry.source}", entry.proof)
 
 
 def tactic_proofs(text: str) -> Iterator[Entry]:
@@ -71,7 +70,7 @@ def tactic_proofs(text: str) -> Iterator[Entry]:
         except NotSingleTactics:
             continue
         source = f"example {statement} := by\n  sorry"
-        yield Entry(command.signature.name or "", source, signature_key(command.signature), proof)
+        yield Entry(command.signature.name or "", source, proof)
 
 
 def _theorems(text: str) -> Iterator[TheoremCmd]:

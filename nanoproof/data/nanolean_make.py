@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.data.finishers import trivial_filter
 from nanoproof.data.generate import LEVELS, Named, family_problems, shown_problems
-from nanoproof.data.library_proofs import library_keys, library_proofs
-from nanoproof.data.replay import Node, ReplayError, closed_by, replay, start, theorem_record
+from nanoproof.data.library_proofs import library_proofs
+from nanoproof.data.replay import Node, ReplayError, closed_by, library, replay, start, theorem_record
+from nanoproof.data.statement_key import library_keys
 from nanoproof.data.strong import strong_proof
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
-from nanoproof.lean.nanolean.loader import load_library
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,18 @@ class Quota:
     """Statements alone."""
 
 
-QUOTAS: dict[str, Quota] = {
-    "prop": Quota((150, 250, 60), (80, 130, 120, 90, 60, 15)),
-    "pred": Quota((150, 250, 60), (80, 130, 120, 80, 50, 25)),
-    "nat_identity": Quota((200, 250, 50), (80, 130, 130, 120, 100, 80)),
-    "equation": Quota((200, 250, 50), (80, 130, 120, 100, 70, 40)),
-    "cancel": Quota((200, 250, 50), (80, 130, 130, 120, 100, 80)),
-    "order": Quota((200, 250, 60), (80, 130, 130, 100, 60, 0)),
-    "divides": Quota((100, 250, 60), (0, 100, 120, 100, 60, 10)),
-    "exists": Quota((150, 150, 30), (60, 60, 30, 12, 0, 0)),
-    "induction": Quota((10, 150, 150), (0, 40, 120, 110, 30, 0)),
-    "mixed": Quota((100, 200, 60), (80, 130, 150, 150, 120, 80)),
+QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all there is
+    "prop": Quota((100, 150, 40), ()),
+    "pred": Quota((100, 150, 60), ()),
+    "nat_identity": Quota((200, 250, 50), (10, 20, 20, 20, 15, 10)),
+    "equation": Quota((200, 250, 50), ()),
+    "cancel": Quota((200, 250, 60), (80, 140, 140, 100)),
+    "order": Quota((200, 250, 60), (80, 140, 140, 100, 60)),
+    "divides": Quota((150, 250, 60), (40, 120, 140, 120, 60)),
+    "exists": Quota((150, 150, 30), (60, 60, 6, 10)),
+    "induction": Quota((10, 100, 120), (0, 40, 80, 100, 40)),
+    "lists": Quota((120, 200, 150), (80, 120, 100)),
+    "mixed": Quota((100, 200, 60), (80, 140, 150, 150, 120, 80)),
 }
 STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
@@ -66,23 +68,25 @@ def make(
     seed: int,
     workers: int | None = None,
     quotas: dict[str, Quota] | None = None,
+    keep_trivial: bool = False,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
-    The manifest is written last, so a directory with one is whole. `quotas` are `QUOTAS` unless given.
+    Statements that a finisher proves alone are asked only with `keep_trivial`; among the shown proofs they may be. The
+    manifest is written last, so a directory with one is whole. `quotas` are `QUOTAS` unless given.
     """
     quotas = quotas or QUOTAS
     excluded = held_out | library_keys()
-    load_library()  # once, so that the workers find it in the cache
+    library()  # once, so that the workers find it in the cache
     # The most expensive families first, so that the workers end together.
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded) for name in order}
+        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, keep_trivial) for name in order}
         parts = [futures[name].result() for name in quotas]
-    library = make_library()
+    shown_library = make_library()
     statements, proofs = _merged(parts)
-    records = [*library, *proofs]
+    records = [*shown_library, *proofs]
     random.Random(seed).shuffle(statements)
     random.Random(seed).shuffle(records)
     _write_jsonl(directory / "train.jsonl", statements)
@@ -94,17 +98,17 @@ def make(
         "seed": seed,
         "statements": len(statements),
         "by_level": dict(sorted(levels.items())),
-        "library_proofs": len(library),
+        "library_proofs": len(shown_library),
         "generated_proofs": len(proofs),
         "transitions": sum(len(record["by_blocks"][0]["tree"]["nodes"]) for record in records),
     }
     atomic_write_json(directory / "manifest.json", manifest)
 
 
-def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str]) -> Made:
+def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], keep_trivial: bool = False) -> Made:
     """One family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
-    state = load_library()
+    state = library()
     proofs: list[dict[str, Any]] = []
     shown = shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded)
     for named in shown:
@@ -112,7 +116,8 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str]) 
         if node is not None:
             proofs.append({**theorem_record(named.id, named.source(), node), "key": named.key})
     unknown = excluded | {named.key for named in shown}
-    stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown)
+    filter_ = None if keep_trivial else trivial_filter(state)
+    stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, filter_)
     return Made([{"id": named.id, "source": named.source(), "key": named.key} for named in stated], proofs)
 
 
@@ -132,7 +137,7 @@ def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:
 def make_library() -> list[dict[str, Any]]:
     """The library's tactic proofs as LeanTree theorems. Raises ReplayError: they have been checked, so they run."""
     allow_deep_recursion()
-    state = load_library()
+    state = library()
     return [theorem_record(p.name, p.source, replay(start(state, p.source), p.proof)) for p in library_proofs()]
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from nanoproof.data.problem import Step
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ProofError
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.memory import Sweeper, settle
 from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
 from nanoproof.lean.state import parse_goal
 
@@ -39,8 +42,22 @@ class Node:
         return Step(self.tactic, tuple(child.proof() for child in self.children))
 
 
+@cache
+def library() -> EnvState:
+    """The library, loaded once per process."""
+    state = load_library()
+    settle()
+    return state
+
+
+@cache
+def _sweeper() -> Sweeper:
+    return Sweeper()
+
+
 def start(state: EnvState, source: str) -> TacticState:
     """The state before the proof of a theorem whose source holds one `sorry`. Raises `ReplayError`."""
+    _sweeper().tidy([state])
     result = run_text(state, source)
     if result.has_errors or len(result.sorries) != 1:
         found = "; ".join(m.text for m in result.messages if m.severity == "error")

@@ -69,7 +69,7 @@ REVERSIBLE = {
     f"Nat.{name}" for name in ("add_assoc", "mul_assoc", "mul_add", "add_mul", "two_mul", "pow_add", "mul_pow")
 }
 
-_HOLES = {"?a", "?b", "?c"}
+_HOLES = {"?a", "?b", "?c", "?f"}
 # The two directions of every law by the operation at the top of the side that is looked for.
 _BY_HEAD: dict[str, list[tuple[Law, Term, Term, bool]]] = {}
 for _law in LAWS:
@@ -104,12 +104,28 @@ def rewrites(term: Term, groups: set[str], backward: bool = True) -> Iterator[Re
         for law, old, new, reverse in _BY_HEAD.get(place[0], ()):
             if law.group not in groups or (reverse and not backward):
                 continue
-            found = match(old, place, _HOLES, {})
-            if found is None or len(found) < len(law.parameters):
-                continue
-            result = _fill(new, found)
-            if result != place:
-                yield Rewrite(law.name, reverse, tuple(found[p] for p in law.parameters), place, result)
+            rewrite = _instance(law, old, new, reverse, place)
+            if rewrite is not None:
+                yield rewrite
+
+
+def instances(term: Term, law: Law, backward: bool) -> Iterator[Rewrite]:
+    """Every way to use one law in one direction at some place in the term."""
+    old, new = (law.right, law.left) if backward else (law.left, law.right)
+    for place in subterms(term):
+        rewrite = _instance(law, old, new, backward, place)
+        if rewrite is not None:
+            yield rewrite
+
+
+def _instance(law: Law, old: Term, new: Term, backward: bool, place: Term) -> Rewrite | None:
+    found = match(old, place, _HOLES, {})
+    if found is None or len(found) < len(law.parameters):
+        return None
+    result = _fill(new, found)
+    return (
+        None if result == place else Rewrite(law.name, backward, tuple(found[p] for p in law.parameters), place, result)
+    )
 
 
 def _fill(pattern: Term, found: dict[str, Term]) -> Term:
@@ -117,25 +133,32 @@ def _fill(pattern: Term, found: dict[str, Term]) -> Term:
         return found.get(pattern[1], pattern)
     if pattern[0] == "num":
         return pattern
-    return (pattern[0], *(_fill(part, found) for part in pattern[1:]))
+    start = 2 if pattern[0] == "fn" else 1
+    return (*pattern[:start], *(_fill(part, found) for part in pattern[start:]))
 
 
-def first_instance(term: Term, rewrite: Rewrite, num_arguments: int) -> Term | None:
+def first_instance(term: Term, rewrite: Rewrite, law: Law, num_arguments: int) -> Term | None:
     """What `rw` with only the first few arguments would rewrite: the outermost, leftmost place that fits."""
-    law = next(law for law in LAWS if law.name == rewrite.law)
     pattern = law.right if rewrite.backward else law.left
-    holes = set(law.parameters[num_arguments:])
+    holes = _HOLES - set(law.parameters[:num_arguments])
     for name, value in zip(law.parameters[:num_arguments], rewrite.arguments, strict=False):
         pattern = substitute(pattern, name, value)
     return next((t for t in subterms(term) if match(pattern, t, holes, {}) is not None), None)
 
 
-def shortest_arguments(term: Term, rewrite: Rewrite) -> int:
-    """The fewest leading arguments that make `rw` hit the wanted place."""
+def least_arguments(term: Term, rewrite: Rewrite, law: Law) -> int | None:
+    """The fewest leading arguments that make `rw` hit the wanted place, None where even all of them do not."""
     for count in range(len(rewrite.arguments) + 1):
-        if first_instance(term, rewrite, count) == rewrite.old:
+        if first_instance(term, rewrite, law, count) == rewrite.old:
             return count
-    return len(rewrite.arguments)
+    return None
+
+
+def shortest_arguments(term: Term, rewrite: Rewrite) -> int:
+    """The fewest leading arguments of a law of arithmetic that make `rw` hit the wanted place."""
+    law = next(law for law in LAWS if law.name == rewrite.law)
+    count = least_arguments(term, rewrite, law)
+    return len(rewrite.arguments) if count is None else count
 
 
 def expression(rng: random.Random, leaves: list[Term], size: int, ops: str) -> Term:

@@ -10,12 +10,12 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean
 from nanoproof.data.generate import LEVELS
-from nanoproof.data.library_proofs import library_keys, library_proofs
+from nanoproof.data.library_proofs import library_proofs
 from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems
 from nanoproof.data.nanolean_make import QUOTAS, Quota, make, make_library
 from nanoproof.data.problem import Step
 from nanoproof.data.replay import ReplayError, replay, start
-from nanoproof.data.statement_key import statement_key
+from nanoproof.data.statement_key import library_keys, statement_key
 from nanoproof.data.transitions import read_transitions
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import load_library

@@ -26,6 +26,11 @@ def key(statement: str) -> str:
         ("(a b : Nat) (h : a > b) : b ≠ a", "(a b : Nat) (h : b < a) (h1 : b = a) : False"),
         ("(P : Nat → Prop) : (∃ x, P x) → ∃ y, P y", "(Q : Nat → Prop) (h : ∃ n : Nat, Q n) : ∃ n : Nat, Q n"),
         ("{p q : Prop} (h : p → q) (hp : p) : q", "(p q : Prop) : (p → q) → (p → q)"),
+        (
+            "(α : Type) (l : List α) : (l ++ []).length = l.length",
+            "{β : Type} (m : List β) : List.length (m ++ []) = m.length",
+        ),
+        ("(a : Nat) (l : List Nat) : a :: l = [a] ++ l", ": ∀ (m : List Nat) (b : Nat), b :: m = [b] ++ m"),
     ],
 )
 def test_renamed_and_differently_bound_statements_have_one_key(one: str, other: str) -> None:
@@ -45,6 +50,8 @@ def test_renamed_and_differently_bound_statements_have_one_key(one: str, other: 
         ("(R : Nat → Nat → Prop) : ∀ x y : Nat, R x y", "(R : Nat → Nat → Prop) : ∀ x : Nat, R x x"),
         ("(a : Nat) : a + 1 = a + 1", "(a : Nat) : a + 2 = a + 2"),
         ("(p : Nat → Prop) : p 0 → p 0", "(p : Prop) : p → p"),
+        ("(l m : List Nat) : l ++ m = l", "(l m : List Nat) : l ++ m = m ++ l"),
+        ("(α : Type) (l : List α) : l = l", "(l : List Nat) : l = l"),
     ],
 )
 def test_different_statements_have_different_keys(one: str, other: str) -> None:

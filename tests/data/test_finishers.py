@@ -1,0 +1,72 @@
+"""What one tactic without arguments proves is no question, unless it is asked for."""
+
+import json
+
+import pytest
+
+from nanoproof.data import nanolean
+from nanoproof.data.finishers import FINISHERS, finisher_of, is_trivial
+from nanoproof.data.generate import family_problems
+from nanoproof.data.nanolean_make import Quota, make_family
+from nanoproof.data.replay import start
+from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.tactic_state import run_tactic
+
+
+@pytest.fixture(scope="module")
+def library() -> EnvState:
+    return load_library()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "(a b : Nat) (h : a < b) : a + 1 ≤ b",
+        "(p q : Prop) (h : p ∨ q) (h1 : ¬p) : q",
+        "(a b : Nat) : a + 0 = a",
+        ": 2 + 2 = 4",
+    ],
+)
+def test_linear_arithmetic_propositional_logic_and_computation_are_trivial(statement: str, library: EnvState) -> None:
+    source = f"theorem t {statement} := by\n  sorry"
+    assert is_trivial(library, source)
+    finisher = finisher_of(start(library, source))
+    assert finisher in FINISHERS
+    assert not run_tactic(start(library, source), finisher).state.goals
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "(a b c : Nat) (h : a ∣ b) : a ∣ b * c",
+        "(f : Nat → Nat) (h : f 0 = 0) (h1 : ∀ n, f (n + 1) = f n + 2) (n : Nat) : f n = 2 * n",
+        "(α : Type) (s : List α → Nat) (h : s [] = 0) (h1 : ∀ x t, s (x :: t) = s t + 1) (l : List α) : s l = l.length",
+    ],
+)
+def test_what_needs_a_lemma_or_induction_is_not_trivial(statement: str, library: EnvState) -> None:
+    assert not is_trivial(library, f"theorem t {statement} := by\n  sorry")
+
+
+def test_a_family_leaves_out_what_the_filter_names_and_goes_on_looking() -> None:
+    plain = family_problems("order", 5, {2: 6}, frozenset())
+    unwanted = {named.source().replace(named.id, "t", 1) for named in plain[::2]}
+    kept = family_problems("order", 5, {2: 6}, frozenset(), lambda source: source in unwanted)
+    assert len(kept) == 6
+    assert not {named.key for named in plain[::2]} & {named.key for named in kept}
+
+
+def test_statements_to_be_proved_are_not_trivial_unless_asked_for(library: EnvState) -> None:
+    quota = Quota((), (3, 3))
+    asked = make_family("cancel", 5, quota, frozenset()).statements
+    assert asked and not any(is_trivial(library, row["source"]) for row in asked)
+    everything = make_family("cancel", 5, quota, frozenset(), keep_trivial=True).statements
+    assert any(is_trivial(library, row["source"]) for row in everything)
+
+
+def test_generate_prints_problems_with_their_proofs(capsys: pytest.CaptureFixture[str]) -> None:
+    nanolean.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 2
+    for row in rows:
+        assert row["family"] == "divides" and row["level"] == 3 and row["source"].endswith("sorry") and row["proof"]
