@@ -178,7 +178,7 @@ class Quickstart:
         words += [*SAMPLING, *BATCH, *ACTORS, "--monitor-port", "none" if port is None else str(port)]
         words += ["--collect-transitions", "300", "--num-updates-per-step", "8", "--target-examples-per-step", "128"]
         words += ["--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
-        words += ["--save-every", "never", "--num-simulations-eval", str(SIMULATIONS)]
+        words += ["--save-every", "never", "--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", "100"]
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:

@@ -128,7 +128,7 @@ def test_transitions_are_leantree_files_that_the_loader_reads(made: Path) -> Non
 
 def test_no_held_out_statement_is_trained_on_under_any_name(made: Path) -> None:
     held_out = held_out_keys()
-    assert len(held_out) == 200
+    assert len(held_out) == 400
     statements = rows(made / "train.jsonl")
     proofs = [theorem for file in rows(made / "transitions.jsonl") for theorem in file["theorems"]]
     assert statements and proofs
