@@ -171,7 +171,7 @@ def test_making_it_again_gives_the_same_bytes(made: Path, tmp_path: Path) -> Non
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None) -> None:
+    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None, **_: bool) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:
@@ -195,12 +195,12 @@ def test_the_benchmark_is_two_hundred_distinct_provable_theorems_outside_the_lib
 @pytest.mark.parametrize("split", ["valid", "test"])
 def test_a_split_spreads_over_levels_and_any_beginning_of_it_does_too(split: str) -> None:
     theorems = list_theorems(split)
-    assert len(theorems) == 100 and len({t.id for t in theorems}) == 100
+    assert len(theorems) == 200 and len({t.id for t in theorems}) == 200
     levels = [level_of(t.id) for t in theorems]
-    assert all(16 <= levels.count(level) <= 18 for level in LEVELS)
+    assert all(32 <= levels.count(level) <= 35 for level in LEVELS)
     assert set(levels[:6]) == set(LEVELS)
     families = {t.id.split("_l")[0] for t in theorems}
-    assert {"prop", "pred", "nat_identity", "order", "induction", "mixed"} <= families
+    assert {"nat_identity", "cancel", "order", "divides", "exists", "induction", "lists", "mixed"} <= families
 
 
 def test_reference_proofs_are_nowhere_in_the_package() -> None:
@@ -239,7 +239,7 @@ def test_the_command_prints_theorems_as_json_lines() -> None:
 def test_transitions_are_copied_where_they_are_wanted(
     monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers: made)
+    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers, keep_trivial: made)
     nanolean.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):

@@ -71,7 +71,7 @@ class _Filler:
             elif piece == LINE and fitted[-1] and self.fits(i + 1, self.column + 1):
                 self.out.append(" ")
                 self.column += 1
-            elif piece == LINE or piece == "\n" or piece == BREAK:
+            elif piece in (LINE, "\n", BREAK):
                 self.column = self.indent + INDENT * (len(fitted) - (piece == BREAK))
                 self.out.append("\n" + " " * self.column)
                 fitted[-1] = self.fits(i + 1, self.column)

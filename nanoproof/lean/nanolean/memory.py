@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.expr import node_count, sweep
 
-GROWTH = 500_000
+GROWTH = 200_000
 """Terms that may be added to the intern table before the unused ones are dropped."""
 
 

@@ -100,7 +100,7 @@ def elab_by(self: Elaborator, stx: By, expected: Expr | None) -> Expr:
 
 @elaborates(Show)
 def elab_show(self: Elaborator, stx: Show, expected: Expr | None) -> Expr:
-    """`show T from e`, which is `have this : T := e; this`: its type is `T` even where that of `e` only unfolds to it."""
+    """`show T from e` is `have this : T := e; this`: its type is `T` even where that of `e` only unfolds to it."""
     type_ = self.elab_type(stx.type)
     if expected is not None:
         self.mctx.is_def_eq(expected, type_)

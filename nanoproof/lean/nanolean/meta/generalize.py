@@ -60,9 +60,9 @@ def kabstract(mctx: MetaContext, e: Expr, pattern: Expr, only: Container[int] | 
         return found
 
     def visit_node(node: Expr, depth: int) -> Expr:
-        if not node.loose and _arity(node) == count and _same_head(get_app_fn(node), head, mctx):
-            if is_instance(node):
-                return BVar(depth)
+        fits = not node.loose and _arity(node) == count and _same_head(get_app_fn(node), head, mctx)
+        if fits and is_instance(node):
+            return BVar(depth)
         if isinstance(node, App):
             return App(visit(node.fn, depth), visit(node.arg, depth))
         if isinstance(node, Lam):
