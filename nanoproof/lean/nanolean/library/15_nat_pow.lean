@@ -8,6 +8,13 @@ protected theorem Nat.pow_add_one' {m n : Nat} : m ^ (n + 1) = m * m ^ n := by
 protected theorem Nat.pow_mul' (a m n : Nat) : a ^ (m * n) = (a ^ n) ^ m := by
   rw [Nat.mul_comm, Nat.pow_mul]
 
+protected theorem Nat.pow_pos {p : Nat} (hp : 0 < p) {n : Nat} : 0 < p ^ n := by
+  induction n with
+  | zero => exact Nat.zero_lt_one
+  | succ n ih =>
+    rw [Nat.pow_succ]
+    exact Nat.mul_pos ih hp
+
 protected theorem Nat.zero_pow {n : Nat} (H : 0 < n) : 0 ^ n = 0 := by
   cases n with
   | zero =>

@@ -64,6 +64,9 @@ theorem and_congr_right {a b c : Prop} (h : a → (b ↔ c)) : a ∧ b ↔ a ∧
   · intro hac
     exact ⟨hac.1, (h hac.1).mpr hac.2⟩
 
+theorem and_congr_left' {a b c : Prop} (h : a ↔ b) : a ∧ c ↔ b ∧ c := by
+  rw [h]
+
 theorem and_congr_right' {a b c : Prop} (h : b ↔ c) : a ∧ b ↔ a ∧ c := by
   rw [h]
 
@@ -333,3 +336,18 @@ theorem Classical.not_iff {a b : Prop} : ¬(a ↔ b) ↔ (¬a ↔ b) := by
     exact Classical.byCases h.1 h.2
   · intro hq
     exact ⟨fun _ => hq, fun _ => hq⟩
+
+theorem not_and_of_not_or_not {a b : Prop} (h : ¬a ∨ ¬b) : ¬(a ∧ b) := by
+  intro hab
+  cases h with
+  | inl hna => exact hna hab.1
+  | inr hnb => exact hnb hab.2
+
+@[simp] theorem iff_not_self {a : Prop} : ¬(a ↔ ¬a) := by
+  intro h
+  have hna : ¬a := fun ha => h.1 ha ha
+  exact hna (h.2 hna)
+
+@[simp] theorem not_iff_self {a : Prop} : ¬(¬a ↔ a) := by
+  intro h
+  exact iff_not_self h.symm
