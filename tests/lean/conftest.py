@@ -2,10 +2,11 @@
 
 import dataclasses
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,24 +88,33 @@ def run_until_closed(server: Any) -> None:
         server.run()
 
 
+@contextmanager
+def start_server(
+    backend: Backend, token: str | None = None, log: Path = Path(os.devnull), **options: Any
+) -> Iterator[Running]:
+    """A server in this process; it is stopped on the way out."""
+    settings = ServerSettings(port=0, **options)
+    pool = Pool(settings, backend)
+    listener = bind(settings)
+    pool.start()
+    server = make_http_server(create_app(settings, pool, token), settings, listener)
+    threading.Thread(target=run_until_closed, args=(server,), daemon=True).start()
+    try:
+        yield Running(pool, listener.getsockname()[1], log)
+    finally:
+        pool.close()
+        server.close()
+
+
 @pytest.fixture
 def serve(tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]) -> Iterator[Serve]:
     """Start servers over scripted processes; they are stopped after the test."""
-    stops: list[Callable[[], Any]] = []
+    with ExitStack() as running:
 
-    def start(
-        script: dict[str, Any] = SCRIPT, token: str | None = None, imports: tuple[str, ...] = (), **options: Any
-    ) -> Running:
-        settings = ServerSettings(port=0, **options)
-        backend = Backend(scripted(script), imports=imports, start_seconds=20.0, can_prune=not imports)
-        pool = Pool(settings, backend)
-        listener = bind(settings)
-        pool.start()
-        server = make_http_server(create_app(settings, pool, token), settings, listener)
-        threading.Thread(target=run_until_closed, args=(server,), daemon=True).start()
-        stops.extend([pool.close, server.close])
-        return Running(pool, listener.getsockname()[1], tmp_path / "requests.jsonl")
+        def start(
+            script: dict[str, Any] = SCRIPT, token: str | None = None, imports: tuple[str, ...] = (), **options: Any
+        ) -> Running:
+            backend = Backend(scripted(script), imports=imports, start_seconds=20.0, can_prune=not imports)
+            return running.enter_context(start_server(backend, token, tmp_path / "requests.jsonl", **options))
 
-    yield start
-    for stop in stops:
-        stop()
+        yield start
