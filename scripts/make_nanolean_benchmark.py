@@ -57,7 +57,8 @@ def classics(state: EnvState) -> list[Entry]:
 def generated(state: EnvState, excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
     """(family, level, theorem) of generated problems that replay and that no finisher proves alone."""
     for family in FAMILIES:
-        for named in family_problems(family, SEED, dict.fromkeys(LEVELS, PER_CELL), excluded, trivial_filter(state)):
+        per_level = dict.fromkeys(LEVELS, PER_CELL)
+        for named in family_problems(family, SEED, per_level, excluded, trivial_filter(state), patience=2000):
             try:
                 proof = replay(start(state, named.source()), named.problem.proof).proof()
             except ReplayError:

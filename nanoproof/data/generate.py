@@ -31,8 +31,8 @@ FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
 }
 MAX_STATEMENT = 140
 """Longest statement in characters; the model reads a few hundred tokens."""
-MAX_FAILURES = 1500
-"""Tries in a row without a new problem after which a family has given what it has."""
+PATIENCE = 400
+"""Tries in a row without a new problem after which a family is taken to have given what it has."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,14 @@ def family_problems(
     per_level: dict[int, int],
     excluded: frozenset[str],
     is_trivial: Callable[[str], bool] | None = None,
+    patience: int = PATIENCE,
 ) -> list[Named]:
     """Distinct problems of one family, at most `per_level[level]` of each level, none with a key in `excluded`.
 
-    Those whose source `is_trivial` are left out. Deterministic in its arguments. A family that runs dry gives fewer.
+    Those whose source `is_trivial` are left out. Deterministic in its arguments. A family gives fewer once `patience`
+    tries in a row have brought nothing new.
     """
-    return _collect(family, f"{seed}", per_level, excluded, is_trivial)
+    return _collect(family, f"{seed}", per_level, excluded, is_trivial, patience)
 
 
 def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
@@ -72,7 +74,7 @@ def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: 
 
     To use whatever names are there is the first thing to be learned, and it takes many examples.
     """
-    return _collect(family, f"{seed}/shown", per_level, excluded, None, renamed=True)
+    return _collect(family, f"{seed}/shown", per_level, excluded, None, PATIENCE, renamed=True)
 
 
 def _collect(
@@ -81,23 +83,27 @@ def _collect(
     per_level: dict[int, int],
     excluded: frozenset[str],
     is_trivial: Callable[[str], bool] | None,
+    patience: int,
     renamed: bool = False,
 ) -> list[Named]:
     room = Counter(per_level)
+    tried: set[str] = set()
     seen: set[str] = set()
     found: list[Named] = []
     failures = 0
     for problem in _candidates(family, seed, room):
-        if failures > MAX_FAILURES or not +room:
+        if failures > patience or not +room:
             break
         failures += 1
         if problem is None or room[problem.level] <= 0 or len(problem.statement()) > MAX_STATEMENT:
             continue
-        key = statement_key(problem.source("t"))
-        same = problem.statement() if renamed else key
-        if key in excluded or same in seen:
+        if problem.statement() in tried:
             continue
-        seen.add(same)
+        tried.add(problem.statement())
+        key = statement_key(problem.source("t"))
+        if key in excluded or (key in seen and not renamed):
+            continue
+        seen.add(key)
         if is_trivial is not None and is_trivial(problem.source("t")):
             continue
         room[problem.level] -= 1

@@ -40,13 +40,13 @@ QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all 
     "pred": Quota((100, 150, 60), ()),
     "nat_identity": Quota((200, 250, 50), (10, 20, 20, 20, 15, 10)),
     "equation": Quota((200, 250, 50), ()),
-    "cancel": Quota((200, 250, 60), (80, 140, 140, 100)),
-    "order": Quota((200, 250, 60), (80, 140, 140, 100, 60)),
-    "divides": Quota((150, 250, 60), (40, 120, 140, 120, 60)),
-    "exists": Quota((150, 150, 30), (60, 60, 6, 10)),
-    "induction": Quota((10, 100, 120), (0, 40, 80, 100, 40)),
-    "lists": Quota((120, 200, 150), (80, 120, 100)),
-    "mixed": Quota((100, 200, 60), (80, 140, 150, 150, 120, 80)),
+    "cancel": Quota((200, 250, 60), (0, 100, 120, 80)),
+    "order": Quota((200, 250, 60), (60, 110, 110, 80, 40)),
+    "divides": Quota((150, 250, 60), (0, 120, 140, 120, 60)),
+    "exists": Quota((150, 150, 30), (60, 20)),
+    "induction": Quota((10, 100, 120), (0, 10, 60, 80, 30)),
+    "lists": Quota((120, 180, 120), (60, 80, 60)),
+    "mixed": Quota((100, 200, 60), (60, 110, 120, 120, 100, 60)),
 }
 STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
