@@ -6,8 +6,9 @@ The script holds
 - "theorems": {part of a command: goal text, or an effect}: commands with `sorry` that contain the part start there;
 - "commands": {part of a command: effect}: looked at first;
 - "tactics": {goal text: {tactic: [goal texts] or effect}}: what a tactic does to the first goal.
-An effect is {"error": text}, {"answer": whole answer}, {"do": "crash" | "hang" | "garbage" | "chatter"} or, with
-{"flag": path, ...}, any of these until the file `path` exists (it is created), and {"then": ...} afterwards.
+An effect is {"error": text}, {"answer": whole answer}, {"write": what goes to standard output as it is},
+{"do": one of MISBEHAVIOURS} or, with {"flag": path, ...}, any of these until the file `path` exists (it is created),
+and {"then": ...} afterwards.
 `rotate_left k`, `focus (tactic)` and `skip` work as in Lean; everything else is an unknown tactic.
 Each request is appended to LOG as a line.
 """
@@ -16,6 +17,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,69 @@ class Raw(Exception):
         self.answer = answer
 
 
+class Silent(Exception):
+    """Answer nothing (more)."""
+
+
+def crash() -> None:
+    """End with a status and last words of its own."""
+    print("the scripted process crashes", file=sys.stderr, flush=True)
+    os._exit(7)
+
+
+def late_chatter() -> None:
+    """Answer once, and once more when nobody waits for it."""
+    print('{"env": 0}\n', flush=True)
+    time.sleep(0.1)
+    print('{"env": 1}\n', flush=True)
+    time.sleep(600)
+
+
+def half() -> None:
+    """Stop in the middle of an answer and end."""
+    print('{"env": 0, "messages": [', end="", flush=True)
+    os._exit(3)
+
+
+def stall() -> None:
+    """Stop in the middle of an answer and stay."""
+    print('{"env": 0, "messages": [', end="", flush=True)
+    time.sleep(600)
+
+
+def flood() -> None:
+    """Answer without an end."""
+    while True:
+        print("x" * 65536, end="", flush=True)
+
+
+def noise() -> None:
+    """Write more to standard error than a pipe holds, and then answer."""
+    print("noise " * 50_000 + "the end of the noise", file=sys.stderr, flush=True)
+    raise Raw({"env": 0})
+
+
+def close_input() -> None:
+    """Answer, and read nothing any more."""
+    os.close(0)
+    print('{"env": 0}\n', flush=True)
+    time.sleep(600)
+
+
+MISBEHAVIOURS: dict[str, Callable[[], object]] = {
+    "crash": crash,
+    "hang": lambda: time.sleep(600),
+    "garbage": lambda: print("this is no JSON\n", flush=True),
+    "chatter": lambda: print('{"env": 0}\n\n{"env": 1}\n', flush=True),
+    "late chatter": late_chatter,
+    "half": half,
+    "stall": stall,
+    "flood": flood,
+    "noise": noise,
+    "close input": close_input,
+}
+
+
 def perform(effect: Any) -> list[str]:
     """The goals of an effect, if it has any."""
     if isinstance(effect, list):
@@ -44,16 +110,11 @@ def perform(effect: Any) -> list[str]:
         raise Refused(effect["error"])
     if "answer" in effect:
         raise Raw(effect["answer"])
-    match effect["do"]:
-        case "crash":
-            print("the scripted process crashes", file=sys.stderr, flush=True)
-            os._exit(7)
-        case "hang":
-            time.sleep(600)
-        case "garbage":
-            print("this is no JSON\n", flush=True)
-        case "chatter":
-            print('{"env": 0}\n\n{"env": 1}\n', flush=True)
+    if "write" in effect:
+        sys.stdout.buffer.write(effect["write"].encode("latin-1"))
+        sys.stdout.flush()
+        raise Silent
+    MISBEHAVIOURS[effect["do"]]()
     sys.exit(0)
 
 
@@ -146,7 +207,8 @@ def main() -> None:
         if log:
             with log.open("a") as file:
                 file.write(json.dumps(request) + "\n")
-        print(json.dumps(repl.answer(request), indent=1, ensure_ascii=False) + "\n", flush=True)
+        with suppress(Silent):
+            print(json.dumps(repl.answer(request), indent=1, ensure_ascii=False) + "\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,10 +30,11 @@ class Backend:
     start_seconds: float = 600.0
     tactic_options: Mapping[str, Any] | None = None
     can_prune: bool = False
+    address_space_bytes: int | None = None
 
     def spawn(self) -> ReplProcess:
         """Start a process; it is not ready before `prepare` has returned. Raises OSError if it cannot be started."""
-        return ReplProcess(self.command, self.cwd, self.env)
+        return ReplProcess(self.command, self.cwd, self.env, self.address_space_bytes)
 
     def prepare(self, process: ReplProcess) -> int | None:
         """Wait until the process answers and has its imports; returns the base environment (None: the built-in one).

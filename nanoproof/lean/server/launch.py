@@ -1,11 +1,13 @@
-"""Run a program that is killed when the thread that started it ends: `python launch.py PARENT_PID CMD...`.
+"""Run a program that is killed when the thread that started it ends: `python launch.py PARENT_PID BYTES CMD...`.
 
 A Lean process in the middle of a long computation does not notice that its standard input was closed, so the kernel is
-asked to kill it (Linux only; elsewhere it ends when it next reads its input).
+asked to kill it (Linux only; elsewhere it ends when it next reads its input). BYTES limits its address space; 0 is no
+limit.
 """
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 
@@ -14,15 +16,17 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     """Ask for the signal, make sure that the parent still lives, and become the program."""
-    parent, command = int(sys.argv[1]), sys.argv[2:]
+    parent, limit, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit(1)
     try:
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         os.execvp(command[0], command)
-    except OSError as error:
-        sys.exit(f"cannot run {command[0]}: {error.strerror}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"cannot run {command[0]}: {getattr(error, 'strerror', None) or error}")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,9 +13,12 @@ from typing import Any
 import psutil
 
 from nanoproof.lean.server import launch
+from nanoproof.lean.server.repl_pipes import Hangup, Overdue, ReplPipes, Stray
 
-_CHUNK = 1 << 16
-_STDERR_TAIL = 2000
+MAX_ANSWER_BYTES = 1 << 26
+"""More than any useful answer has; what is longer is taken for a process that has gone wild."""
+
+_EXIT_SECONDS = 1.0
 
 
 class ReplError(Exception):
@@ -39,26 +40,33 @@ class ReplGarbage(ReplError):
 class ReplProcess:
     """A running REPL. One request at a time; any failure kills the process, because its answers are out of step then.
 
-    The thread that creates it must live as long as it does (see `launch`).
+    The thread that creates it must live as long as it does (see `launch`). With `address_space_bytes` the operating
+    system refuses it more address space than that, mapped files included.
     """
 
-    def __init__(self, command: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> None:
-        launcher = [sys.executable, "-I", launch.__file__, str(os.getpid())]
-        self._stderr = tempfile.TemporaryFile()
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        address_space_bytes: int | None = None,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
+    ) -> None:
+        launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(address_space_bytes or 0)]
         self._process = subprocess.Popen(
             [*launcher, *command],
             cwd=cwd,
             env=dict(env) if env is not None else None,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._stderr,
+            stderr=subprocess.PIPE,
+            bufsize=0,
             start_new_session=True,
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._stdin = self._process.stdin.fileno()
-        self._stdout = self._process.stdout.fileno()
-        os.set_blocking(self._stdin, False)
-        os.set_blocking(self._stdout, False)
+        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._ends = [end for end in ends if end is not None]
+        stdin, stdout, stderr = (end.fileno() for end in self._ends)
+        self._pipes = ReplPipes(stdin, stdout, stderr, max_answer_bytes)
         self._closed = False
         self.uses = 0
 
@@ -70,19 +78,25 @@ class ReplProcess:
     @property
     def alive(self) -> bool:
         """True while requests can be sent."""
-        return not self._closed and self._process.poll() is None
+        return not self._closed and not self._ended()
 
     def request(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Send one request and return the answer; raises `ReplTimeout`, `ReplDied` or `ReplGarbage`."""
+        """Send one request and return the answer; raises `ReplTimeout`, `ReplDied` or `ReplGarbage`.
+
+        Raises ValueError, and does nothing, if the message holds text that has no UTF-8 form.
+        """
         if self._closed:
             raise ReplDied("the process has been closed")
-        deadline = time.monotonic() + seconds
+        data = json.dumps(message, ensure_ascii=False).encode() + b"\n\n"
         try:
-            self._send(json.dumps(message, ensure_ascii=False).encode() + b"\n\n", deadline)
-            return self._parse(self._receive(deadline))
-        except ReplError:
-            self.close()
-            raise
+            return self._parse(self._pipes.exchange(data, time.monotonic() + seconds))
+        except Overdue as error:
+            raise self._failed(ReplTimeout, f"not done after {seconds:g} s ({error})") from error
+        except Stray as error:
+            raise self._failed(ReplGarbage, str(error)) from error
+        except Hangup as error:
+            self._wait_for_exit()
+            raise self._failed(ReplDied, str(error)) from error
 
     def resident_bytes(self) -> int:
         """Resident memory that is not shared with others (mapped library files do not count); 0 if it is gone."""
@@ -104,54 +118,37 @@ class ReplProcess:
         self.kill()
         self._closed = True
         self._process.wait()
-        assert self._process.stdin is not None and self._process.stdout is not None
-        with suppress(OSError):
-            self._process.stdin.close()
-        self._process.stdout.close()
-        self._stderr.close()
-
-    def _send(self, data: bytes, deadline: float) -> None:
-        view = memoryview(data)
-        while view:
-            self._wait(self._stdin, select.POLLOUT, deadline)
-            try:
-                view = view[os.write(self._stdin, view) :]
-            except (BrokenPipeError, OSError) as error:
-                raise self._died() from error
-
-    def _receive(self, deadline: float) -> bytes:
-        buffer = b""
-        while True:
-            self._wait(self._stdout, select.POLLIN, deadline)
-            chunk = os.read(self._stdout, _CHUNK)
-            if not chunk:
-                raise self._died()
-            buffer = (buffer + chunk).lstrip() if not buffer else buffer + chunk
-            if (end := buffer.find(b"\n\n", max(0, len(buffer) - len(chunk) - 1))) >= 0:
-                if buffer[end:].strip():
-                    raise ReplGarbage(f"more than one answer to a request: {buffer[:200]!r}")
-                return buffer[:end]
-
-    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
-        poll = select.poll()
-        poll.register(descriptor, event)
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise ReplTimeout("no answer before the deadline")
+        for end in self._ends:
+            with suppress(OSError):
+                end.close()
 
     def _parse(self, data: bytes) -> dict[str, Any]:
         try:
             answer = json.loads(data)
-        except ValueError as error:
-            raise ReplGarbage(f"not JSON: {data[:200]!r}") from error
+            if b"\\ud" in data or b"\\uD" in data:
+                json.dumps(answer, ensure_ascii=False).encode()  # half a surrogate pair cannot be sent on
+        except (ValueError, RecursionError) as error:
+            raise Stray(f"not JSON: {data[:200]!r}") from error
         if not isinstance(answer, dict):
-            raise ReplGarbage(f"not a JSON object: {data[:200]!r}")
+            raise Stray(f"not a JSON object: {data[:200]!r}")
         return answer
 
-    def _died(self) -> ReplDied:
-        """The error for a process that closed its end, with its exit status and the last lines of its stderr."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - _STDERR_TAIL))
-        tail = self._stderr.read().decode(errors="replace").strip()
-        return ReplDied(f"exit status {self._process.poll()}" + (f"; its last words: {tail}" if tail else ""))
+    def _failed(self, kind: type[ReplError], reason: str) -> ReplError:
+        """Close, and say why, with the exit status if it ended by itself and the last lines of its stderr."""
+        ended, tail = self._ended(), self._pipes.tail()
+        self.close()
+        status = f"exit status {self._process.returncode}, " if ended else ""
+        return kind(status + reason + (f"; its last words: {tail}" if tail else ""))
+
+    def _wait_for_exit(self) -> None:
+        """Give a process that closed its pipes the time to end, so that its exit status is its own."""
+        deadline = time.monotonic() + _EXIT_SECONDS
+        while not self._ended() and time.monotonic() < deadline:
+            time.sleep(0.005)
+
+    def _ended(self) -> bool:
+        """True if the process has ended. It is not waited for: its id must stay its own until `close` has killed."""
+        try:
+            return psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
