@@ -1,0 +1,67 @@
+"""`python -m nanoproof.lean.project create|setup|check DIR`: a Lean project for the servers."""
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.lean.project.layout import DEFAULT_LEAN, LIBRARIES, create, parse_version
+from nanoproof.lean.project.report import check
+from nanoproof.lean.project.steps import set_up
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one of the commands; exit code 1 if `check` finds something missing."""
+    args = make_parser().parse_args(argv)
+    folder = Path(args.dir).expanduser()
+    if args.command == "create":
+        for path in create(folder, parse_version(args.lean), args.libraries):
+            print(f"wrote {path}")
+        print(f"next: python -m nanoproof.lean.project setup {args.dir}")
+        return 0
+    if not folder.is_dir():
+        raise UserError(f"no directory {folder}; make it with `python -m nanoproof.lean.project create {args.dir}`")
+    if args.command == "check":
+        return 0 if check(folder) else 1
+    if not args.step_hours > 0:
+        raise UserError(f"--step-hours must be > 0, got {args.step_hours}")
+    signal.signal(signal.SIGTERM, _interrupt)
+    set_up(folder, args.install_elan, args.step_hours, args.dry_run)
+    if not args.dry_run:
+        check(folder)
+    return 0
+
+
+def make_parser() -> Parser:
+    """The commands and their options."""
+    parser = Parser(prog="python -m nanoproof.lean.project", description="A Lean project for the servers.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    create_ = commands.add_parser("create", help="Write a Lake project.")
+    create_.add_argument("dir", metavar="DIR", help="New or empty folder.")
+    create_.add_argument("--lean", default=DEFAULT_LEAN, metavar="VERSION", help="Version of Lean.")
+    create_.add_argument(
+        "--libraries",
+        nargs="*",
+        default=["mathlib"],
+        metavar="NAME[@REVISION]",
+        help=f"Libraries ({', '.join(LIBRARIES)}); none after the flag for Lean's own library alone.",
+    )
+    setup = commands.add_parser("setup", help="Get Lean, the libraries and the REPL; goes on where it stopped.")
+    setup.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
+    setup.add_argument("--dry-run", action="store_true", help="Print the commands and run none.")
+    setup.add_argument("--install-elan", action="store_true", help="Install elan if it is not there.")
+    setup.add_argument("--step-hours", type=float, default=6.0, metavar="HOURS", help="How long one step may take.")
+    check_ = commands.add_parser("check", help="Say what is there, and how to start a server.")
+    check_.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
+    return parser
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    run_main(main)

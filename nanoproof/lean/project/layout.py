@@ -1,0 +1,149 @@
+"""What a Lean project for the servers is made of: its files, its Lean version, the libraries that it can have."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_text
+
+ROOT_MODULE = "LeanServers"
+"""The module that imports every library, so that `lake build` builds what the servers import."""
+DEFAULT_LEAN = "v4.27.0"
+
+_VERSION = re.compile(r"v?(?P<number>\d+\.\d+\.\d+(?:-rc\d+)?)")
+_TOOLCHAIN = re.compile(r"(?:leanprover/lean4:)?(?P<tag>v?\d+\.\d+\.\d+(?:-rc\d+)?|nightly-\d{4}-\d{2}-\d{2})")
+_REVISION = re.compile(r"[\w.+/-]+")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that a project can require. Without a `revision` it is the one tagged like the Lean version."""
+
+    name: str
+    scope: str
+    git: str
+    imports: tuple[str, ...]
+    revision: str | None = None
+    lean: str | None = None
+    """The Lean version that `revision` is for."""
+
+
+LIBRARIES = {
+    "mathlib": Library(
+        name="mathlib",
+        scope="leanprover-community",
+        git="https://github.com/leanprover-community/mathlib4",
+        imports=("Mathlib",),
+    ),
+    "formal_conjectures": Library(
+        name="formal_conjectures",
+        scope="google-deepmind",
+        git="https://github.com/google-deepmind/formal-conjectures",
+        imports=("FormalConjecturesForMathlib.Analysis.SpecialFunctions.NthRoot", "FormalConjectures.Util.Answer"),
+        revision="89c6801f9f05cf63105d66843ed70b1e4ceb0c69",
+        lean="v4.27.0",
+    ),
+}
+
+
+def parse_version(text: str) -> str:
+    """`4.27.0` or `v4.27.0-rc1` as a tag with its `v`; raises `UserError` for anything else."""
+    match = _VERSION.fullmatch(text.strip())
+    if match is None:
+        raise UserError(f"--lean: not a version of Lean: {text!r} (expected one like {DEFAULT_LEAN} or v4.28.0-rc1)")
+    return f"v{match['number']}"
+
+
+def lean_version(project: Path) -> str:
+    """The version in `<project>/lean-toolchain`, such as `v4.27.0`; raises `UserError` without one."""
+    path = Path(project) / "lean-toolchain"
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise UserError(f"not a Lean project: cannot read {path} ({reason})") from error
+    match = _TOOLCHAIN.fullmatch(text)
+    if match is None:
+        raise UserError(f"{path} names no version of Lean: {text[:80]!r} (expected leanprover/lean4:{DEFAULT_LEAN})")
+    tag = match["tag"]
+    return f"v{tag}" if tag[0].isdigit() else tag
+
+
+def libraries(names: Sequence[str], version: str) -> list[tuple[Library, str]]:
+    """The libraries of a project, each with its revision; `NAME@REVISION` picks another revision.
+
+    formal_conjectures is built on Mathlib, which is added if it is not named. Raises `UserError` for an unknown name,
+    a name given twice, and a library whose known revision is for another Lean.
+    """
+    wanted: dict[str, str | None] = {}
+    for text in names:
+        name, at, revision = text.partition("@")
+        if name not in LIBRARIES:
+            raise UserError(f"--libraries: unknown library {name!r} (known: {', '.join(LIBRARIES)})")
+        if at and not _REVISION.fullmatch(revision):
+            raise UserError(f"--libraries: not a git revision: {revision!r}")
+        if name in wanted:
+            raise UserError(f"--libraries: {name} is named twice")
+        wanted[name] = revision or None
+    if "formal_conjectures" in wanted:
+        wanted.setdefault("mathlib", None)
+    return [
+        (library, wanted[name] or known_revision(library, version))
+        for name, library in LIBRARIES.items()
+        if name in wanted
+    ]
+
+
+def known_revision(library: Library, version: str) -> str:
+    """The revision of a library for a Lean version; raises `UserError` if we know none."""
+    if library.lean not in (None, version):
+        raise UserError(
+            f"--libraries: the known revision of {library.name} is for Lean {library.lean}, not {version}; "
+            f"name one for {version}: {library.name}@REVISION"
+        )
+    return library.revision or version
+
+
+def lakefile(chosen: Sequence[tuple[Library, str]]) -> str:
+    """The text of `lakefile.toml`."""
+    parts = [f'name = "lean_servers"\ndefaultTargets = ["{ROOT_MODULE}"]\n']
+    for library, revision in chosen:
+        parts.append(
+            f'[[require]]\nname = "{library.name}"\nscope = "{library.scope}"\n'
+            f'git = "{library.git}"\nrev = "{revision}"\n'
+        )
+    parts.append(f'[[lean_lib]]\nname = "{ROOT_MODULE}"\n')
+    return "\n".join(parts)
+
+
+def create(folder: Path, version: str, names: Sequence[str]) -> list[Path]:
+    """Write a Lake project into a new or empty folder and return its files; raises `UserError`, then writes nothing."""
+    chosen = libraries(names, version)
+    imports = [module for library, _ in chosen for module in library.imports]
+    files = {
+        "lakefile.toml": lakefile(chosen),
+        f"{ROOT_MODULE}.lean": "".join(f"import {module}\n" for module in imports),
+        ".gitignore": "/.lake\n/repl\n/.nanoproof\n",
+        "lean-toolchain": f"leanprover/lean4:{version}\n",
+    }
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty; name a new folder, or go on with `setup {folder}`")
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder} is a file; name a new folder")
+        for name, text in files.items():
+            atomic_write_text(folder / name, text)
+    except OSError as error:
+        raise UserError(f"cannot write the project {folder}: {error.strerror}") from error
+    return [folder / name for name in files]
+
+
+def required_imports(folder: Path) -> list[str]:
+    """The modules that the root module of a project imports."""
+    try:
+        text = (folder / f"{ROOT_MODULE}.lean").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{folder} was not made by `create`: it has no readable {ROOT_MODULE}.lean") from error
+    return re.findall(r"^import (\S+)", text, re.MULTILINE)
