@@ -44,7 +44,9 @@ class Step:
     def shell(self) -> str:
         """The commands as one would type them."""
         commands = " && ".join(shlex.join(command) for command in self.commands)
-        return commands if self.text is None else f"echo {shlex.quote(self.text.strip())} | {commands}"
+        if self.text is None:
+            return commands
+        return f"printf '%s\\n\\n' {shlex.quote(self.text.strip())} | {commands}"
 
 
 class State:
@@ -189,7 +191,7 @@ def _repl(folder: Path, version: str) -> Step:
 
     return Step(
         name="repl",
-        title=f"the source of the REPL for Lean {version}",
+        title=f"the source of the REPL for Lean {version}, moved to {target} when it is complete",
         commands=(("git", "clone", "--depth", "1", "--branch", version, REPL_GIT, str(partial)),),
         is_there=(target / "lean-toolchain").is_file,
         cwd=folder,
