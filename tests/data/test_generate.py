@@ -60,7 +60,7 @@ def test_excluded_statements_do_not_come_back() -> None:
 
 def test_levels_follow_the_length_of_the_plain_proof() -> None:
     assert [level_of_size(size) for size in (1, 2, 3, 6, 8, 11, 14, 15)] == [1, 1, 2, 3, 4, 5, 6, 7]
-    counts = Counter(named.level for named in family_problems("cancel", 3, dict.fromkeys(LEVELS, 5), frozenset()))
+    counts = Counter(named.level for named in family_problems("mixed", 3, dict.fromkeys(LEVELS, 5), frozenset()))
     assert counts == dict.fromkeys(LEVELS, 5)
 
 
