@@ -14,6 +14,8 @@ _REFUSALS = ("REPL returned error", "Step verification error", "Could not apply 
 _TIMEOUTS = ("Tactic application timed out", "Command timed out")
 _GONE = re.compile(
     r"Lean REPL process ended unexpectedly|Subprocess has terminated|Failed to send data to REPL|Process \d+ not found"
+    # A process that does not know our proof states is another one than ours was.
+    r"|Unknown proof state|Unknown environment|Proof state \d+ not found"
 )
 _BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
 _DEPENDS = re.compile(r"depends on axioms: \[(?P<axioms>[^\]]*)\]")

@@ -1,51 +1,77 @@
 """The client of Lean servers: what users name on the command line, and where leases come from."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from nanoproof.lean.address import Address, parse_address
-from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.errors import LeanError, ProtocolError
+from nanoproof.lean.leases import LeaseKeeper
 from nanoproof.lean.session import HttpLeanSession, ServerFeatures
 from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
 
-__all__ = ["ClientConfig", "LeanServerClient", "check_servers"]
+__all__ = ["ClientConfig", "LeanServerClient", "ask_all", "check_servers"]
 
 _STATUS_SECONDS = 10.0
+_MAX_PROCESSES = 100_000
 
 
 class LeanServerClient:
-    """One Lean server. Safe for several threads: every lease has a connection of its own.
+    """One Lean server. Safe for several threads, whose sessions share kept-alive connections.
 
     `address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if there is one.
     """
 
     def __init__(self, address: str | Address, token: str | None = None, config: ClientConfig | None = None) -> None:
-        self._address = parse_address(address) if isinstance(address, str) else address
-        self.address = str(self._address)
+        where = parse_address(address) if isinstance(address, str) else address
+        self.address = str(where)
         self.config = config or ClientConfig()
-        self._token = os.environ.get(TOKEN_VARIABLE) if token is None else token
+        token = os.environ.get(TOKEN_VARIABLE) if token is None else token
+        self._keeper = LeaseKeeper(Transport(where, token, self.config.connect_seconds))
         self._features = ServerFeatures()
+
+    @property
+    def leases(self) -> int:
+        """How many leases this client holds, or could not return yet."""
+        return self._keeper.held
 
     def status(self) -> dict[str, Any]:
         """What the server says about itself; raises `ServerUnavailable` at once if it cannot be reached."""
-        transport = self._connect()
-        try:
-            code, body = transport.get("/status", _STATUS_SECONDS, attempts=1)
-        finally:
-            transport.close()
+        code, body = self._keeper.transport.get("/status", _STATUS_SECONDS, attempts=1)
         if code != 200 or not isinstance(body, dict) or "max_processes" not in body:
             raise ProtocolError(f"{self.address} is no Lean server (GET /status answered {code}: {str(body)[:100]})")
+        count = body["max_processes"]
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MAX_PROCESSES:
+            raise ProtocolError(f"{self.address} is no Lean server (its max_processes is {str(count)[:100]!r})")
         return body
 
     def lease(self, timeout: float = 60.0) -> HttpLeanSession:
-        """Lease a process, waiting up to `timeout` seconds for a free one; raises `ServerUnavailable`."""
-        return HttpLeanSession(self._connect(), self.config, self._features, timeout)
+        """Lease a process, waiting up to `timeout` seconds for a free one.
 
-    def _connect(self) -> Transport:
-        return Transport(self._address, self._token, self.config.connect_seconds)
+        Raises `ServerBusy` if none came free, and `ServerUnavailable` if the server cannot be reached.
+        """
+        return HttpLeanSession(self._keeper, self.config, self._features, timeout)
+
+
+def ask_all(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanError]:
+    """The status of each server, or why it has none; all are asked at the same time."""
+
+    def ask(client: LeanServerClient) -> dict[str, Any] | LeanError:
+        try:
+            return client.status()
+        except LeanError as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=max(1, min(32, len(clients)))) as threads:
+        return list(threads.map(ask, clients))
 
 
 def check_servers(addresses: Iterable[str | Address], token: str | None = None) -> list[dict[str, Any]]:
     """The status of each server, for commands to call before they start; raises one line that names a dead one."""
-    return [LeanServerClient(address, token).status() for address in addresses]
+    statuses = []
+    for answer in ask_all([LeanServerClient(address, token) for address in addresses]):
+        if isinstance(answer, LeanError):
+            raise answer
+        statuses.append(answer)
+    return statuses

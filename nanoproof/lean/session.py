@@ -1,6 +1,6 @@
 """A leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
 
-import logging
+import random
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -11,25 +11,26 @@ from typing import Any, Self, TypeVar
 from nanoproof.lean.answers import bare_metavariable, classify, error_text, read_branch, read_branches, read_check
 from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.errors import (
-    LeanError,
     ProcessLost,
     ProtocolError,
+    ServerBusy,
     ServerTimeout,
     ServerUnavailable,
     TheoremRejected,
 )
+from nanoproof.lean.leases import Lease, LeaseKeeper
 from nanoproof.lean.source import declared_names, name_examples, to_example
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.transport import ClientConfig, Transport
+from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
 from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
-
-log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _LEASE_CALL_SECONDS = 20.0
+_ASK_AGAIN_SECONDS = 1.0
 _RECOVERIES = 3
+_LOSSES_IN_A_ROW = 6
 _METAVARIABLE_NUMBER = re.compile(r"\?m\.\d+")
 
 
@@ -64,18 +65,26 @@ class ServerFeatures:
 class HttpLeanSession:
     """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt."""
 
-    def __init__(self, transport: Transport, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
-        self._transport = transport
+    def __init__(self, keeper: LeaseKeeper, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
+        self._keeper = keeper
+        self._transport = keeper.transport
         self._config = config
         self._features = features
         self._timeout = timeout
         self._epoch = 0
-        self._process: int | None = None
-        try:
-            self._acquire()
-        except BaseException:
-            self._transport.close()
-            raise
+        self._lease: Lease | None = None
+        self._closed = False
+        self._acquire()
+
+    @property
+    def address(self) -> str:
+        """The server's `host:port`."""
+        return str(self._transport.address)
+
+    @property
+    def process(self) -> int | None:
+        """The server's number for the leased process; None if there is none at the moment."""
+        return None if self._lease is None else self._lease.process
 
     def start(self, theorem: Theorem) -> Branch:
         """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
@@ -89,10 +98,13 @@ class HttpLeanSession:
         assert isinstance(origin, Origin), "the branch is not of this session"
         results: dict[int, TacticApplied | TacticFailed] = {}
         for position, tactic in enumerate(tactics):
-            if reason := banned_reason(tactic):
+            if reason := _unsendable(tactic) or banned_reason(tactic):
                 results[position] = TacticFailed("banned", reason)
         losses: dict[int, int] = {}
+        in_a_row = 0
         while pending := [position for position in range(len(tactics)) if position not in results]:
+            if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
+                del pending[1:]
             number = self._surviving(lambda: self._locate(origin))
             try:
                 answers = self._try(number, [tactics[position] for position in pending])
@@ -101,9 +113,11 @@ class HttpLeanSession:
             for position, answer in zip(pending, answers):
                 result = self._read(origin, tactics[position], answer)
                 if isinstance(result, _ProcessGone):
-                    self._note_loss(position, str(result), losses, results)
+                    in_a_row += 1
+                    self._note_loss(position, str(result), losses, results, in_a_row)
                     break
                 results[position] = result
+                in_a_row = 0
         return [results[position] for position in range(len(tactics))]
 
     def check(self, source: str) -> CheckReport:
@@ -117,9 +131,9 @@ class HttpLeanSession:
         return read_check(answer, names, last_line=text.count("\n") + 1)
 
     def close(self) -> None:
-        """Give the process back. A server that cannot be reached takes it back by itself."""
+        """Give the process back; if the server cannot be reached, that is tried again later, in the background."""
+        self._closed = True
         self._release()
-        self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -130,46 +144,49 @@ class HttpLeanSession:
         self.close()
 
     def _acquire(self) -> None:
-        """Lease a process; raises `ServerUnavailable` if none comes free in time."""
+        """Lease a process; raises `ServerBusy` if none comes free in time.
+
+        Asking is repeated even if the connection broke after it was sent, as busy servers break connections before
+        they read them. At worst that leaves a lease to expire, as it would if our caller asked again.
+        """
         deadline = time.monotonic() + self._timeout
         while True:
             wait = max(0.0, min(_LEASE_CALL_SECONDS, deadline - time.monotonic()))
             body = {"blocking": wait > 0, "timeout": wait}
-            code, answer = self._transport.post(
-                "/process/get", body, wait + self._config.slack_seconds, repeatable=False
-            )
-            text = error_text(answer)
-            if code not in (200, 429) or not isinstance(answer, dict):
-                raise ServerUnavailable(f"Lean server {self._transport.address} gives no process: {text or code}")
-            if isinstance(answer.get("process_id"), int):
-                self._process = answer["process_id"]
+            seconds, patience = wait + self._config.slack_seconds, wait + 2 * _ASK_AGAIN_SECONDS
+            code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
+            process = answer.get("process_id") if isinstance(answer, dict) else None
+            if code == 200 and isinstance(process, int):
+                self._lease = Lease(process, answer.get("lease_seconds"))
+                self._keeper.add(self._lease, self)
                 self._epoch += 1
                 return
-            if time.monotonic() >= deadline:
-                raise ServerUnavailable(
-                    f"Lean server {self._transport.address} had no free process for {self._timeout:g} s"
-                )
+            if not (code == 429 or (code == 200 and isinstance(answer, dict) and error_text(answer) is None)):
+                reason = error_text(answer) or f"status {code}"
+                raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ServerBusy(f"Lean server {self.address} had no free process for {self._timeout:g} s")
+            if code == 429:
+                time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.5, 1.5)))
 
     def _release(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        try:
-            self._transport.post(f"/process/{process}/return", {}, self._config.slack_seconds)
-        except LeanError as error:
-            log.info("lease %d was not returned and has to expire: %s", process, error)
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            self._keeper.give_back(lease)
 
     def _surviving(self, work: Callable[[], T]) -> T:
         """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
         for _ in range(_RECOVERIES):
             try:
-                if self._process is None:
+                assert not self._closed, "the session is closed"
+                if self._lease is None:
                     self._acquire()
                 return work()
             except _ProcessGone as error:
                 reason = str(error)
                 self._release()
-        raise ProcessLost(f"Lean server {self._transport.address} lost {_RECOVERIES} processes in a row: {reason}")
+        raise ProcessLost(f"Lean server {self.address} lost {_RECOVERIES} processes in a row: {reason}")
 
     def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
         """Start a theorem: the number of its proof state and its goals.
@@ -178,7 +195,7 @@ class HttpLeanSession:
         """
         body = {"theorem_with_sorry": to_example(theorem.source), "fresh": fresh}
         try:
-            answer = self._call("proof_from_sorry", body, self._config.command_seconds)
+            answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
             raise TheoremRejected(str(error)) from error
         return read_branch(answer.get("value"))
@@ -225,7 +242,7 @@ class HttpLeanSession:
             path = f"proof/{number}/try_apply_tactic"
             code, answer = self._post(path, {"tactic": tactic, "timeout": milliseconds}, seconds)
             if not isinstance(answer, dict) or not ("value" in answer or "error" in answer):
-                raise ProtocolError(f"Lean server {self._transport.address} answered {code} to {path}")
+                raise ProtocolError(f"Lean server {self.address} answered {code} to {path}")
             answers.append(answer)
             if classify(error_text(answer) or "") == "gone":
                 break
@@ -242,7 +259,7 @@ class HttpLeanSession:
                     return TacticFailed("timeout", text)
                 case "rejected":
                     return TacticFailed("rejected", text)
-            raise ProtocolError(f"Lean server {self._transport.address} failed on a tactic: {text[:500]}")
+            raise ProtocolError(f"Lean server {self.address} failed on a tactic: {text[:500]}")
         found = read_branches(answer.get("value") if isinstance(answer, dict) else None)
         if any(bare_metavariable(state) for _, state in found):
             return TacticFailed("rejected", "a goal is left that is a bare metavariable")
@@ -259,16 +276,25 @@ class HttpLeanSession:
         reason: str,
         losses: dict[int, int],
         results: dict[int, TacticApplied | TacticFailed],
+        in_a_row: int,
     ) -> None:
-        """The process was gone at this tactic: try again with a new one, but give up on a tactic that ends it twice."""
+        """The process was gone at this tactic: try again with a new one, but give up on a tactic that ends it twice.
+
+        If it is gone whatever we try, that says nothing about the tactics: raises `ProcessLost`.
+        """
         losses[position] = losses.get(position, 0) + 1
         if losses[position] >= 2:
             results[position] = TacticFailed("timeout", f"the Lean process ended twice at this tactic: {reason}")
         self._release()
+        if in_a_row >= _LOSSES_IN_A_ROW:
+            raise ProcessLost(f"Lean server {self.address} lost {in_a_row} processes in a row: {reason}")
 
-    def _call(self, path: str, body: Any, seconds: float, optional: bool = False) -> Any:
+    def _call(
+        self, path: str, body: Any, seconds: float, optional: bool = False, refuses_with_200: bool = False
+    ) -> Any:
         """POST to the leased process; None if the route is `optional` and the server does not have it.
 
+        `refuses_with_200` says that any error that comes with status 200 is a refusal, whatever its text.
         Raises `_ProcessGone`, `_Refusal`, `ProtocolError`, `ServerUnavailable` or `ServerTimeout`.
         """
         code, answer = self._post(path, body, seconds)
@@ -277,20 +303,38 @@ class HttpLeanSession:
             kind = classify(text)
             if kind == "gone":
                 raise _ProcessGone(text)
-            if kind == "rejected":
+            if kind == "rejected" or (kind == "protocol" and refuses_with_200 and code == 200):
                 raise _Refusal(text)
             if kind == "timeout":
-                raise ServerTimeout(f"Lean server {self._transport.address}: {text}")
+                raise ServerTimeout(f"Lean server {self.address}: {text}")
         if optional and code in (404, 405, 501):
             return None
         if text is not None or code != 200 or not isinstance(answer, dict):
-            raise ProtocolError(
-                f"Lean server {self._transport.address} answered {code} to {path}: {(text or '')[:500]}"
-            )
+            raise ProtocolError(f"Lean server {self.address} answered {code} to {path}: {(text or '')[:500]}")
         return answer
 
     def _post(self, path: str, body: Any, seconds: float) -> tuple[int, Any]:
-        return self._transport.post(f"/process/{self._process}/{path}", body, seconds + self._config.slack_seconds)
+        """POST to the leased process; raises `ServerUnavailable` if the server has no time for us."""
+        process = None if self._lease is None else self._lease.touch()
+        if process is None:
+            raise _ProcessGone("the lease was given back")
+        timeout = seconds + self._config.slack_seconds
+        code, answer = self._transport.post(f"/process/{process}/{path}", body, timeout)
+        text = error_text(answer) or ""
+        if code in BUSY_STATUSES and classify(text) == "protocol":
+            raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
+        return code, answer
+
+
+def _unsendable(tactic: str) -> str | None:
+    """Why a tactic cannot even be put into a request."""
+    if not tactic.strip():
+        return "an empty tactic"
+    try:
+        tactic.encode()
+    except UnicodeEncodeError:
+        return "not a text"
+    return None
 
 
 def _shape(state: ProofState) -> str:

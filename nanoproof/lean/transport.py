@@ -2,31 +2,36 @@
 
 import json
 import random
+import socket
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import urllib3
+from urllib3.connection import HTTPConnection
 from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
     NewConnectionError,
     ReadTimeoutError,
 )
-from urllib3.exceptions import (
-    ProtocolError as BrokenConnection,
-)
 
 from nanoproof.common.config import opt, validate
 from nanoproof.lean.address import Address
-from nanoproof.lean.errors import ProtocolError, ServerTimeout, ServerUnavailable
+from nanoproof.lean.errors import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
 
 TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
 """Environment variable with the token that servers ask for and clients send."""
 
+BUSY_STATUSES = (429, 502, 503, 504)
+"""A server, or a proxy before it, has no time for us now."""
+
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 0.1
-_MAX_RETRY_AFTER_SECONDS = 5.0
+_MAX_RETRY_AFTER_SECONDS = 30.0
+_KEPT_CONNECTIONS = 256
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,10 @@ class ClientConfig:
 
 
 class Transport:
-    """Requests to one server. Safe for several threads, but connections are kept for one at a time."""
+    """Requests to one server. Safe for many threads; each takes a kept-alive connection while it waits for an answer.
+
+    Every call ends within `connect_seconds` and its own `seconds` together, retries and pauses included.
+    """
 
     def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
         self.address = address
@@ -51,55 +59,86 @@ class Transport:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._pool = urllib3.HTTPConnectionPool(address.host, address.port, maxsize=1, retries=False)
+        self._pool = _Pool(address.host, address.port, maxsize=_KEPT_CONNECTIONS, retries=False)
 
     def get(self, path: str, seconds: float, attempts: int = _ATTEMPTS) -> tuple[int, Any]:
         """GET a path: HTTP status and JSON body."""
         return self._send("GET", path, None, seconds, attempts, repeatable=True)
 
-    def post(self, path: str, body: Any, seconds: float, repeatable: bool = True) -> tuple[int, Any]:
+    def post(
+        self,
+        path: str,
+        body: Any,
+        seconds: float,
+        repeatable: bool = True,
+        attempts: int = _ATTEMPTS,
+        patience: float = float("inf"),
+    ) -> tuple[int, Any]:
         """POST a JSON body: HTTP status and JSON body of the answer (None if it is not JSON).
 
-        Connections that cannot be made, and 429, are tried again; a connection that breaks after the request was sent
-        only if the request is `repeatable`. Raises `ServerUnavailable` or, past `seconds` of waiting, `ServerTimeout`.
+        Connections that cannot be made, and servers that are busy (429, 503), are tried again; a connection that
+        breaks after the request was sent only if the request is `repeatable`; and nothing is once `patience` seconds
+        are over. Raises `ServerUnavailable`, `AccessDenied`, `ProtocolError` or, past `seconds` of waiting,
+        `ServerTimeout`.
         """
         data = json.dumps(body, ensure_ascii=False).encode()
-        return self._send("POST", path, data, seconds, _ATTEMPTS, repeatable)
+        return self._send("POST", path, data, seconds, attempts, repeatable, patience)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections that nobody uses at present."""
         self._pool.close()
 
     def _send(
-        self, method: str, path: str, data: bytes | None, seconds: float, attempts: int, repeatable: bool
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        seconds: float,
+        attempts: int,
+        repeatable: bool,
+        patience: float = float("inf"),
     ) -> tuple[int, Any]:
-        timeout = urllib3.Timeout(connect=self._connect_seconds, read=seconds)
-        for attempt in range(attempts):
-            last = attempt == attempts - 1
-            pause = _FIRST_PAUSE_SECONDS * 3**attempt
+        started = time.monotonic()
+        pause, left = _FIRST_PAUSE_SECONDS, seconds + self._connect_seconds
+        for attempt in range(1, attempts + 1):
+            timeout = urllib3.Timeout(connect=min(self._connect_seconds, left), read=min(seconds, left))
+            wait = pause * random.uniform(0.5, 1.5)
+            failure: Exception | None = None
             try:
-                response = self._pool.request(method, path, body=data, headers=self._headers, timeout=timeout)
+                response = self._pool.request(
+                    method, path, body=data, headers=self._headers, timeout=timeout, redirect=False
+                )
             except ReadTimeoutError as error:
                 raise ServerTimeout(f"Lean server {self.address} did not answer {path} in {seconds:g} s") from error
-            except (NewConnectionError, ConnectTimeoutError) as error:
-                if last:
-                    raise ServerUnavailable(self._unreachable(error)) from error
-            except (BrokenConnection, OSError, HTTPError) as error:
-                if last or not repeatable:
+            except (HTTPError, OSError) as error:
+                # What never connected was never sent, and is safe to repeat whatever it is.
+                unsent = isinstance(error, (NewConnectionError, ConnectTimeoutError))
+                failure = error
+                if not unsent and not repeatable:
                     raise ServerUnavailable(self._unreachable(error)) from error
             else:
-                if response.status != 429 or last:
+                asked = _retry_after(response)
+                turned_away = response.status in (429, 503) or (repeatable and response.status in BUSY_STATUSES)
+                if not turned_away or attempt == attempts:
                     return response.status, self._body(response)
-                pause = _retry_after(response)
-            time.sleep(pause * random.uniform(0.5, 1.5))
+                if asked is not None:
+                    wait = asked * random.uniform(1.0, 1.2)
+            passed = time.monotonic() - started + wait
+            left = seconds + self._connect_seconds - passed
+            if attempt == attempts or left <= 0 or passed > patience:
+                if failure is None:
+                    return response.status, self._body(response)
+                raise ServerUnavailable(self._unreachable(failure)) from failure
+            time.sleep(wait)
+            pause *= 3
         raise AssertionError("the last attempt returns or raises")
 
     def _body(self, response: urllib3.BaseHTTPResponse) -> Any:
-        if response.status == 401:
-            raise ServerUnavailable(f"Lean server {self.address} refuses our token (status 401)")
+        if response.status in (401, 403):
+            raise AccessDenied(f"Lean server {self.address} refuses our token (status {response.status})")
         try:
             return json.loads(response.data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if response.status < 400:
                 raise ProtocolError(f"Lean server {self.address} did not answer in JSON") from error
             return None
@@ -112,8 +151,47 @@ class Transport:
         return f"Lean server {self.address} cannot be reached: {' '.join(reason.split())}"
 
 
-def _retry_after(response: urllib3.BaseHTTPResponse) -> float:
+class _DeadlineSocket(socket.socket):
+    """A socket whose timeout bounds all reads that follow, so that a trickle of bytes keeps no caller waiting."""
+
+    _deadline: float | None = None
+
+    def settimeout(self, value: float | None) -> None:
+        self._deadline = None if value is None else time.monotonic() + value
+        super().settimeout(value)
+
+    def recv_into(self, *args: Any) -> int:
+        if self._deadline is not None:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            super().settimeout(left)
+        return super().recv_into(*args)
+
+
+class _Connection(HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        plain = super()._new_conn()
+        timeout = plain.gettimeout()
+        bounded = _DeadlineSocket(plain.family, plain.type, plain.proto, plain.detach())
+        bounded.settimeout(timeout)
+        return bounded
+
+
+class _Pool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
+    """Seconds that the server asks us to wait (it may give a date), None if it does not; never more than our limit."""
+    text = response.headers.get("Retry-After")
+    if text is None:
+        return None
     try:
-        return min(_MAX_RETRY_AFTER_SECONDS, max(0.1, float(response.headers.get("Retry-After", "1"))))
+        seconds = float(text)
     except ValueError:
-        return 1.0
+        try:
+            seconds = (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+    return min(_MAX_RETRY_AFTER_SECONDS, max(0.1, seconds))

@@ -169,7 +169,7 @@ def test_kill_9_leaves_no_processes_even_if_they_are_busy(start: Start, project:
     pids = leased_pids(client)
     with pytest.raises(LeanError):
         session._transport.post(
-            f"/process/{session._process}/proof/{branch.handle.number}/try_apply_tactic",  # type: ignore[attr-defined]
+            f"/process/{session.process}/proof/{branch.handle.number}/try_apply_tactic",  # type: ignore[attr-defined]
             {"tactic": "hang", "timeout": 60_000},
             seconds=0.5,
         )

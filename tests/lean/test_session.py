@@ -47,7 +47,7 @@ def test_many_tactics_are_one_request(serve: Serve) -> None:
         branch = session.start(THEOREM)
         paths: list[str] = []
         post = session._transport.post
-        session._transport.post = lambda path, *rest: (paths.append(path), post(path, *rest))[1]  # type: ignore[method-assign]
+        session._transport.post = lambda path, *rest, **more: (paths.append(path), post(path, *rest, **more))[1]  # type: ignore[method-assign]
         session.apply(branch, ["nonsense", "trivial", "constructor"])
     assert [path.rsplit("/", 1)[1] for path in paths] == ["try_apply_tactics", "return"]
 
@@ -103,7 +103,7 @@ def test_branches_of_a_lost_process_are_rebuilt_by_replaying(serve: Serve) -> No
     with server.client().lease() as session:
         right = applied(session.apply(session.start(THEOREM), ["constructor"])[0]).branches[1]
         cleared = applied(session.apply(right, ["clear hp"])[0]).branches[0]
-        server.pool.find(session._process).process.kill()  # type: ignore[union-attr,arg-type]
+        server.pool.find(session.process).process.kill()  # type: ignore[union-attr,arg-type]
         assert applied(session.apply(cleared, ["exact hq"])[0]).branches == ()
     sent = [request["tactic"] for request in server.requests() if "tactic" in request]
     path = ["constructor", "rotate_left 1", "focus (clear hp)"]
@@ -126,7 +126,7 @@ def test_a_process_is_recycled_within_a_long_lease(serve: Serve) -> None:
         pids = []
         for _ in range(4):
             assert applied(session.apply(session.start(THEOREM), ["trivial"])[0]).branches == ()
-            pids.append(server.pool.find(session._process).process.pid)  # type: ignore[union-attr,arg-type]
+            pids.append(server.pool.find(session.process).process.pid)  # type: ignore[union-attr,arg-type]
     assert pids[0] == pids[2] != pids[3]
 
 
@@ -168,7 +168,7 @@ def test_a_lease_that_expired_is_replaced(serve: Serve) -> None:
     server = serve()
     with server.client().lease() as session:
         branch = session.start(THEOREM)
-        server.pool.give_back(session._process)  # type: ignore[arg-type]
+        server.pool.give_back(session.process)  # type: ignore[arg-type]
         assert applied(session.apply(branch, ["trivial"])[0]).branches == ()
 
 
