@@ -19,8 +19,9 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_text
-from nanoproof.lean.client import LeanServerClient, check_servers
+from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.nanolean.lexer import ParseError
 from nanoproof.lean.nanolean.parser import parse_commands
@@ -93,10 +94,8 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
 def open_session(options: ProveOptions) -> Iterator[LeanSession]:
     """A leased Lean process: of the user's servers, else of an embedded one."""
     if options.lean_servers:
-        statuses = check_servers(options.lean_servers, options.lean_token)
-        free = max(range(len(statuses)), key=lambda i: statuses[i].get("available_processes", 0))
-        print(f"Lean: {options.lean_servers[free]}")
-        with LeanServerClient(options.lean_servers[free], options.lean_token).lease() as session:
+        with LeanFleet(options.lean_servers, options.lean_token).lease() as session:
+            print(f"Lean: {session.address}")
             yield session
     else:
         with start_embedded(1) as servers:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from nanoproof.lean.errors import SourceError, TheoremRejected
 from nanoproof.lean.theorem import Theorem
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
@@ -48,6 +49,12 @@ class Attempt:
     seconds: dict[str, float] = field(default_factory=dict)
     check: dict[str, Any] | None = None
     tree: dict[str, Any] | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether Lean refused the statement of the theorem itself (not of its negation)."""
+        refusals = (TheoremRejected.__name__, SourceError.__name__)
+        return self.outcome == "error" and not self.disproving and self.stop_reason in refusals
 
     @property
     def simulations(self) -> int:

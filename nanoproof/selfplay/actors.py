@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Literal, Protocol
 
 from nanoproof.common.suggestion import Policy, Suggestion
-from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
+from nanoproof.lean.fleet import FleetServer
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
@@ -24,6 +24,8 @@ from nanoproof.prover.prover import Prover
 
 log = logging.getLogger(__name__)
 
+OUT_OF_REACH = frozenset({ServerUnavailable.__name__, AccessDenied.__name__})
+"""Why an attempt ended that says nothing about its theorem, as nothing was tried."""
 IDLE_POLL_SECONDS = 0.1
 LEASE_TIMEOUT_SECONDS = 30.0
 MAX_BACKOFF_SECONDS = 30.0
@@ -70,7 +72,7 @@ class Stopped(Exception):
 class Actor(threading.Thread):
     """One thread with one leased process. `snapshot` says what it is doing, for the monitor."""
 
-    def __init__(self, number: int, client: LeanServerClient, policy: Policy, make: ProverFactory, pool: "ActorPool"):
+    def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
         super().__init__(name=f"actor-{number}", daemon=True)
         self.number, self._client, self._pool = number, client, pool
         watched = _WatchedPolicy(policy, self)
@@ -105,12 +107,17 @@ class Actor(threading.Thread):
         """Work until the pool closes."""
         try:
             while True:
+                session = self._ensure_session()
                 source, task = self._pool.take()
                 self.theorem, self.simulations = task.theorem.id, 0
-                attempt = self._attempt(source.purpose, task)
+                attempt = self._attempt(session, source.purpose, task)
                 self.theorem = ""
                 self.enter("idle")
-                self._pool.finish(source, task, attempt)
+                if attempt.stop_reason in OUT_OF_REACH:
+                    self._pool.put_back(source, task)
+                    self._wait_before_retry(attempt.message)
+                else:
+                    self._pool.finish(source, task, attempt)
         except Stopped:
             pass
         except Exception as error:  # an actor's bug must reach the main thread
@@ -120,22 +127,17 @@ class Actor(threading.Thread):
         finally:
             self._drop_session()
 
-    def _attempt(self, purpose: str, task: Task) -> Attempt:
-        """Try a task; again on another process if the server itself was out of reach."""
-        while True:
-            session = self._ensure_session()
-            prover = self._provers[purpose]
-            rng = random.Random(task.seed)
-            attempt = prover.prove(
-                _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
-            )
-            if self._pool.closing:
-                raise Stopped
-            if attempt.outcome == "error":
-                self._drop_session()
-            if attempt.stop_reason != ServerUnavailable.__name__:
-                return attempt
-            self._wait_before_retry(attempt.message)
+    def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
+        """Try a task; the session is given up if that fails for what Lean or its server did."""
+        rng = random.Random(task.seed)
+        attempt = self._provers[purpose].prove(
+            _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
+        )
+        if self._pool.closing:
+            raise Stopped
+        if attempt.outcome == "error":
+            self._drop_session()
+        return attempt
 
     def _should_stop(self) -> bool:
         self.simulations += 1
@@ -174,7 +176,7 @@ class ActorPool:
 
     def __init__(
         self,
-        slots: Sequence[LeanServerClient],
+        slots: Sequence[FleetServer],
         policy: Policy,
         make_prover: ProverFactory,
         check: Callable[[], None] = lambda: None,
@@ -183,6 +185,7 @@ class ActorPool:
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
+        self._put_back: list[tuple[TaskSource, Task]] = []
         self._closing = threading.Event()
         self._interrupted = False
         self._check = check
@@ -217,12 +220,20 @@ class ActorPool:
         """Wait for a task (actors call this). Raises Stopped when the pool closes."""
         with self._condition:
             while not self.closing:
+                if self._put_back:
+                    return self._put_back.pop(0)
                 source = self._source
                 task = source.next() if source is not None else None
                 if source is not None and task is not None:
                     return source, task
                 self._condition.wait(IDLE_POLL_SECONDS)
         raise Stopped
+
+    def put_back(self, source: TaskSource, task: Task) -> None:
+        """Leave a task to the next actor that is free, as the server of this one is out of reach (actors call this)."""
+        with self._condition:
+            self._put_back.append((source, task))
+            self._condition.notify_all()
 
     def finish(self, source: TaskSource, task: Task, attempt: Attempt) -> None:
         """Hand an attempt to its source (actors call this)."""

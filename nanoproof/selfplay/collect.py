@@ -37,7 +37,7 @@ class Experience:
                 self.ever_proven.add(name_of(attempt.theorem))
             index = self._index.get(name_of(attempt.theorem))
             if index is not None:
-                self.matchmaker.update(index, attempt.outcome, attempt.num_tactics)
+                self.matchmaker.update(index, attempt.outcome, attempt.num_tactics, attempt.refused)
         return self.buffers.add(attempts, step)
 
 

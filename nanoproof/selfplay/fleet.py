@@ -5,17 +5,17 @@ from types import TracebackType
 
 from nanoproof.common.dist import DistInfo, broadcast_json
 from nanoproof.common.errors import UserError
-from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
+from nanoproof.lean.fleet import FleetServer, LeanFleet
 from nanoproof.selfplay.options import FleetOptions
 
 log = logging.getLogger(__name__)
 
 
 class Fleet:
-    """One client for each process slot of this rank. Use it as a context manager: it ends what it started."""
+    """One server for each process slot of this rank. Use it as a context manager: it ends what it started."""
 
-    def __init__(self, slots: list[LeanServerClient], embedded: EmbeddedServers | None, description: str) -> None:
+    def __init__(self, slots: list[FleetServer], embedded: EmbeddedServers | None, description: str) -> None:
         self.slots, self._embedded, self.description = slots, embedded, description
 
     def check(self) -> None:
@@ -47,17 +47,17 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     """
     if not options.lean_servers:
         embedded = start_embedded(options.lean_processes)
-        clients = [LeanServerClient(address) for address in embedded.addresses]
-        slots = [client for client in clients for _ in range(options.lean_processes // len(clients))]
+        servers = LeanFleet(embedded.addresses).servers
+        slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
         return Fleet(slots, embedded, text)
-    clients = [LeanServerClient(address, token=options.lean_token) for address in options.lean_servers]
-    counts = broadcast_json([int(client.status()["max_processes"]) for client in clients])
+    fleet = LeanFleet(options.lean_servers, token=options.lean_token)
+    counts = broadcast_json([report.status["max_processes"] for report in fleet.check() if report.status is not None])
     dealt = deal_slots(counts, dist.rank, dist.world_size)
     if not dealt:
         raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
-    text = f"{len(dealt)} of {sum(counts)} processes of {', '.join(options.lean_servers)}"
-    return Fleet([clients[server] for server in dealt], None, text)
+    text = f"{len(dealt)} of {sum(counts)} processes of {', '.join(server.address for server in fleet.servers)}"
+    return Fleet([fleet.servers[server] for server in dealt], None, text)
 
 
 def deal_slots(counts: list[int], rank: int, world_size: int) -> list[int]:

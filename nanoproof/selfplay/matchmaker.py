@@ -14,6 +14,7 @@ from nanoproof.prover.attempt import Outcome
 
 WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
 _LETTERS: dict[Outcome, str] = {"proven": "p", "disproven": "d", "unproven": "u", "error": "e"}
+_REFUSED = "r"  # an error, too: Lean refuses the statement
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,12 @@ class MatchmakerConfig:
     trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1)
     trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1)
     low: float = opt(0.001, "Weight of a theorem that is settled or trivial.", min=0, max=1)
-    undecided: float = opt(0.1, "Weight of a theorem that was never proved in `trust` attempts.", min=0, max=1)
+    undecided: float = opt(
+        0.1,
+        "Weight of a theorem that was never proved in `trust` attempts, or whose last `trust` were errors.",
+        min=0,
+        max=1,
+    )
     base_simulations: int = opt(64, "Simulations of a first attempt.", min=1)
     simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1)
     max_simulations: int = opt(1024, "Most simulations of one attempt.", min=1)
@@ -76,16 +82,27 @@ class History:
     @property
     def decided(self) -> str:
         """The outcomes without errors."""
-        return self.outcomes.replace("e", "")
+        return self.outcomes.replace("e", "").replace(_REFUSED, "")
+
+    @property
+    def refused(self) -> bool:
+        """Whether Lean refused the statement twice in a row; errors of servers are no news about the theorem."""
+        return self.outcomes.replace("e", "").endswith(2 * _REFUSED)
 
 
 def weight(history: History, config: MatchmakerConfig) -> float:
-    """How often a theorem with this history is drawn, relative to the others; the first rule that applies decides."""
+    """How often a theorem with this history is drawn, relative to the others; the first rule that applies decides.
+
+    A theorem is left for good if it was disproved or is refused. One that only ever meets failing servers and processes
+    may itself be the reason: it becomes rarer, until an attempt at it ends without an error.
+    """
     decided = history.decided
-    if "d" in decided or history.outcomes.endswith("ee"):
+    if "d" in decided or history.refused:
         return 0.0
     if history.one_tactic:
         return config.low
+    if history.outcomes.endswith("e" * config.trust):
+        return config.undecided
     if len(decided) < config.trust:
         return 1.0
     if "p" not in decided:
@@ -123,10 +140,13 @@ class Matchmaker:
         index = self._weights.find(rng.randrange(self._weights.total))
         return Assignment(index, budget(self._histories[index], self.config))
 
-    def update(self, index: int, outcome: Outcome, num_tactics: int = 0) -> None:
-        """Tell the outcome of an attempt; to be called in the order (step, rank, sequence) of the attempts."""
+    def update(self, index: int, outcome: Outcome, num_tactics: int = 0, refused: bool = False) -> None:
+        """Tell the outcome of an attempt; to be called in the order (step, rank, sequence) of the attempts.
+
+        `refused` says of an error that Lean refused the statement.
+        """
         history = self._histories[index]
-        history.outcomes += _LETTERS[outcome]
+        history.outcomes += _REFUSED if refused else _LETTERS[outcome]
         history.one_tactic |= outcome == "proven" and num_tactics == 1
         self._weights.set(index, self._units(history))
 

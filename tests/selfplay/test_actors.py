@@ -46,6 +46,18 @@ def test_a_server_out_of_reach_in_an_attempt_costs_a_retry_not_the_attempt(pool_
     assert result.solved == 2
 
 
+def test_a_task_whose_server_is_gone_for_good_is_done_by_another_actor(pool_of):
+    broken = ScriptedClient(crashes=(ServerUnavailable("gone"),))
+    lease = broken.lease
+    broken.lease = lambda timeout: lease(timeout) if not broken.sessions else refuse()
+
+    def refuse():
+        raise ServerUnavailable("gone for good")
+
+    pool = pool_of(broken, ScriptedClient())
+    assert [attempt.outcome for attempt in run(pool, 12).attempts] == ["proven"] * 12
+
+
 def test_a_lost_process_is_an_error_of_this_attempt_alone(pool_of):
     client = ScriptedClient(crashes=(ProcessLost("crashed"),))
     result = run(pool_of(client), 3)

@@ -5,16 +5,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanoproof.lean.errors import (
+    LeanError,
+    ProcessLost,
+    ProtocolError,
+    ServerTimeout,
+    ServerUnavailable,
+    SourceError,
+    TheoremRejected,
+)
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.collect import Experience
 from nanoproof.selfplay.matchmaker import FenwickTree, History, Matchmaker, MatchmakerConfig, budget, weight
 
 CONFIG = MatchmakerConfig()
-OUTCOMES = {"p": "proven", "d": "disproven", "u": "unproven", "e": "error"}
+THEOREM = Theorem("theorem t : True := by sorry", "scripted", "t")
+OUTCOMES = {"p": "proven", "d": "disproven", "u": "unproven", "e": "error", "r": "error"}
 
 
 def told(outcomes: str, num_tactics: int = 2, config: MatchmakerConfig = CONFIG) -> Matchmaker:
     matchmaker = Matchmaker(1, config)
     for letter in outcomes:
-        matchmaker.update(0, OUTCOMES[letter], num_tactics if letter == "p" else 0)
+        matchmaker.update(0, OUTCOMES[letter], num_tactics if letter == "p" else 0, refused=letter == "r")
     return matchmaker
 
 
@@ -25,9 +39,17 @@ def told(outcomes: str, num_tactics: int = 2, config: MatchmakerConfig = CONFIG)
         ("d", 0.0),
         ("ud", 0.0),
         ("e", 1.0),
-        ("ee", 0.0),
-        ("uuuuee", 0.0),
-        ("eeu", 1.0),
+        ("r", 1.0),
+        ("rr", 0.0),
+        ("uuuurr", 0.0),
+        ("reer", 0.0),
+        ("rru", 1.0),
+        ("rur", 1.0),
+        ("ee", 1.0),
+        ("eee", 1.0),
+        ("eeee", 0.1),
+        ("peeeee", 0.1),
+        ("eeeeeu", 1.0),
         ("uuu", 1.0),
         ("ueueu", 1.0),
         ("uuuu", 0.1),
@@ -43,6 +65,31 @@ def told(outcomes: str, num_tactics: int = 2, config: MatchmakerConfig = CONFIG)
 )
 def test_weight_follows_the_rules_in_their_order(outcomes: str, expected: float) -> None:
     assert told(outcomes).weight(0) == expected
+
+
+@pytest.mark.parametrize("error", [ServerTimeout, ServerUnavailable, ProcessLost, ProtocolError])
+def test_a_bad_hour_of_the_servers_retires_no_theorem(error: type[LeanError]) -> None:
+    learned = Experience([THEOREM], Matchmaker(1, CONFIG), Buffers(9, 9))
+    learned.learn(0, [Attempt(THEOREM, "error", stop_reason=error.__name__)] * 50)
+    assert learned.matchmaker.weight(0) == CONFIG.undecided
+    learned.learn(1, [Attempt(THEOREM, "unproven")])
+    assert learned.matchmaker.weight(0) == 1.0
+
+
+@pytest.mark.parametrize("error", [TheoremRejected, SourceError])
+def test_a_theorem_that_lean_refuses_twice_is_retired(error: type[LeanError]) -> None:
+    learned = Experience([THEOREM], Matchmaker(1, CONFIG), Buffers(9, 9))
+    refused = Attempt(THEOREM, "error", stop_reason=error.__name__)
+    learned.learn(0, [refused])
+    assert learned.matchmaker.weight(0) == 1.0
+    learned.learn(1, [refused])
+    assert learned.matchmaker.weight(0) == 0.0
+
+
+def test_a_negation_that_lean_refuses_says_nothing_about_the_theorem() -> None:
+    learned = Experience([THEOREM], Matchmaker(1, CONFIG), Buffers(9, 9))
+    learned.learn(0, [Attempt(THEOREM, "error", disproving=True, stop_reason="TheoremRejected")] * 3)
+    assert learned.matchmaker.weight(0) == 1.0
 
 
 def test_a_proof_of_one_tactic_makes_a_theorem_rare_for_good() -> None:
@@ -76,9 +123,9 @@ def test_alphaproof_preset_trusts_later() -> None:
 
 def test_theorems_are_drawn_as_often_as_random_choices_draws_them() -> None:
     matchmaker = Matchmaker(7, CONFIG)
-    for index, outcomes in enumerate(["", "uuuu", "ee", "pppppp", "u", "d", "puuuu"]):
+    for index, outcomes in enumerate(["", "uuuu", "rr", "pppppp", "u", "d", "puuuu"]):
         for letter in outcomes:
-            matchmaker.update(index, OUTCOMES[letter], 2)
+            matchmaker.update(index, OUTCOMES[letter], 2, refused=letter == "r")
     weights = [matchmaker.weight(i) for i in range(7)]
     assert weights == [1.0, 0.1, 0.0, 0.001, 1.0, 0.0, 1.0]
     draws = 40_000
@@ -111,12 +158,12 @@ def test_changed_weights_are_found_where_a_running_sum_puts_them(weights: list[i
     assert [tree.find(target) for target in range(tree.total)] == expected
 
 
-def test_nothing_is_assigned_when_every_theorem_is_disproved_or_failing() -> None:
+def test_nothing_is_assigned_when_every_theorem_is_disproved_or_refused() -> None:
     matchmaker = Matchmaker(2, CONFIG)
     matchmaker.update(0, "disproven")
-    matchmaker.update(1, "error")
+    matchmaker.update(1, "error", refused=True)
     assert matchmaker.assign(random.Random(0)).index == 1
-    matchmaker.update(1, "error")
+    matchmaker.update(1, "error", refused=True)
     assert matchmaker.assign(random.Random(0)) is None
 
 
@@ -128,7 +175,8 @@ def test_state_restores_the_same_draws_and_budgets() -> None:
     matchmaker = Matchmaker(20, CONFIG)
     rng = random.Random(1)
     for _ in range(200):
-        matchmaker.update(rng.randrange(20), rng.choice(["proven", "unproven", "unproven", "error"]), rng.randint(1, 9))
+        outcome, refused = rng.choice(["proven", "unproven", "unproven", "error"]), rng.random() < 0.5
+        matchmaker.update(rng.randrange(20), outcome, rng.randint(1, 9), refused and outcome == "error")
     again = Matchmaker.from_state(20, CONFIG, matchmaker.to_state())
     one, two = random.Random(5), random.Random(5)
     assert [matchmaker.assign(one) for _ in range(300)] == [again.assign(two) for _ in range(300)]
