@@ -37,6 +37,8 @@ BESIDE = {("selfplay", "training")}
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 KERNEL = "nanoproof.lean.nanolean.kernel"
 ENTRY_POINT = 9
+PAGES = ("README.md", "docs/lean-servers.md")
+"""Pages whose commands are checked against the flags that exist."""
 
 
 def module_name(file: Path) -> str:
@@ -255,12 +257,12 @@ def test_build_requirements_are_met_by_the_pins() -> None:
         assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)])
 
 
-# -- the README --------------------------------------------------------------------------------------------------
+# -- the README, and the page on Lean servers --------------------------------------------------------------------
 
 
-def commands() -> list[str]:
-    """What the README tells people to type: lines of its bash blocks, and inline code that begins like a command."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def commands(page: str) -> list[str]:
+    """What a page tells people to type: lines of its bash blocks, and inline code that begins like a command."""
+    text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     inline = re.findall(r"`((?:python|bash|torchrun)\s[^`]+)`", prose)
@@ -278,7 +280,7 @@ def words_of(command: str) -> tuple[str, list[str]]:
 def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """What `python -m MODULE POSITIONALS --help` prints."""
     found = importlib.util.find_spec(module)
-    assert found is not None, f"README names {module}, which is not there"
+    assert found is not None, f"there is no {module}"
     program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
     first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
     with pytest.raises(SystemExit) as stopped:
@@ -287,15 +289,16 @@ def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -
     return capsys.readouterr().out
 
 
-def test_the_readme_names_commands() -> None:
-    assert len(commands()) > 5
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_name_commands(page: str) -> None:
+    assert len(commands(page)) > 5
 
 
-@pytest.mark.parametrize("command", commands())
-def test_the_readme_names_commands_and_flags_that_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
+def test_pages_name_commands_and_flags_that_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     target, words = words_of(command)
     if target.endswith((".sh", ".py")):
-        assert (ROOT / target).is_file(), f"README names {target}, which is not there"
+        assert (ROOT / target).is_file(), f"there is no {target}"
         known = (ROOT / target).read_text(encoding="utf-8")
     else:
         known = help_of(target, words, capsys)

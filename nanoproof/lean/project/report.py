@@ -15,8 +15,8 @@ BYTES_PER_PROCESS = 4 * 2**30
 
 
 def suggest_processes(num_cores: int, memory_bytes: int) -> int:
-    """One process per core, as far as the memory goes."""
-    return max(1, min(num_cores, memory_bytes // BYTES_PER_PROCESS))
+    """One process per core, as far as the memory goes; the server keeps a spare one besides."""
+    return max(1, min(num_cores, memory_bytes // BYTES_PER_PROCESS - 1))
 
 
 def server_command(folder: Path, num_processes: int) -> str:
