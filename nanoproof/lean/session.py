@@ -109,7 +109,7 @@ class HttpLeanSession:
             try:
                 answers = self._try(number, [tactics[position] for position in pending])
             except _ProcessGone as error:
-                answers = [{"error": str(error)}]
+                answers = [error]
             for position, answer in zip(pending, answers):
                 result = self._read(origin, tactics[position], answer)
                 if isinstance(result, _ProcessGone):
@@ -250,6 +250,8 @@ class HttpLeanSession:
 
     def _read(self, origin: Origin, tactic: str, answer: Any) -> TacticApplied | TacticFailed | _ProcessGone:
         """What the answer to one tactic means; raises `ProtocolError` if it is neither a result nor a refusal."""
+        if isinstance(answer, _ProcessGone):
+            return answer
         text = error_text(answer)
         if text is not None:
             match classify(text):

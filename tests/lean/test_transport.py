@@ -2,16 +2,21 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import format_datetime
 
 import pytest
 
 from nanoproof.lean.address import Address
-from nanoproof.lean.errors import ProtocolError, ServerTimeout, ServerUnavailable
+from nanoproof.lean.errors import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
 from nanoproof.lean.transport import Transport
 
 BREAK = b""
 HANG = b"HANG"
+TRICKLE = b"TRICKLE"
 
 
 def http(status: str, body: str, headers: str = "") -> bytes:
@@ -37,6 +42,12 @@ def answering() -> Iterator[Answering]:
                 connection.recv(1 << 16)
                 if answer == HANG:
                     held.append(connection)
+                elif answer == TRICKLE:
+                    held.append(connection)
+                    with suppress(OSError):
+                        for byte in OK:
+                            connection.sendall(bytes([byte]))
+                            time.sleep(0.02)
                 else:
                     connection.sendall(answer)
                     connection.close()
@@ -79,3 +90,79 @@ def test_an_answer_that_is_no_json_is_a_protocol_error(answering: Answering) -> 
 
 def test_an_error_page_has_no_body(answering: Answering) -> None:
     assert answering(http("500 Oops", "<html>")).post("/x", {}, seconds=5) == (500, None)
+
+
+def test_a_trickle_of_bytes_does_not_extend_the_deadline(answering: Answering) -> None:
+    with pytest.raises(ServerTimeout):
+        answering(TRICKLE).post("/x", {}, seconds=0.2)
+
+
+def test_half_an_answer_is_no_answer(answering: Answering) -> None:
+    half = http("200 OK", '{"fine": true}')[:-4]
+    assert answering(half, OK).post("/x", {}, seconds=5) == (200, {"fine": True})
+    with pytest.raises(ServerUnavailable):
+        answering(half).post("/x", {}, seconds=5, repeatable=False)
+
+
+def test_a_server_that_has_no_time_is_asked_again_when_it_says(answering: Answering) -> None:
+    soon = format_datetime(datetime.now(UTC))
+    for after in ("0.1", soon, "what?"):
+        away = http("503 Service Unavailable", "{}", f"Retry-After: {after}\r\n")
+        assert answering(away, OK).post("/x", {}, seconds=5, repeatable=False) == (200, {"fine": True})
+
+
+def test_a_server_that_wants_more_time_than_there_is_is_not_asked_again(answering: Answering) -> None:
+    long = http("429 Too Many Requests", "{}", "Retry-After: 3600\r\n")
+    assert answering(long).post("/x", {}, seconds=5)[0] == 429
+    assert answering(long).post("/x", {}, seconds=500, patience=1)[0] == 429
+
+
+def test_garbage_is_a_protocol_error(answering: Answering) -> None:
+    for body in ("[" * 100_000, "\udcff".encode(errors="replace").decode() + "}", "9" * 10_000):
+        with pytest.raises(ProtocolError):
+            answering(http("200 OK", body)).post("/x", {}, seconds=5)
+
+
+def test_an_answer_that_is_no_http_is_an_unavailable_server(answering: Answering) -> None:
+    with pytest.raises(ServerUnavailable):
+        answering(b"SSH-2.0-OpenSSH\r\n\r\n" * 2).post("/x", {}, seconds=5, repeatable=False)
+
+
+def test_nobody_is_sent_elsewhere(answering: Answering) -> None:
+    away = http("307 Temporary Redirect", "{}", "Location: http://192.0.2.1/\r\n")
+    assert answering(away).post("/x", {}, seconds=5)[0] == 307
+
+
+def test_a_refused_token_is_no_use_to_try_again(answering: Answering) -> None:
+    with pytest.raises(AccessDenied) as caught:
+        answering(http("401 Unauthorized", "{}")).post("/x", {}, seconds=5)
+    assert not caught.value.retryable
+
+
+def test_threads_share_connections() -> None:
+    connections = set()
+
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve(connection: socket.socket) -> None:
+        while data := connection.recv(1 << 16):
+            connections.add(connection.getpeername())
+            for _ in range(data.count(b"POST /x")):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    transport = Transport(Address("127.0.0.1", listener.getsockname()[1]), None, connect_seconds=5)
+    for _ in range(5):
+        threads = [threading.Thread(target=transport.post, args=("/x", {}, 5.0)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    transport.close()
+    listener.close()
+    assert 1 <= len(connections) <= 4
