@@ -1,91 +1,103 @@
-"""What a REPL's answer means, and how goals become branches."""
+"""How the goals of a REPL state become branches."""
 
-from typing import Any
+import itertools
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nanoproof.lean.server.branches import Refused, ReplBranch, coupled_ranges, judge, own_goals, split
-
-OPEN, DONE = "Incomplete: open goals remain", "Completed"
-
-
-def step(goals: list[str], status: str, **more: Any) -> dict[str, Any]:
-    return {"proofState": 3, "goals": goals, "proofStatus": status, **more}
+from nanoproof.lean.server.branches import ReplBranch, coupled_ranges, own_goals, split
+from nanoproof.lean.server.repl_goals import ReplGoal
+from nanoproof.lean.server.verdicts import Refused
 
 
-@pytest.mark.parametrize(
-    ("answer", "goals"),
-    [
-        (step([], DONE), ()),
-        (step(["⊢ p"], OPEN), ("⊢ p",)),
-        (step(["⊢ p"], OPEN, messages=[{"severity": "warning", "data": "unused"}]), ("⊢ p",)),
-        (step(["⊢ p"], "Incomplete: contains metavariable(s)"), ("⊢ p",)),
-        (step([], "Not verified: more than one initial goal"), ()),
-        (step([], "N/A", stepVerification="OK"), ()),
-    ],
-)
-def test_steps_that_count_as_applied(answer: dict[str, Any], goals: tuple[str, ...]) -> None:
-    assert judge(answer) == (3, goals)
+def goals(*texts: str) -> tuple[ReplGoal, ...]:
+    return tuple(map(ReplGoal, texts))
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"message": "Lean error:\nunknown tactic"},
-        step([], "Incomplete: contains sorry", messages=[{"severity": "error", "data": "Unknown identifier"}]),
-        step(["⊢ p"], OPEN, messages=[{"severity": "error", "data": "unsolved goals"}]),
-        step(["⊢ p"], OPEN, sorries=[{"proofState": 2, "goal": "⊢ q"}]),
-        step([], "Incomplete: contains sorry"),
-        step([], "Incomplete: contains metavariable(s)"),
-        step([], "Error: kernel type check failed"),
-        step([], "N/A", stepVerification="Error: no"),
-    ],
-)
-def test_steps_that_are_refused(answer: dict[str, Any]) -> None:
-    assert isinstance(judge(answer), Refused)
-
-
-@pytest.mark.parametrize("answer", [{"message": "Unknown proof state."}, {}, {"env": 0}])
-def test_other_answers_are_no_word_of_lean(answer: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="neither"):
-        judge(answer)
+def ranges(*texts: str) -> list[tuple[int, int]]:
+    return coupled_ranges(goals(*texts))
 
 
 def test_goals_without_metavariables_are_independent() -> None:
-    assert coupled_ranges(["case a\n⊢ p", "case b\n⊢ q", "⊢ xs[0]? = y?"]) == [(0, 1), (1, 2), (2, 3)]
+    assert ranges("case a\n⊢ p", "case b\n⊢ q", "⊢ xs[0]? = y?") == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_goals_that_mention_one_metavariable_stay_together() -> None:
-    assert coupled_ranges(["⊢ p ?m.1", "⊢ q", "⊢ r ?m.1", "⊢ s"]) == [(0, 3), (3, 4)]
+    assert ranges("⊢ p ?x", "⊢ q", "⊢ r ?x", "⊢ s") == [(0, 3), (3, 4)]
+    assert ranges("h : p ?«a b»\n⊢ p", "⊢ r ?«a b»") == [(0, 2)]
+    assert ranges("α : Sort ?u.3\n⊢ p", "β : Sort ?u.3\n⊢ q") == [(0, 2)]
 
 
 def test_a_goal_stays_with_those_that_mention_it_by_its_tag() -> None:
-    assert coupled_ranges(["⊢ True", "case h\n⊢ ?w = 2", "case w\n⊢ Nat"]) == [(0, 1), (1, 3)]
-    assert coupled_ranges(["case w\n⊢ Nat", "⊢ True", "case h\n⊢ ?w = 2"]) == [(0, 3)]
+    assert ranges("⊢ True", "case h\n⊢ ?w = 2", "case w\n⊢ Nat") == [(0, 1), (1, 3)]
+    assert ranges("case w\n⊢ Nat", "⊢ True", "case h\n⊢ ?w = 2") == [(0, 3)]
+
+
+def test_a_goal_without_a_tag_may_be_what_a_number_stands_for() -> None:
+    assert ranges("case a\n⊢ ?m.7 = 2", "case b\n⊢ q", "⊢ Nat") == [(0, 3)]
+    assert ranges("case a\n⊢ ?m.7 = 2", "case b\n⊢ q") == [(0, 1), (1, 2)]
 
 
 def test_each_independent_goal_gets_the_others_as_siblings() -> None:
-    branches = split(5, ["a", "b"], ["c"])
-    assert [(b.goals, b.siblings, b.rotation) for b in branches] == [(("a",), ("b", "c"), 0), (("b",), ("c", "a"), 1)]
+    a, b, c = goals("a", "b", "c")
+    branches = split(5, [a, b], [c])
+    assert [(x.goals, x.siblings, x.rotation) for x in branches] == [((a,), (b, c), 0), ((b,), (c, a), 1)]
 
 
 def test_no_goals_is_no_branch() -> None:
-    assert split(5, [], ["c"]) == []
+    assert split(5, [], goals("c")) == []
 
 
 def test_touched_siblings_are_noticed() -> None:
-    branch = ReplBranch(0, ("a",), ("b", "c"))
-    assert own_goals(branch, ["b", "c"]) == ()
-    assert own_goals(branch, ["x", "y", "b", "c"]) == ("x", "y")
-    assert own_goals(branch, ["x", "b", "changed"]) is None
-    assert own_goals(branch, ["c"]) is None
+    branch = ReplBranch(0, goals("a"), goals("b", "c"))
+    assert own_goals(branch, goals("b", "c")) == ()
+    assert own_goals(branch, goals("x", "y", "b", "c")) == goals("x", "y")
+    assert own_goals(branch, goals("x", "b", "changed")) is None
+    assert own_goals(branch, goals("x", "c", "b")) is None
+    assert own_goals(branch, goals("c")) is None
 
 
 def test_a_lone_goal_takes_the_tactic_as_it_is() -> None:
-    assert ReplBranch(0, ("a",)).request_for("rfl") == "rfl"
+    assert ReplBranch(0, goals("a")).request_for("rfl") == "rfl"
+
+
+def test_coupled_goals_take_the_tactic_as_it_is() -> None:
+    assert ReplBranch(0, goals("a ?x", "b ?x"), goals("c")).request_for("rfl") == "rfl"
 
 
 def test_a_goal_among_others_is_focused_with_its_layout_kept() -> None:
-    branch = ReplBranch(0, ("a",), ("b",))
+    branch = ReplBranch(0, goals("a"), goals("b"))
     assert branch.request_for("cases h with\n| inl h => rfl") == "focus (cases h with\n       | inl h => rfl)"
     assert branch.request_for("rfl -- done") == "focus (rfl -- done\n)"
+    assert branch.request_for("exact f '(' /- ) -/") == "focus (exact f '(' /- ) -/)"
+
+
+@pytest.mark.parametrize("tactic", ["exact hp) <;> (skip", "rfl) -- (", "exact f ')' x)"])
+def test_a_tactic_cannot_leave_its_focus(tactic: str) -> None:
+    assert isinstance(ReplBranch(0, goals("a"), goals("b")).request_for(tactic), Refused)
+
+
+_TEXTS = st.lists(
+    st.builds(
+        lambda tag, names: (f"case {tag}\n" if tag else "") + "⊢ p" + "".join(f" ?{name}" for name in names),
+        st.sampled_from(["", "a", "b", "c"]),
+        st.lists(st.sampled_from(["a", "b", "c", "d", "m.1"]), max_size=2),
+    ),
+    max_size=7,
+)
+
+
+@given(_TEXTS)
+def test_ranges_cover_all_goals_and_no_metavariable_is_in_two(texts: list[str]) -> None:
+    found = ranges(*texts)
+    assert [position for start, stop in found for position in range(start, stop)] == list(range(len(texts)))
+    mentioned = [frozenset().union(*(goal.mentions for goal in goals(*texts[start:stop]))) for start, stop in found]
+    assert all(left.isdisjoint(right) for left, right in itertools.combinations(mentioned, 2))
+
+
+@given(_TEXTS, _TEXTS)
+def test_rotating_brings_the_goals_of_each_branch_to_the_front(own: list[str], others: list[str]) -> None:
+    for branch in split(0, goals(*own), goals(*others)):
+        rotated = [*own, *others][branch.rotation :] + [*own, *others][: branch.rotation]
+        assert goals(*rotated) == branch.goals + branch.siblings

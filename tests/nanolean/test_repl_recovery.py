@@ -3,7 +3,7 @@
 import pytest
 
 from nanoproof.lean.nanolean.repl import Repl
-from nanoproof.lean.server.branches import Refused, judge
+from nanoproof.lean.server.verdicts import Refused, judge
 from tests.nanolean.library import base
 
 

@@ -5,17 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.server.repl_process import ReplGarbage, ReplProcess
+from nanoproof.lean.server.repl_process import ReplGarbage, ReplProcess, ReplTimeout
 from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.server.verdicts import error_messages
 
 _LAKE_SECONDS = 300.0
+_FORK_SHARE = 0.9
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
@@ -41,14 +42,28 @@ class Backend:
 
         Raises `ReplError` if it does not come up.
         """
-        deadline = time.monotonic() + self.start_seconds
         text = "\n".join(f"import {module}" for module in self.imports)
-        answer = process.request({"cmd": text}, deadline - time.monotonic())
-        errors = [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]
+        try:
+            answer = process.request({"cmd": text}, self.start_seconds)
+            errors = error_messages(answer)
+        except ReplTimeout as error:
+            raise ReplTimeout(f"the start took too long: {error}") from error
+        except ValueError as error:
+            errors = [str(error)]
         if errors or not isinstance(answer.get("env"), int):
             process.close()
             raise ReplGarbage(" ".join(errors) or str(answer.get("message", answer))[:500])
         return None if self.can_prune else int(answer["env"])
+
+    def tactic_request(self, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
+        """The request that runs a tactic, with the time limit that forks of the REPL keep by themselves.
+
+        It lies within `seconds`: such a process need not be killed, and keeps its proof states.
+        """
+        message: dict[str, Any] = {"tactic": tactic, "proofState": proof_state}
+        if self.tactic_options is not None:
+            message |= {**self.tactic_options, "timeout": max(1, int(seconds * 1000 * _FORK_SHARE))}
+        return message
 
     def reset(self, process: ReplProcess) -> None:
         """Forget the proof states of the lease that ended; raises `ReplError` if the process is gone."""

@@ -1,4 +1,4 @@
-"""What a REPL's answer means, and how the goals of a REPL proof state become independent branches.
+"""How the goals of a REPL proof state become independent branches.
 
 A REPL proof state is a list of goals. Goals that share a metavariable must be worked on together; all others are
 independent and become branches of their own. A branch keeps its own goals first in its REPL state and the goals of the
@@ -8,74 +8,47 @@ other branches behind them as siblings, which no tactic of this branch may touch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from nanoproof.lean.state import Goal, parse_goal
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.server.repl_goals import ReplGoal
+from nanoproof.lean.server.verdicts import Refused
+from nanoproof.lean.state import Goal
 
-_METAVARIABLE = re.compile(r"(?<![\w\])}?!'.])\?([^\W\d][\w.'✝]*)")
+_PARENTHESIS = re.compile(r"'[()]'|[()]")
+_NUMBERED = re.compile(r"m\.\d+")
 
 
 @dataclass(slots=True)
 class ReplBranch:
-    """Goals of one branch in a REPL proof state, as texts that the REPL printed.
+    """Goals of one branch in a REPL proof state.
 
     `rotation` is how many goals still have to be rotated to the back before the branch's own goals are in front;
     `siblings` are the other goals in the order they have after that.
     """
 
     proof_state: int
-    goals: tuple[str, ...]
-    siblings: tuple[str, ...] = ()
+    goals: tuple[ReplGoal, ...]
+    siblings: tuple[ReplGoal, ...] = ()
     rotation: int = 0
 
     def parsed_goals(self) -> list[Goal]:
         """The branch's own goals in structured form; raises `ProtocolError` if they are not as Lean prints them."""
-        return [parse_goal(text) for text in self.goals]
+        return [goal.parsed() for goal in self.goals]
 
-    def request_for(self, tactic: str) -> str:
+    def request_for(self, tactic: str) -> str | Refused:
         """The text that runs `tactic` on this branch, once it has been rotated to the front.
 
         A single goal among siblings is focused. Coupled goals are not: solving one may assign what another is about.
+        A tactic that would close the parenthesis of its focus is refused.
         """
         if not self.siblings or len(self.goals) > 1:
             return tactic
+        if _closes_too_much(tactic):
+            return Refused("unexpected `)`")
         return "focus (" + tactic.replace("\n", "\n       ") + ("\n)" if "--" in tactic else ")")
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Lean did not apply the tactic, and what it said."""
-
-    message: str
-
-
-def judge(answer: dict[str, Any]) -> tuple[int, tuple[str, ...]] | Refused:
-    """The new proof state and its goals, or why the step does not count as applied.
-
-    No goals is not success: see the rules for `proofStatus` in the REPL's protocol. Raises ValueError if the answer is
-    neither a step nor a refusal.
-    """
-    if "proofState" not in answer:
-        message = answer.get("message")
-        if isinstance(message, str) and message.startswith("Lean error"):
-            return Refused(message)
-        raise ValueError(f"neither a proof state nor a Lean error: {str(answer)[:300]}")
-    goals, status = tuple(answer.get("goals", ())), str(answer.get("proofStatus", ""))
-    if errors := [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]:
-        return Refused("\n".join(errors))
-    verification = answer.get("stepVerification")
-    if isinstance(verification, str) and verification.startswith("Error"):
-        return Refused(f"Step verification error: {verification}")
-    if status.startswith("Error"):
-        return Refused(status)
-    if answer.get("sorries") or "contains sorry" in status:
-        return Refused("the tactic leaves a sorry")
-    if not goals and "contains metavariable" in status:
-        return Refused("the tactic leaves a metavariable without a goal")
-    return answer["proofState"], goals
-
-
-def own_goals(branch: ReplBranch, goals: Sequence[str]) -> tuple[str, ...] | None:
+def own_goals(branch: ReplBranch, goals: Sequence[ReplGoal]) -> tuple[ReplGoal, ...] | None:
     """The goals that a step on `branch` left of its own; None if it touched, removed or reordered a sibling."""
     kept = len(goals) - len(branch.siblings)
     if kept < 0 or tuple(goals[kept:]) != branch.siblings:
@@ -83,7 +56,7 @@ def own_goals(branch: ReplBranch, goals: Sequence[str]) -> tuple[str, ...] | Non
     return tuple(goals[:kept])
 
 
-def split(proof_state: int, own: Sequence[str], siblings: Sequence[str]) -> list[ReplBranch]:
+def split(proof_state: int, own: Sequence[ReplGoal], siblings: Sequence[ReplGoal]) -> list[ReplBranch]:
     """One branch for each group of coupled goals among `own`, in order; `siblings` follow `own` in the REPL's state."""
     return [
         ReplBranch(proof_state, tuple(own[start:stop]), (*own[stop:], *siblings, *own[:start]), rotation=start)
@@ -91,25 +64,41 @@ def split(proof_state: int, own: Sequence[str], siblings: Sequence[str]) -> list
     ]
 
 
-def coupled_ranges(goals: Sequence[str]) -> list[tuple[int, int]]:
-    """Split positions into the smallest contiguous ranges such that no two ranges share a metavariable."""
-    first_use: dict[str, int] = {}
-    last_use: dict[str, int] = {}
-    for position, text in enumerate(goals):
-        for name in metavariables(text):
-            first_use.setdefault(name, position)
-            last_use[name] = position
-        # A goal's own tag names the metavariable that it is to assign; it couples only where another goal mentions it.
-    tags = {tag: position for position, text in enumerate(goals) if (tag := _tag(text))}
-    for name in first_use.keys() & tags.keys():
-        first_use[name] = min(first_use[name], tags[name])
-        last_use[name] = max(last_use[name], tags[name])
+def coupled_ranges(goals: Sequence[ReplGoal]) -> list[tuple[int, int]]:
+    """Split positions into the smallest contiguous ranges such that no two ranges share a metavariable.
+
+    Two goals are coupled if both mention a metavariable, or if one mentions the other. Ranges are contiguous, because
+    goals can be rotated but not sorted.
+    """
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+
+    def use(name: str, position: int) -> None:
+        first[name] = min(first.get(name, position), position)
+        last[name] = max(last.get(name, position), position)
+
+    for position, goal in enumerate(goals):
+        for name in goal.mentions:
+            use(name, position)
+    # A goal's own names count only where another goal mentions them, and it may be called by a number that its text
+    # does not tell, unless it has a tag.
+    numbered = next((name for name in first if _NUMBERED.fullmatch(name)), None)
+    for position, goal in enumerate(goals):
+        for name in goal.names & first.keys():
+            use(name, position)
+        if numbered and not goal.names:
+            use(numbered, position)
     reach: dict[int, int] = {}
-    for name, start in first_use.items():
-        reach[start] = max(reach.get(start, start), last_use[name])
+    for name, start in first.items():
+        reach[start] = max(reach.get(start, start), last[name])
+    return _ranges(len(goals), reach)
+
+
+def _ranges(length: int, reach: dict[int, int]) -> list[tuple[int, int]]:
+    """The finest ranges such that each position lies in one with the position that it reaches."""
     ranges: list[tuple[int, int]] = []
     start = 0
-    while start < len(goals):
+    while start < length:
         end = position = start
         while position <= end:
             end = max(end, reach.get(position, position))
@@ -119,11 +108,10 @@ def coupled_ranges(goals: Sequence[str]) -> list[tuple[int, int]]:
     return ranges
 
 
-def metavariables(text: str) -> set[str]:
-    """Names of the metavariables (`?x`, `?m.12`) that a goal's text mentions."""
-    return set(_METAVARIABLE.findall(text))
-
-
-def _tag(text: str) -> str:
-    first = text.split("\n", 1)[0]
-    return first[5:].strip() if first.startswith("case ") else ""
+def _closes_too_much(tactic: str) -> bool:
+    depth = 0
+    for found in _PARENTHESIS.findall(mask(tactic)):
+        depth += {"(": 1, ")": -1}.get(found, 0)
+        if depth < 0:
+            return True
+    return False

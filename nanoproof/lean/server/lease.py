@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.branches import Refused, ReplBranch, judge, own_goals, split
+from nanoproof.lean.server.branches import ReplBranch, own_goals, split
+from nanoproof.lean.server.repl_goals import ReplGoal
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
+from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, judge, judge_statement
 
 
 class LeaseError(Exception):
@@ -79,16 +81,12 @@ class Lease:
         """Start at the single `sorry` of a theorem; `fresh` says that the client needs no earlier branch any more."""
         if fresh and self._branches:
             self._forget()
-        answer = self.command(source, seconds)
-        errors = [m.get("data", "") for m in answer.get("messages", ()) if m.get("severity") == "error"]
-        if errors or "env" not in answer:
-            raise TacticRefused(
-                "REPL returned error: " + ("\n".join(errors) or str(answer.get("message", answer))[:500])
-            )
-        sorries = answer.get("sorries", [])
-        if len(sorries) != 1:
-            raise TacticRefused(f"REPL returned error: expected exactly one sorry, Lean found {len(sorries)}")
-        return self._remember(ReplBranch(sorries[0]["proofState"], (sorries[0]["goal"],)))
+        found = _read(judge_statement, self.command(source, seconds))
+        if isinstance(found, Refused):
+            raise TacticRefused(f"REPL returned error: {found.message}")
+        if isinstance(found, OutOfTime):
+            raise TacticTimedOut("Command timed out in the REPL")
+        return self._remember(ReplBranch(found.proof_state, found.goals))
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
         """Run a tactic on a branch; returns the branches it leaves, with their ids."""
@@ -135,36 +133,39 @@ class Lease:
             raise LeaseError(f"Proof state {branch_id} not found")
         return self._branches[branch_id]
 
-    def _step(self, branch: ReplBranch, tactic: str, seconds: float) -> tuple[int, tuple[str, ...]]:
+    def _step(self, branch: ReplBranch, tactic: str, seconds: float) -> tuple[int, tuple[ReplGoal, ...]]:
         """Run one tactic: the new REPL state and the goals of the branch's own that it leaves."""
         if not branch.goals:
             raise TacticRefused("Could not apply tactic: no goals")
         deadline = time.monotonic() + seconds
+        request = branch.request_for(tactic)
+        if isinstance(request, Refused):
+            raise TacticRefused(f"Could not apply tactic: {request.message}")
         if branch.rotation:
             self._rotate(branch, deadline)
-        proof_state, goals = self._run(branch.proof_state, branch.request_for(tactic), deadline)
-        own = own_goals(branch, goals)
+        step = self._run(branch.proof_state, request, deadline)
+        own = own_goals(branch, step.goals)
         if own is None:
             raise TacticRefused("Could not apply tactic: it changes goals of another branch")
-        return proof_state, own
+        return step.proof_state, own
 
     def _rotate(self, branch: ReplBranch, deadline: float) -> None:
-        proof_state, goals = self._run(branch.proof_state, f"rotate_left {branch.rotation}", deadline)
-        if goals != branch.goals + branch.siblings:
+        step = self._run(branch.proof_state, f"rotate_left {branch.rotation}", deadline)
+        if step.goals != branch.goals + branch.siblings:
             raise LeaseError("the REPL did not rotate the goals as it should")
-        branch.proof_state, branch.rotation = proof_state, 0
+        branch.proof_state, branch.rotation = step.proof_state, 0
 
-    def _run(self, proof_state: int, tactic: str, deadline: float) -> tuple[int, tuple[str, ...]]:
-        message = {"tactic": tactic, "proofState": proof_state, **(self._backend.tactic_options or {})}
+    def _run(self, proof_state: int, tactic: str, deadline: float) -> Step:
         seconds = deadline - time.monotonic()
         try:
-            outcome = judge(self._request(message, seconds))
+            answer = self._request(self._backend.tactic_request(proof_state, tactic, seconds), seconds)
         except ReplTimeout as error:
             raise TacticTimedOut("Tactic application timed out") from error
-        except ValueError as error:
-            raise LeaseError(f"unexpected answer of the REPL: {error}") from error
+        outcome = _read(judge, answer)
         if isinstance(outcome, Refused):
             raise TacticRefused(f"Could not apply tactic: {outcome.message}")
+        if isinstance(outcome, OutOfTime):
+            raise TacticTimedOut("Tactic application timed out in the REPL")
         return outcome
 
     def _request(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -186,3 +187,12 @@ class Lease:
         branch_id = next(self._ids)
         self._branches[branch_id] = branch
         return branch_id, branch
+
+
+def _read(
+    judge: Callable[[dict[str, Any]], Step | Refused | OutOfTime], answer: dict[str, Any]
+) -> Step | Refused | OutOfTime:
+    try:
+        return judge(answer)
+    except ValueError as error:
+        raise LeaseError(f"unexpected answer of the REPL: {error}") from error
