@@ -29,7 +29,16 @@ class EmbeddedServers:
     def launch(self, num_processes: int) -> subprocess.Popen[str]:
         """Start one more server, without waiting for it. It ends when its standard input closes."""
         command = [sys.executable, "-m", "nanoproof.lean.server", "--backend", "nanolean", "--port", "0"]
-        command += ["--max-processes", str(num_processes), "--warmup", "--exit-with-parent", "--log-level", "error"]
+        command += [
+            "--max-processes",
+            str(num_processes),
+            "--warmup",
+            "--exit-with-parent",
+            "--spares",
+            "0",
+            "--log-level",
+            "error",
+        ]
         log = tempfile.TemporaryFile()
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True

@@ -205,16 +205,18 @@ def test_a_process_is_recycled_after_its_number_of_leases(serve: Serve) -> None:
     api = Api(serve(max_processes=1, max_uses=2))
     for _ in range(3):
         api.post(f"/process/{api.get_process(timeout=20)}/return")
-    assert api.status()["totals"]["recycled"] == 1
+    assert api.status()["totals"]["restarts"] == {"uses": 1}
 
 
 def test_a_process_over_the_memory_limit_is_killed(serve: Serve) -> None:
     api = Api(serve(max_processes=1, memory_limit_gb=0.001))
     pid = api.get_process()
     state = api.start(pid)["value"]["proof_state_id"]
-    while not api.status()["totals"].get("killed_for_memory"):
+    while any(entry["state"] == "used" and entry["resident_bytes"] for entry in api.status()["processes"]):
         time.sleep(0.05)
-    assert "ended unexpectedly" in api.tactic(pid, state, "trivial")["error"]
+    error = api.tactic(pid, state, "trivial")["error"]
+    assert "ended unexpectedly: it used more than 0.001 GB of memory" in error
+    assert api.status()["totals"]["restarts"] == {"memory": 1}
 
 
 def test_processes_that_do_not_start_are_an_error_not_a_wait(serve: Serve) -> None:
@@ -276,14 +278,15 @@ def test_a_request_that_waited_while_its_lease_ended_gets_no_process(serve: Serv
     assert pid is not None
     answers: list[requests.Response] = []
     waiting = threading.Thread(target=lambda: answers.append(api.post(f"/process/{pid}/command", command="#eval 1")))
-    with server.pool.find(pid).lock:
+    with server.pool.use(pid):
         waiting.start()
         while not any("command" in request["path"] for request in Api(server).status()["active_requests"]):
             time.sleep(0.01)
         server.pool.give_back(pid)
     waiting.join()
     assert answers[0].status_code == 404
-    assert api.status()["used_processes"] == 0 and api.status()["available_processes"] >= 1
+    status = api.status()
+    assert (status["used_processes"], status["stopping_processes"]) == (0, 0)
 
 
 def test_a_page_in_a_browser_cannot_send_commands(serve: Serve) -> None:

@@ -1,24 +1,29 @@
-"""The Flask application of the Lean server, and how it is served."""
+"""The Flask application of the Lean server: who may call, what is counted, and how errors look."""
 
 import hmac
+import ipaddress
 import itertools
 import logging
+import re
 import socket
 import threading
 import time
 from typing import Any
 
-import waitress
 from flask import Flask, Response, g, request
-from waitress.server import BaseWSGIServer
 from werkzeug.exceptions import HTTPException
 
-from nanoproof.common.errors import UserError
+from nanoproof.lean.server.http import HttpServer, bind
 from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.routes import BadRequest, make_routes, reply
+from nanoproof.lean.server.routes import BadRequest, IdConverter, make_routes, reply, reply_later
 from nanoproof.lean.server.settings import ServerSettings
 
+__all__ = ["RequestLog", "bind", "create_app", "make_http_server"]
+
 log = logging.getLogger(__name__)
+
+_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
+_SERVED_TO_THE_END = ("lean.status", "lean.metrics", "lean.return_process")
 
 
 class RequestLog:
@@ -31,14 +36,14 @@ class RequestLog:
     def begin(self) -> None:
         """Note the current request."""
         g.request_id = next(self._ids)
-        self._active[g.request_id] = (request.path, time.monotonic(), threading.current_thread().name)
+        self._active[g.request_id] = (route_of_request(), time.monotonic(), threading.current_thread().name)
 
     def end(self, _error: BaseException | None) -> None:
         """Forget the current request."""
         self._active.pop(g.get("request_id", 0), None)
 
     def active(self) -> list[dict[str, Any]]:
-        """What is under way, oldest first."""
+        """What is under way, oldest first. Ids of leases are left out: who knows one can use the lease."""
         now = time.monotonic()
         return [
             {"request_id": number, "path": path, "duration_seconds": round(now - began, 3), "thread": thread}
@@ -47,15 +52,30 @@ class RequestLog:
 
 
 def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -> Flask:
-    """The application over a started pool. With a `token`, requests need `Authorization: Bearer <token>`."""
+    """The application over a started pool. With a `token`, requests need `Authorization: Bearer <token>`.
+
+    Without one, a server on loopback answers only requests that name it as loopback: a page in a browser, whose own
+    host name is made to point here, is told off.
+    """
     app = Flask(__name__)
+    app.url_map.converters["id"] = IdConverter
     requests = RequestLog()
 
-    def check_token() -> Response | None:
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if token and not hmac.compare_digest(given.encode(), token.encode()):
-            return reply({"error": "a valid token is needed"}, 401)
+    def check_caller() -> Response | None:
+        if token and not _has_token(token):
+            return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
+        if not token and settings.on_loopback and not _names_loopback(request.headers.get("Host", "")):
+            return reply({"error": "the Host header names another machine; set a token to serve under that name"}, 403)
         return None
+
+    def check_open() -> Response | None:
+        if pool.closing and request.endpoint not in _SERVED_TO_THE_END:
+            return reply_later({"error": "the server is shutting down"}, 503)
+        return None
+
+    def count(response: Response) -> Response:
+        pool.metrics.requests.add(route_of_request(), str(response.status_code))
+        return response
 
     def bad_request(error: BadRequest) -> Response:
         return reply({"error": str(error)}, 400)
@@ -68,36 +88,38 @@ def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -
         return reply({"error": f"server bug: {type(error).__name__}: {error}"}, 500)
 
     app.before_request(requests.begin)
-    app.before_request(check_token)
+    app.before_request(check_caller)
+    app.before_request(check_open)
+    app.after_request(count)
     app.teardown_request(requests.end)
     app.register_error_handler(BadRequest, bad_request)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(Exception, our_fault)
     app.register_blueprint(make_routes(settings, pool, requests.active))
+    app.extensions["requests"] = requests
+    app.extensions["count_unread"] = lambda status: pool.metrics.requests.add("(unread)", str(status))
     return app
 
 
-def bind(settings: ServerSettings) -> socket.socket:
-    """The listening socket; `UserError` if the address cannot be had."""
-    family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def route_of_request() -> str:
+    """The route of the current request, with the names of its parts for the parts."""
+    return _PLACEHOLDER.sub(r"{\1}", request.url_rule.rule) if request.url_rule else "(none)"
+
+
+def make_http_server(app: Flask, settings: ServerSettings, listener: socket.socket) -> HttpServer:
+    """The HTTP server for the application; `run()` serves until it is stopped."""
+    return HttpServer(app, settings, listener, app.extensions["count_unread"])
+
+
+def _has_token(token: str) -> bool:
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
+
+
+def _names_loopback(host: str) -> bool:
+    """True if a Host header names this machine as itself; clients that are no browsers may leave it out."""
+    name = re.sub(r":\d*$", "", host).strip("[]").lower().rstrip(".")
     try:
-        listener.bind((settings.address, settings.port))
-    except OSError as error:
-        listener.close()
-        reason = error.strerror or str(error)
-        raise UserError(f"cannot listen on {settings.address} port {settings.port}: {reason}") from error
-    return listener
-
-
-def make_http_server(app: Flask, settings: ServerSettings, listener: socket.socket) -> BaseWSGIServer:
-    """The HTTP server for the application; `run()` serves until it is interrupted."""
-    return waitress.create_server(
-        app,
-        sockets=[listener],
-        threads=settings.threads,
-        connection_limit=10 * settings.threads + 100,
-        channel_timeout=3600,
-        clear_untrusted_proxy_headers=True,
-    )
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name in ("", "localhost") or name.endswith(".localhost")

@@ -3,10 +3,10 @@
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
+from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.branches import ReplBranch, own_goals, split
 from nanoproof.lean.server.repl_goals import ReplGoal
@@ -30,45 +30,52 @@ class ProcessGone(LeaseError):
     """The process ended, or had to be killed, and with it every proof state of the lease."""
 
 
+class Keeper(Protocol):
+    """What a lease asks of the pool that gave it."""
+
+    def replace(self, lease: "Lease") -> tuple[ReplProcess, int | None]:
+        """Another process and its base environment; raises `ProcessGone` if there is none in time."""
+
+    def worn(self, process: ReplProcess) -> str | None:
+        """Why the process should not be used for another proof, None if it may be."""
+
+    def note_end(self, reason: str) -> None:
+        """Count a process that ended or was given up."""
+
+
 class Lease:
     """What one client works with. Requests of one lease are serialized by `lock`.
 
-    After the process was lost the lease lives on: the next statement or command gets a fresh process from `replace`,
-    but the branches of the lost one are gone.
+    After the process was lost the lease lives on: the next statement or command gets a fresh process from the keeper,
+    but the branches of the lost one are gone. Once `ended` is set no further request may use the lease.
     """
 
     def __init__(
-        self,
-        lease_id: int,
-        process: ReplProcess,
-        base_env: int | None,
-        backend: Backend,
-        max_uses: int,
-        replace: Callable[[], tuple[ReplProcess, int | None]],
+        self, lease_id: int, process: ReplProcess, base_env: int | None, backend: Backend, keeper: Keeper
     ) -> None:
         self.id = lease_id
-        self.lock = threading.RLock()
+        self.lock = threading.Lock()
         self.last_used = time.monotonic()
+        self.waiting = 0
+        self.ended = False
         self.process: ReplProcess | None = process
         self.base_env = base_env
         self._backend = backend
-        self._max_uses = max_uses
-        self._replace = replace
+        self._keeper = keeper
+        self._killed_for: tuple[ReplProcess, str, str] | None = None
         self._ids = itertools.count()
         self._branches: dict[int, ReplBranch] = {}
 
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Note when a request has ended: idle time counts from then."""
-        try:
-            yield
-        finally:
-            self.last_used = time.monotonic()
+    def kill(self, reason: str, why: str) -> None:
+        """Kill the process, from any thread; the request under way fails, and its client reads `why`."""
+        if (process := self.process) is not None:
+            self._killed_for = (process, reason, why)
+            process.kill()
 
     def command(self, text: str, seconds: float) -> dict[str, Any]:
         """Run a command in the base environment and return the REPL's answer."""
         if self.process is None:
-            self.process, self.base_env = self._replace()
+            self.process, self.base_env = self._keeper.replace(self)
         message: dict[str, Any] = {"cmd": text}
         if self.base_env is not None:
             message["env"] = self.base_env
@@ -90,43 +97,47 @@ class Lease:
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
         """Run a tactic on a branch; returns the branches it leaves, with their ids."""
-        branch = self._find(branch_id)
+        branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
         return [self._remember(part) for part in split(proof_state, own, branch.siblings)]
 
     def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, ReplBranch]:
         """Like `apply`, but all goals that are left form one branch."""
-        branch = self._find(branch_id)
+        branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
         return self._remember(ReplBranch(proof_state, own, branch.siblings))
 
     def release(self) -> ReplProcess | None:
         """Forget everything and hand over the process, cleaned; None if there is none that can be used again."""
-        self._branches.clear()
+        self._clean()
         process, self.process = self.process, None
-        if process is None:
-            return None
-        try:
-            self._backend.reset(process)
-        except ReplError:
-            return None
-        return process if process.alive else None
+        return process
 
     def _forget(self) -> None:
-        """Drop all branches, and the process if it has been used enough (its memory may only ever grow)."""
-        self._branches.clear()
-        assert self.process is not None
-        self.process.uses += 1
-        if self.process.uses > self._max_uses:
-            self.process.close()
-            self.process = None
-            return
-        try:
-            self._backend.reset(self.process)
-        except ReplError:
-            self._lose()
+        """Drop all branches, and the process if it is worn (its memory may only ever grow)."""
+        self._clean()
+        if self.process is not None:
+            self.process.uses += 1
 
-    def _find(self, branch_id: int) -> ReplBranch:
+    def _clean(self) -> None:
+        """Forget all branches; the process is then clean, or given up."""
+        self._branches.clear()
+        if self.process is None:
+            return
+        if not self.process.alive:
+            self._lose("crash")
+        elif reason := self._keeper.worn(self.process):
+            self._lose(reason)
+        else:
+            try:
+                self._backend.reset(self.process)
+            except ReplError:
+                self._lose("crash")
+
+    def _find(self, branch_id: int, tactic: str) -> ReplBranch:
+        """The branch with this id, if `tactic` may be tried on it."""
+        if reason := banned_reason(tactic):
+            raise TacticRefused(f"Could not apply tactic: {reason}")
         if self.process is None:
             raise ProcessGone("Subprocess has terminated: the proof states of this lease are gone")
         if branch_id not in self._branches:
@@ -173,15 +184,23 @@ class Lease:
         try:
             return self.process.request(message, seconds)
         except ReplTimeout:
-            self._lose()
+            self._lose("timeout")
             raise
         except ReplError as error:
-            self._lose()
-            raise ProcessGone(f"Lean REPL process ended unexpectedly: {error}") from error
+            why = self._lose("crash")
+            raise ProcessGone(f"Lean REPL process ended unexpectedly: {why}{error}") from error
 
-    def _lose(self) -> None:
-        self.process = None
+    def _lose(self, reason: str) -> str:
+        """Give up the process and all branches; returns why it had been killed, if it had."""
+        process, self.process = self.process, None
         self._branches.clear()
+        assert process is not None
+        process.close()
+        why = ""
+        if self._killed_for is not None and self._killed_for[0] is process:
+            _, reason, why = self._killed_for
+        self._keeper.note_end(reason)
+        return why and f"{why}; "
 
     def _remember(self, branch: ReplBranch) -> tuple[int, ReplBranch]:
         branch_id = next(self._ids)

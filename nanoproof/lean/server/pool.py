@@ -1,14 +1,17 @@
 """The processes of a server: started in the background, leased to one client each, replaced when they end."""
 
-import itertools
 import logging
+import math
+import secrets
 import threading
 import time
-from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.lease import Lease, ProcessGone
+from nanoproof.lean.server.metrics import Metrics
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess
 from nanoproof.lean.server.settings import ServerSettings
 
@@ -17,6 +20,8 @@ log = logging.getLogger(__name__)
 _TICK_SECONDS = 1.0
 _MAX_BACKOFF_SECONDS = 30.0
 _FAILURES_BEFORE_GIVING_UP = 2
+_MAX_WAITING_PER_LEASE = 4
+_LARGEST_LEASE_ID = 2**53 - 1  # every JSON reader has such integers
 
 
 class LeaseNotFound(LookupError):
@@ -24,11 +29,15 @@ class LeaseNotFound(LookupError):
 
 
 class TooManyWaiting(Exception):
-    """More callers wait for a process than the server has room for."""
+    """More callers wait for a process, or for their turn with one, than the server has room for."""
 
 
 class CannotStart(Exception):
     """Processes keep failing to start; the message is the reason of the last failure."""
+
+
+class ShuttingDown(Exception):
+    """The server takes no more work."""
 
 
 class Pool:
@@ -39,20 +48,23 @@ class Pool:
     """
 
     def __init__(self, settings: ServerSettings, backend: Backend) -> None:
+        self.metrics = Metrics()
         self._settings = settings
         self._backend = backend
         self._changed = threading.Condition()
         self._free: list[tuple[ReplProcess, int | None]] = []
         self._starting: set[ReplProcess] = set()
         self._leases: dict[int, Lease] = {}
-        self._ids = itertools.count(1)
+        self._ending: set[Lease] = set()
         self._waiting = 0
+        self._waiting_for_turn = 0
+        self._replacing = 0
+        self._draining = False
         self._closed = False
         self._has_started = False
         self._failures = 0
         self._start_error: str | None = None
         self._retry_at = 0.0
-        self._counts: Counter[str] = Counter()
         self._keeper = threading.Thread(target=self._keep, name="lean-pool", daemon=True)
 
     def start(self) -> None:
@@ -62,12 +74,15 @@ class Pool:
             return
         with self._changed:
             while len(self._free) < self._capacity:
-                if self._failures >= _FAILURES_BEFORE_GIVING_UP:
-                    raise CannotStart(self._start_error)
+                if self._closed or self._failures >= _FAILURES_BEFORE_GIVING_UP:
+                    raise CannotStart(self._start_error or "the server is shutting down")
                 self._changed.wait(_TICK_SECONDS)
 
-    def get(self, blocking: bool, seconds: float) -> Lease | None:
-        """Lease a process; None if none came free in time. Raises `TooManyWaiting` or `CannotStart`."""
+    def get(self, blocking: bool, seconds: float, gone: Callable[[], bool] = lambda: False) -> Lease | None:
+        """Lease a process; None if none came free in time, or if the caller is `gone` meanwhile.
+
+        Raises `TooManyWaiting`, `CannotStart` or `ShuttingDown`.
+        """
         deadline = time.monotonic() + (seconds if blocking else 0.0)
         with self._changed:
             if self._waiting >= self._settings.max_waiting:
@@ -75,90 +90,204 @@ class Pool:
             self._waiting += 1
             self._changed.notify_all()
             try:
-                while len(self._leases) >= self._settings.max_processes or (taken := self._take()) is None:
-                    if self._closed or self._hopeless():
-                        raise CannotStart(self._start_error or "the server is shutting down")
+                while not self._may_lease() or (taken := self._take()) is None:
+                    if self._draining:
+                        raise ShuttingDown
+                    if self._hopeless():
+                        raise CannotStart(self._start_error)
                     remaining = deadline - time.monotonic()
-                    if remaining <= 0:
+                    if remaining <= 0 or gone():
                         return None
                     self._changed.wait(min(remaining, _TICK_SECONDS))
-                lease = Lease(next(self._ids), *taken, self._backend, self._settings.max_uses, self._replace)
+                lease = Lease(self._new_id(), *taken, self._backend, self)
                 self._leases[lease.id] = lease
+                self.metrics.leases.add("given")
                 return lease
             finally:
                 self._waiting -= 1
 
+    @contextmanager
+    def use(self, lease_id: int) -> Iterator[Lease]:
+        """The lease with this id, for the caller alone; raises `LeaseNotFound` or `TooManyWaiting`."""
+        lease = self._wait_for_turn(lease_id)
+        try:
+            if lease.ended:  # while this waited for its turn; it must not get a process then
+                raise LeaseNotFound(lease_id)
+            yield lease
+        finally:
+            lease.last_used = time.monotonic()
+            lease.lock.release()
+            if lease.ended:
+                self._try_to_retire(lease)
+
     def find(self, lease_id: int) -> Lease:
-        """The lease with this id; raises `LeaseNotFound`."""
+        """The lease with this id, which others may be using; raises `LeaseNotFound`."""
         with self._changed:
             lease = self._leases.get(lease_id)
         if lease is None:
             raise LeaseNotFound(lease_id)
         return lease
 
+    def heartbeat(self, lease_id: int) -> None:
+        """Note that the client of a lease still wants it; raises `LeaseNotFound`."""
+        self.find(lease_id).last_used = time.monotonic()
+
     def give_back(self, lease_id: int) -> bool:
-        """End a lease and clean its process for the next one; False if there is no such lease (any more)."""
-        with self._changed:
-            lease = self._leases.get(lease_id)
+        """End a lease and clean its process for the next one; False if there is no such lease (any more).
+
+        A request that still runs on it is cut short: nobody wants its result.
+        """
+        lease = self._end(lease_id)
         if lease is None:
             return False
-        with lease.lock:
-            base_env = lease.base_env
-            old = lease.process
-            process = lease.release()
-            with self._changed:
-                if self._leases.pop(lease_id, None) is None:
-                    return False
-                if process is not None and not self._closed and process.uses < self._settings.max_uses:
-                    self._free.append((process, base_env))
-                    old = None
-                elif process is not None:
-                    self._counts["recycled"] += 1
-                self._changed.notify_all()
-            if old is not None:
-                old.close()
+        self.metrics.leases.add("returned")
+        if not self._try_to_retire(lease):
+            lease.kill("abandoned", "its lease was returned")
         return True
 
-    def status(self) -> dict[str, Any]:
-        """How many processes are in which state, whether the pool can serve, and each process's memory."""
+    def census(self) -> tuple[dict[str, Any], list[tuple[ReplProcess, str]]]:
+        """How many processes are in which state and whether the pool can serve; and each process with its state."""
         with self._changed:
             processes = [
                 *((process, "available") for process, _ in self._free),
                 *((lease.process, "used") for lease in self._leases.values() if lease.process),
                 *((process, "starting") for process in self._starting),
+                *((lease.process, "stopping") for lease in self._ending if lease.process),
             ]
             counts = {
                 "available_processes": len(self._free),
                 "used_processes": len(self._leases),
                 "starting_processes": len(self._starting),
-                "stopping_processes": 0,
+                "stopping_processes": len(self._ending),
                 "max_processes": self._settings.max_processes,
-                "ready": bool(self._free or self._leases),
+                "ready": not self._draining and bool(self._free or self._leases),
+                "shutting_down": self._draining,
                 "waiting_requests": self._waiting,
                 "error": self._start_error,
-                "totals": dict(self._counts),
             }
-        memory = [{"pid": p.pid, "state": state, "resident_bytes": p.resident_bytes()} for p, state in processes]
-        return {**counts, "processes": memory}
+        return counts, processes
+
+    def drain(self) -> None:
+        """Give no more leases; those that are given may go on until `close`."""
+        with self._changed:
+            self._draining = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Kill every process; requests under way end with an error."""
         with self._changed:
-            self._closed = True
-            doomed = [
-                *(process for process, _ in self._free),
-                *self._starting,
-                *(lease.process for lease in self._leases.values() if lease.process),
-            ]
+            self._draining = self._closed = True
+            free, self._free = self._free, []
+            starting = list(self._starting)
+            leases = [*self._leases.values(), *self._ending]
             self._changed.notify_all()
-        for process in doomed:
+        for process in starting:
             process.kill()
+        for lease in leases:
+            lease.kill("shutdown", "the server is shutting down")
+        for process, _ in free:
+            process.close()
         if self._keeper.is_alive():
             self._keeper.join(_TICK_SECONDS * 5)
 
     @property
+    def closing(self) -> bool:
+        """True once no more work is taken."""
+        return self._draining
+
+    def replace(self, lease: Lease) -> tuple[ReplProcess, int | None]:
+        """A new process for a lease that lost its own, before any new lease; waits as long as a start may take."""
+        deadline = time.monotonic() + self._settings.start_seconds
+        with self._changed:
+            self._replacing += 1
+            self._changed.notify_all()
+            try:
+                while (taken := self._take()) is None:
+                    if self._closed or lease.ended:
+                        raise ProcessGone("Subprocess has terminated and is not replaced: the lease has ended")
+                    if self._failures >= _FAILURES_BEFORE_GIVING_UP or time.monotonic() > deadline:
+                        raise ProcessGone(f"Subprocess has terminated and cannot be replaced: {self._start_error}")
+                    self._changed.wait(_TICK_SECONDS)
+                return taken
+            finally:
+                self._replacing -= 1
+
+    def worn(self, process: ReplProcess) -> str | None:
+        """Why a process should not be used for another lease or proof, None if it may be."""
+        if process.uses >= self._settings.max_uses:
+            return "uses"
+        limit = self._settings.recycle_gb
+        return "size" if limit is not None and process.resident_bytes() > limit * 2**30 else None
+
+    def note_end(self, reason: str) -> None:
+        """Count a process that ended or was given up, and let the keeper see to another one."""
+        self.metrics.ends.add(reason)
+        with self._changed:
+            self._changed.notify_all()
+
+    def _new_id(self) -> int:
+        """An id that no client guesses, nor remembers from a server that ran here before."""
+        while (number := 1 + secrets.randbelow(_LARGEST_LEASE_ID)) in self._leases:
+            pass
+        return number
+
+    def _wait_for_turn(self, lease_id: int) -> Lease:
+        """The lease, locked for the caller."""
+        with self._changed:
+            lease = self.find(lease_id)
+            if lease.lock.acquire(blocking=False):
+                return lease
+            if lease.waiting >= _MAX_WAITING_PER_LEASE or self._waiting_for_turn >= self._settings.max_waiting:
+                raise TooManyWaiting
+            lease.waiting += 1
+            self._waiting_for_turn += 1
+        lease.lock.acquire()
+        with self._changed:
+            lease.waiting -= 1
+            self._waiting_for_turn -= 1
+        return lease
+
+    def _end(self, lease_id: int) -> Lease | None:
+        """Take a lease out of the table; who holds its lock last retires it."""
+        with self._changed:
+            lease = self._leases.pop(lease_id, None)
+            if lease is not None:
+                lease.ended = True
+                self._ending.add(lease)
+                self._changed.notify_all()
+            return lease
+
+    def _try_to_retire(self, lease: Lease) -> bool:
+        """Retire an ended lease unless a request is under way, which then does so when it ends."""
+        if not lease.lock.acquire(blocking=False):
+            return False
+        try:
+            self._retire(lease)
+        finally:
+            lease.lock.release()
+        return True
+
+    def _retire(self, lease: Lease) -> None:
+        """Make the process of an ended lease free again; the caller holds the lock of the lease."""
+        base_env = lease.base_env
+        process = lease.release()
+        with self._changed:
+            self._ending.discard(lease)
+            if process is not None and not self._closed:
+                self._free.append((process, base_env))
+                process = None
+            self._changed.notify_all()
+        if process is not None:
+            process.close()
+
+    @property
     def _capacity(self) -> int:
         return self._settings.max_processes + self._settings.spares
+
+    def _may_lease(self) -> bool:
+        """True if another lease may be given; lost processes are replaced first. The caller holds the lock."""
+        free = len(self._free) - self._replacing
+        return not self._draining and free > 0 and len(self._leases) < self._settings.max_processes
 
     def _hopeless(self) -> bool:
         return self._failures >= _FAILURES_BEFORE_GIVING_UP and not self._free and not self._leases
@@ -172,18 +301,8 @@ class Pool:
                 self._changed.notify_all()
                 return process, base_env
             process.close()
+            self.metrics.ends.add("crash")
         return None
-
-    def _replace(self) -> tuple[ReplProcess, int | None]:
-        """A new process for a lease that lost its own; waits for it as long as a start may take."""
-        deadline = time.monotonic() + self._settings.start_seconds
-        with self._changed:
-            self._changed.notify_all()
-            while (taken := self._take()) is None:
-                if self._closed or self._failures >= _FAILURES_BEFORE_GIVING_UP or time.monotonic() > deadline:
-                    raise ProcessGone(f"Subprocess has terminated and cannot be replaced: {self._start_error}")
-                self._changed.wait(_TICK_SECONDS)
-            return taken
 
     def _keep(self) -> None:
         next_check = time.monotonic() + _TICK_SECONDS
@@ -199,14 +318,15 @@ class Pool:
                 self._spawn()
             if idle <= 0:
                 self._check_leases()
-                self._check_memory()
+                self._check_processes()
                 next_check = time.monotonic() + _TICK_SECONDS
 
     def _missing(self) -> int:
         """How many processes to start now. The first one starts alone: it may fill a cache that the others use."""
         if time.monotonic() < self._retry_at:
             return 0
-        live = len(self._free) + len(self._starting) + sum(lease.process is not None for lease in self._leases.values())
+        leased = sum(lease.process is not None for lease in self._leases.values())
+        live = len(self._free) + len(self._starting) + len(self._ending) + leased
         return (self._wanted() if self._has_started else 1) - live
 
     def _wanted(self) -> int:
@@ -223,7 +343,8 @@ class Pool:
             return
         with self._changed:
             self._starting.add(process)
-            self._counts["started"] += 1
+            if self._closed:
+                process.kill()
         threading.Thread(target=self._prepare, args=(process,), name=f"lean-start-{process.pid}", daemon=True).start()
 
     def _prepare(self, process: ReplProcess) -> None:
@@ -234,13 +355,14 @@ class Pool:
                 self._starting.discard(process)
             self._failed(str(error) or type(error).__name__)
             return
+        self.metrics.starts.add("started")
         with self._changed:
             self._starting.discard(process)
             self._has_started = True
             self._failures = 0
             self._start_error = None
             if self._closed:
-                process.kill()
+                process.close()
             else:
                 self._free.append((process, base_env))
             self._changed.notify_all()
@@ -253,38 +375,38 @@ class Pool:
             self._failures += 1
             self._start_error = reason
             self._retry_at = time.monotonic() + min(_MAX_BACKOFF_SECONDS, 0.1 * 4.0**self._failures)
-            self._counts["failed_starts"] += 1
+            self.metrics.starts.add("failed")
             self._changed.notify_all()
         log.warning("a Lean process did not start: %s", reason)
 
     def _check_leases(self) -> None:
-        """Take back leases that nobody has used for too long."""
-        now = time.monotonic()
+        """Take back leases that nobody has used for too long; one whose request is under way is in use."""
+        oldest = time.monotonic() - self._settings.lease_seconds
         with self._changed:
-            idle = [lease for lease in self._leases.values() if now - lease.last_used > self._settings.lease_seconds]
+            idle = [lease for lease in self._leases.values() if lease.last_used < oldest]
         for lease in idle:
             if not lease.lock.acquire(blocking=False):
                 continue
             try:
-                if time.monotonic() - lease.last_used > self._settings.lease_seconds:
-                    log.warning("lease %d expired", lease.id)
-                    self._counts["expired"] += self.give_back(lease.id)
+                if lease.last_used < oldest and self._end(lease.id) is not None:
+                    log.warning("a lease that was idle for %g s has expired", self._settings.lease_seconds)
+                    self.metrics.leases.add("expired")
+                    self._retire(lease)
             finally:
                 lease.lock.release()
 
-    def _check_memory(self) -> None:
-        """Kill what uses too much memory, and drop free processes that have died."""
-        limit = self._settings.memory_limit_gb
+    def _check_processes(self) -> None:
+        """Kill what uses too much memory while it works, and drop free processes that have died."""
         with self._changed:
-            dead = [entry for entry in self._free if not entry[0].alive]
-            self._free = [entry for entry in self._free if entry[0].alive]
-            leased = [lease.process for lease in self._leases.values() if lease.process]
-        for process, _ in dead:
+            leases = list(self._leases.values())
+            dead = [process for process, _ in self._free if not process.alive]
+            self._free = [entry for entry in self._free if entry[0] not in dead]
+        for process in dead:
             process.close()
-        if limit is None:
-            return
-        for process in leased:
-            if process.resident_bytes() > limit * 2**30:
-                log.warning("process %d uses more than %g GB and is killed", process.pid, limit)
-                self._counts["killed_for_memory"] += 1
-                process.kill()
+            self.metrics.ends.add("crash")
+        limit = self._settings.memory_limit_gb
+        limit_bytes = math.inf if limit is None else limit * 2**30
+        for lease in leases:
+            if (leased := lease.process) is not None and leased.resident_bytes() > limit_bytes:
+                log.warning("process %d uses more than %g GB and is killed", leased.pid, limit)
+                lease.kill("memory", f"it used more than {limit:g} GB of memory and was killed")

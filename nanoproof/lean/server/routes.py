@@ -1,126 +1,202 @@
 """The HTTP routes: LeanTree's API, and our batch call."""
 
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
-import psutil
 from flask import Blueprint, Response, request
+from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.routing import IntegerConverter
 
 from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.server import report
 from nanoproof.lean.server.branches import ReplBranch
-from nanoproof.lean.server.lease import Lease, LeaseError, TacticRefused
-from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Pool, TooManyWaiting
+from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
+from nanoproof.lean.server.metrics import CONTENT_TYPE, Metrics
+from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Pool, ShuttingDown, TooManyWaiting
 from nanoproof.lean.server.settings import ServerSettings
+
+T = TypeVar("T")
 
 _DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
+_MAX_TACTICS = 1024
+_RETRY_AFTER_SECONDS = 1
 
 
 class BadRequest(Exception):
     """The body of a request lacks something; the message says what."""
 
 
-def reply(body: Any, status: int = 200) -> Response:
-    """A JSON response."""
-    return Response(json.dumps(body, ensure_ascii=False), status, mimetype="application/json")
+class IdConverter(IntegerConverter):
+    """Ids in paths: as many digits as an id can have."""
+
+    regex = r"\d{1,18}"
+
+
+def reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON response. What Lean printed may hold half a character, which no encoding can say."""
+    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(data, status, headers=headers, mimetype="application/json")
+
+
+def reply_later(body: Any, status: int) -> Response:
+    """A JSON response that asks the client to come again."""
+    return reply(body, status, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
 
 
 def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
     """The routes over a pool; `active_requests` lists the requests under way for `/status`."""
     routes = Blueprint("lean", __name__)
+    _add_observing(routes, settings, pool, active_requests)
+    _add_leasing(routes, settings, pool)
+    _add_proving(routes, settings, pool)
+    return routes
 
+
+def _add_observing(
+    routes: Blueprint, settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]
+) -> None:
     @routes.get("/status")
     def status() -> Response:
-        memory = psutil.virtual_memory()
-        ram = {"total_bytes": memory.total, "available_bytes": memory.available, "used_bytes": memory.used}
-        machine = {"cpu_percent_per_core": psutil.cpu_percent(percpu=True), "ram": {**ram, "percent": memory.percent}}
-        return reply({**pool.status(), "backend": settings.backend, "active_requests": active_requests(), **machine})
+        return reply(report.status(settings, pool, active_requests()))
 
+    @routes.get("/metrics")
+    def metrics() -> Response:
+        gauges = report.gauges(settings, pool, len(active_requests()))
+        return Response(pool.metrics.render(gauges), content_type=CONTENT_TYPE)
+
+
+def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/get")
     def get_process() -> Response:
         body = _object()
-        blocking, seconds = bool(body.get("blocking", True)), _number(body, "timeout", _DEFAULT_WAIT_SECONDS)
+        blocking, seconds = _flag(body, "blocking", True), _number(body, "timeout", _DEFAULT_WAIT_SECONDS)
+        gone = _caller_gone()
         try:
-            lease = pool.get(blocking, seconds)
+            lease = pool.get(blocking, min(seconds, settings.longest_seconds), gone)
         except TooManyWaiting:
-            response = reply({"error": "too many requests are waiting for a process"}, 429)
-            response.headers["Retry-After"] = "1"
-            return response
+            return reply_later({"error": "too many requests are waiting for a process"}, 429)
+        except ShuttingDown:
+            return reply_later({"error": "the server is shutting down"}, 503)
         except CannotStart as error:
-            return reply({"error": f"no Lean process can be started: {error}"}, 503)
-        return reply({"process_id": lease.id if lease else None})
+            return reply_later({"error": f"no Lean process can be started: {error}"}, 503)
+        if lease is not None and gone():
+            pool.give_back(lease.id)
+            lease = None
+        if lease is None:
+            return reply({"process_id": None})
+        return reply({"process_id": lease.id, "lease_seconds": settings.lease_seconds})
 
-    @routes.post("/process/<int:pid>/return")
+    @routes.post("/process/<id:pid>/heartbeat")
+    def heartbeat(pid: int) -> Response:
+        try:
+            pool.heartbeat(pid)
+        except LeaseNotFound:
+            return reply({"error": f"Process {pid} not found"}, 404)
+        return reply({"status": "ok", "lease_seconds": settings.lease_seconds})
+
+    @routes.post("/process/<id:pid>/return")
     def return_process(pid: int) -> Response:
         return reply({"status": "ok"} if pool.give_back(pid) else {"status": "ok", "already_returned": True})
 
-    @routes.post("/process/<int:pid>/command")
+
+def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
+    @routes.post("/process/<id:pid>/command")
     def command(pid: int) -> Response:
         body = _object()
-        seconds = _number(body, "timeout", settings.command_seconds * 1000) / 1000
-        return on_lease(pool, pid, lambda lease: lease.command(_string(body, "command"), seconds))
+        text, seconds = _string(body, "command"), _seconds(body, settings, settings.command_seconds * 1000)
+        return on_lease(pool, pid, lambda lease: lease.command(text, seconds))
 
-    @routes.post("/process/<int:pid>/proof_from_sorry")
+    @routes.post("/process/<id:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:
+        body = _object()
+        source, fresh = _string(body, "theorem_with_sorry"), _flag(body, "fresh", False)
+
         def start(lease: Lease) -> dict[str, Any]:
-            source, fresh = _string(body, "theorem_with_sorry"), bool(body.get("fresh"))
             try:
                 return {"value": describe(lease.start(source, settings.command_seconds, fresh))}
             except TacticRefused as error:
                 return {"error": str(error)}
 
-        body = _object()
         return on_lease(pool, pid, start)
 
-    @routes.post("/process/<int:pid>/proof/<int:state>/try_apply_tactic")
+    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
     def try_apply_tactic(pid: int, state: int) -> Response:
         body = _object()
-        tactic, seconds = _string(body, "tactic"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
-        return on_lease(pool, pid, lambda lease: attempt(lease, state, tactic, seconds), missing_status=200)
-
-    @routes.post("/process/<int:pid>/proof/<int:state>/try_apply_tactics")
-    def try_apply_tactics(pid: int, state: int) -> Response:
-        body = _object()
-        tactics, seconds = body.get("tactics"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
-        if not isinstance(tactics, list) or not all(isinstance(tactic, str) for tactic in tactics):
-            raise BadRequest("`tactics` must be a list of strings")
+        tactic, seconds = _string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
-            pool, pid, lambda lease: {"results": [attempt(lease, state, tactic, seconds) for tactic in tactics]}
+            pool, pid, lambda lease: attempt(pool.metrics, lease, state, tactic, seconds), missing_status=200
         )
 
-    @routes.post("/process/<int:pid>/proof/<int:state>/apply_tactic")
+    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
+    def try_apply_tactics(pid: int, state: int) -> Response:
+        body = _object()
+        tactics, seconds = _strings(body, "tactics"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        gone = _caller_gone()
+        return on_lease(
+            pool,
+            pid,
+            lambda lease: {
+                "results": [attempt(pool.metrics, lease, state, tactic, seconds) for tactic in tactics if not gone()]
+            },
+        )
+
+    @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
     def apply_tactic(pid: int, state: int) -> Response:
         body = _object()
-        tactic, seconds = _string(body, "tactic"), _number(body, "timeout", _DEFAULT_TACTIC_MS) / 1000
-        return on_lease(pool, pid, lambda lease: describe(lease.apply_whole(state, tactic, seconds)))
+        tactic, seconds = _string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        return on_lease(
+            pool,
+            pid,
+            lambda lease: counted(pool.metrics, lambda: describe(lease.apply_whole(state, tactic, seconds))),
+        )
 
-    @routes.post("/process/<int:pid>/proof/<int:state>/state")
+    @routes.post("/process/<id:pid>/proof/<id:state>/state")
     def proof_state(pid: int, state: int) -> Response:
         return on_lease(pool, pid, lambda lease: {"proof_state_id": state})
-
-    return routes
 
 
 def on_lease(pool: Pool, pid: int, work: Callable[[Lease], Any], missing_status: int = 404) -> Response:
     """Run `work` with the lease to itself; what goes wrong with the lease becomes an error response."""
     try:
-        lease = pool.find(pid)
-        with lease.lock, lease.in_use():
-            pool.find(pid)  # while this waited for its turn the lease may have ended; it must not get a process then
+        with pool.use(pid) as lease:
             return reply(work(lease))
     except LeaseNotFound:
         return reply({"error": f"Process {pid} not found"}, missing_status)
+    except TooManyWaiting:
+        return reply_later({"error": f"too many requests are waiting for process {pid}"}, 429)
     except (LeaseError, ProtocolError) as error:
         return reply({"error": str(error)}, 500)
 
 
-def attempt(lease: Lease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
+def attempt(metrics: Metrics, lease: Lease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
     """One tactic as a value: the branches that it leaves, or why it has none."""
     try:
-        return {"value": describe_all(lease.apply(state, tactic, seconds))}
+        return {"value": counted(metrics, lambda: describe_all(lease.apply(state, tactic, seconds)))}
     except (LeaseError, ProtocolError) as error:
         return {"error": str(error)}
+
+
+def counted(metrics: Metrics, work: Callable[[], T]) -> T:
+    """Do `work`, which tries one tactic, and count how it ended."""
+    began, outcome = time.perf_counter(), "failed"
+    try:
+        result = work()
+        outcome = "applied"
+        return result
+    except TacticRefused:
+        outcome = "refused"
+        raise
+    except TacticTimedOut:
+        outcome = "timeout"
+        raise
+    except ProcessGone:
+        outcome = "process_gone"
+        raise
+    finally:
+        metrics.tactic(outcome, time.perf_counter() - began)
 
 
 def describe(entry: tuple[int, ReplBranch]) -> dict[str, Any]:
@@ -134,8 +210,19 @@ def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, An
     return [describe(entry) for entry in entries]
 
 
+def _caller_gone() -> Callable[[], bool]:
+    """A function that tells whether the caller has hung up."""
+    gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
+    return gone
+
+
 def _object() -> dict[str, Any]:
-    body = request.get_json()
+    if not request.is_json:
+        raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
+    try:
+        body = json.loads(request.get_data())
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("the body is not JSON") from error
     if not isinstance(body, dict):
         raise BadRequest("the body must be a JSON object")
     return body
@@ -143,15 +230,45 @@ def _object() -> dict[str, Any]:
 
 def _string(body: dict[str, Any], key: str) -> str:
     value = body.get(key)
-    if not isinstance(value, str):
+    if not _is_text(value):
         raise BadRequest(f"`{key}` must be a string")
+    assert isinstance(value, str)
     return value
+
+
+def _strings(body: dict[str, Any], key: str) -> list[str]:
+    value = body.get(key)
+    if not isinstance(value, list) or len(value) > _MAX_TACTICS or not all(map(_is_text, value)):
+        raise BadRequest(f"`{key}` must be a list of at most {_MAX_TACTICS} strings")
+    return value
+
+
+def _is_text(value: Any) -> bool:
+    """True for a string that can be sent on: JSON can also spell half a character."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _flag(body: dict[str, Any], key: str, default: bool) -> bool:
+    value = body.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise BadRequest(f"`{key}` must be true or false")
+    return default if value is None else value
+
+
+def _seconds(body: dict[str, Any], settings: ServerSettings, default_ms: float) -> float:
+    return min(_number(body, "timeout", default_ms) / 1000, settings.longest_seconds)
 
 
 def _number(body: dict[str, Any], key: str, default: float) -> float:
     value = body.get(key)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
         raise BadRequest(f"`{key}` must be a number >= 0")
     return float(value)

@@ -1,17 +1,22 @@
 """The options of the Lean server."""
 
+import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
 from nanoproof.common.config import check, opt, validate
+
+_LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True)
 class ServerSettings:
     """Lean server"""
 
-    backend: Literal["nanolean", "repl"] = opt(
-        "nanolean", "Which processes to run: the embedded prover, or the official Lean REPL."
+    backend: Literal["auto", "nanolean", "repl"] = opt(
+        "auto",
+        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if there is a "
+        "project path.",
     )
     project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl).")
     repl_exe: str = opt("", "REPL executable; relative paths are taken from the project (backend repl).")
@@ -19,20 +24,34 @@ class ServerSettings:
     address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
     port: int = opt(8000, "Port to listen on; 0 picks a free one.", min=0, max=65535)
     max_processes: int = opt(2, "How many Lean processes may be leased at the same time.", min=1)
-    spares: int = opt(0, "How many more processes are kept ready to replace those that get killed.", min=0)
+    spares: int = opt(1, "How many more processes are kept ready to replace those that get killed.", min=0)
     warmup: bool = opt(False, "Start all processes before listening instead of on demand.")
     lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
     start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0)
     command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
+    longest_seconds: float = opt(3600.0, "Longer timeouts that clients ask for are cut to this.", above=0)
+    receive_seconds: float = opt(30.0, "How long a client may take to send a request.", above=0)
+    drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0)
+    max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0)
     max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1)
+    recycle_gb: float | None = opt(
+        4.0, "A process with more unshared resident memory is replaced after its lease or proof.", above=0
+    )
     memory_limit_gb: float | None = opt(8.0, "A process with more unshared resident memory is killed.", above=0)
+    address_space_gb: float | None = opt(
+        64.0, "Hard limit of a process's address space, mapped library files included (Linux, macOS).", above=0
+    )
     exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.")
     log_level: str = opt(
-        "warning", "Which messages go to standard error.", choices=("debug", "info", "warning", "error")
+        "warning",
+        "Which messages go to standard error.",
+        choices=(*_LEVELS, *(level.upper() for level in _LEVELS)),
     )
 
     def __post_init__(self) -> None:
         validate(self, "server")
+        if self.backend == "auto":
+            object.__setattr__(self, "backend", "repl" if self.project_path else "nanolean")
         if self.backend == "repl":
             check(bool(self.project_path), "server.project_path is needed with the backend repl")
             check(bool(self.repl_exe), "server.repl_exe is needed with the backend repl")
@@ -41,10 +60,18 @@ class ServerSettings:
 
     @property
     def max_waiting(self) -> int:
-        """How many callers may wait for a free process before others are sent away with 429."""
+        """How many callers may wait for a free process, or for their turn, before others are sent away with 429."""
         return max(8, self.max_processes)
 
     @property
     def threads(self) -> int:
         """Worker threads: one per lease, one per waiting caller, and some for status and returns."""
-        return self.max_processes + self.max_waiting + 8
+        return self.max_processes + 2 * self.max_waiting + 8
+
+    @property
+    def on_loopback(self) -> bool:
+        """True if only programs on this machine can connect."""
+        try:
+            return ipaddress.ip_address(self.address).is_loopback
+        except ValueError:
+            return self.address == "localhost"
