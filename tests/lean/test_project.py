@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,11 +13,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.lean.project import report, runner
 from nanoproof.lean.project.__main__ import main
 from nanoproof.lean.project.layout import lean_version, parse_version
 from nanoproof.lean.project.steps import set_up
+from nanoproof.lean.server.settings import ServerSettings
 
 LEAN_TOOLS = Path(__file__).parents[1] / "fakes" / "lean_tools.py"
 CALLS = [
@@ -201,7 +204,13 @@ def test_setup_runs_every_step_and_then_the_project_is_ready(
     assert main(["check", str(folder)]) == 0
     command = capsys.readouterr().out.splitlines()[-1]
     executable = folder / "repl/.lake/build/bin/repl"
-    assert f"--project-path '{folder}' --repl-exe '{executable}' --imports Mathlib --max-processes" in command
+    python, minus_m, module, *flags = shlex.split(command)
+    assert (python, minus_m, module) == ("python", "-m", "nanoproof.lean.server")
+    parser = Parser()
+    add_flags(parser, ServerSettings)
+    settings = from_args(ServerSettings, parser.parse_args(flags))
+    assert (settings.backend, settings.imports, settings.warmup) == ("repl", ("Mathlib",), True)
+    assert (settings.project_path, settings.repl_exe) == (str(folder), str(executable))
 
 
 def test_a_second_setup_has_nothing_to_do(folder: Path, tools: Tools) -> None:
