@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,14 @@ from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 from tests.nanolean.library import base
 
 COMMAND = [sys.executable, "-m", "nanoproof.lean.nanolean"]
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C works in these tests and their children also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def talk(*lines: str) -> list[str]:
