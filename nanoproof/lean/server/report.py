@@ -8,6 +8,8 @@ from typing import Any
 
 import psutil
 
+from nanoproof.common.errors import UserError
+from nanoproof.lean.project.layout import lean_version
 from nanoproof.lean.server.metrics import Counter, Gauge, Labels
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
@@ -87,10 +89,7 @@ def _by_state(name: str, help: str, values: dict[str, int]) -> Gauge:
 
 def _lean_version(settings: ServerSettings) -> str | None:
     """The version that the project's `lean-toolchain` names, such as v4.27.0."""
-    if not settings.project_path:
-        return None
     try:
-        text = (Path(settings.project_path).expanduser() / "lean-toolchain").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        return lean_version(Path(settings.project_path).expanduser()) if settings.project_path else None
+    except UserError:
         return None
-    return text.rpartition(":")[2] or None
