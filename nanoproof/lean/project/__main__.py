@@ -28,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if check(folder) else 1
     if not args.step_hours > 0:
         raise UserError(f"--step-hours must be > 0, got {args.step_hours}")
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):  # the shell has jobs in the background ignore the second
+        signal.signal(number, _interrupt)
     set_up(folder, args.install_elan, args.step_hours, args.dry_run)
     if not args.dry_run:
         check(folder)
