@@ -14,6 +14,7 @@ class Api:
     """Plain HTTP calls, as any LeanTree client makes them."""
 
     def __init__(self, server: Running, headers: dict[str, str] | None = None) -> None:
+        self.server = server
         self.base = f"http://127.0.0.1:{server.port}"
         self.session = requests.Session()
         self.session.headers.update(headers or {})

@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+import requests
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
@@ -227,3 +229,80 @@ def test_processes_are_dealt_to_embedded_servers() -> None:
 def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
     with pytest.raises(ServerUnavailable, match="did not start in"):
         start_embedded(1, timeout=0.001)
+
+
+def test_the_flags_of_leantree_run_the_repl_and_say_which_lean_it_is(start: Start, project: Path) -> None:
+    (project / "lean-toolchain").write_text("leanprover/lean4:v4.27.0\n")
+    flags = [flag for flag in repl_flags(project) if flag not in ("--backend",)][1:]
+    process = start(*flags, "--max-processes", "1", "--address=127.0.0.1", "--warmup", "--log-level", "INFO")
+    status = LeanServerClient(address_of(process)).status()
+    assert (status["backend"], status["imports"], status["ready"]) == ("repl", ["Mathlib"], True)
+    assert status["versions"]["lean"] == "v4.27.0"
+    assert (status["max_processes"], status["available_processes"]) == (1, 2), "one to lease and a spare"
+
+
+def test_an_address_that_others_reach_is_warned_of(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--address", "0.0.0.0")
+    address_of(process)
+    process.terminate()
+    _, stderr = process.communicate(timeout=60)
+    assert "anyone who reaches 0.0.0.0 can run code here" in stderr
+
+
+def test_a_process_that_wants_too_much_address_space_is_refused_it(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--address-space-gb", "0.001", "--warmup")
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "error: no Lean process can be started" in stderr and "exit status" in stderr
+
+
+def test_sigterm_lets_the_request_under_way_end(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--drain-seconds", "60")
+    base = address_of(process)
+    pid = requests.post(f"{base}/process/get", json={}, timeout=30).json()["process_id"]
+    started = requests.post(
+        f"{base}/process/{pid}/proof_from_sorry", json={"theorem_with_sorry": THEOREM.source}, timeout=30
+    ).json()
+    path = f"{base}/process/{pid}/proof/{started['value']['proof_state_id']}/try_apply_tactic"
+    answers: list[dict[str, Any]] = []
+    body = {"tactic": "hang", "timeout": 2000}
+    under_way = threading.Thread(target=lambda: answers.append(requests.post(path, json=body, timeout=30).json()))
+    under_way.start()
+    wait_until_active(base, "try_apply_tactic")
+    process.terminate()
+    under_way.join(30)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert answers == [{"error": "Tactic application timed out"}]
+
+
+def test_sigterm_cuts_short_what_takes_too_long(start: Start, project: Path) -> None:
+    process = start(*repl_flags(project), "--drain-seconds", "0")
+    client = LeanServerClient(address_of(process))
+    session = client.lease()
+    branch = session.start(THEOREM)
+    pids = leased_pids(client)
+    body = {"tactic": "hang", "timeout": 600_000}
+    path = f"{client.address}/process/{session.process}/proof/{branch.handle.number}/try_apply_tactic"  # type: ignore[attr-defined]
+    answers: list[dict[str, Any]] = []
+    under_way = threading.Thread(
+        target=lambda: answers.append(requests.post(f"http://{path}", json=body, timeout=30).json())
+    )
+    under_way.start()
+    wait_until_active(f"http://{client.address}", "try_apply_tactic")
+    process.terminate()
+    process.communicate(timeout=60)
+    under_way.join(30)
+    wait_until_gone(pids)
+    assert "the server is shutting down" in answers[0]["error"]
+    session.close()
+
+
+def wait_until_active(base: str, route: str) -> None:
+    deadline = time.monotonic() + 20
+    while not any(
+        active["path"].endswith(route)
+        for active in requests.get(f"{base}/status", timeout=30).json()["active_requests"]
+    ):
+        assert time.monotonic() < deadline, f"nobody calls {route}"
+        time.sleep(0.02)

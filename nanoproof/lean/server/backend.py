@@ -78,6 +78,7 @@ def make_backend(settings: ServerSettings) -> Backend:
             command=(sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"),
             start_seconds=settings.start_seconds,
             can_prune=True,
+            address_space_bytes=settings.address_space_bytes,
         )
     project = Path(settings.project_path).expanduser()
     if not project.is_dir():
@@ -99,6 +100,7 @@ def make_backend(settings: ServerSettings) -> Backend:
         imports=settings.imports,
         start_seconds=settings.start_seconds,
         tactic_options=options,
+        address_space_bytes=settings.address_space_bytes,
     )
 
 

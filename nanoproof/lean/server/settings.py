@@ -64,6 +64,11 @@ class ServerSettings:
         return max(8, self.max_processes)
 
     @property
+    def address_space_bytes(self) -> int | None:
+        """The limit of a process's address space in bytes."""
+        return None if self.address_space_gb is None else round(self.address_space_gb * 2**30)
+
+    @property
     def threads(self) -> int:
         """Worker threads: one per lease, one per waiting caller, and some for status and returns."""
         return self.max_processes + 2 * self.max_waiting + 8

@@ -1,0 +1,174 @@
+"""How leases live and end, and how processes are replaced under them; over real sockets."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+
+from tests.lean.conftest import Serve
+from tests.lean.test_server import Api
+
+_DEADLINE_SECONDS = 30.0
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """Wait until the condition holds, and return what it gave."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.01)
+    return value
+
+
+def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Start `work` in a thread; the function that is returned waits for its result."""
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
+
+    def result() -> Any:
+        thread.join(_DEADLINE_SECONDS)
+        return results[0]
+
+    return result
+
+
+def running(api: Api, route: str) -> bool:
+    return any(request["path"].endswith(route) for request in api.status()["active_requests"])
+
+
+def test_heartbeats_keep_a_lease(serve: Serve) -> None:
+    server = serve(max_processes=2, lease_seconds=0.5)
+    api = Api(server)
+    kept, idle = api.get_process(), api.get_process()
+    assert kept is not None and idle is not None
+
+    def only_one_is_left() -> bool:
+        answer = api.post(f"/process/{kept}/heartbeat")
+        assert answer.json() == {"status": "ok", "lease_seconds": 0.5}
+        return api.status()["used_processes"] == 1
+
+    wait_for(only_one_is_left)
+    assert "value" in api.start(kept)
+    assert api.post(f"/process/{idle}/heartbeat").status_code == 404
+    assert api.status()["totals"]["leases"] == {"given": 2, "expired": 1}
+
+
+def test_ids_of_leases_are_not_counted_up_nor_shown(serve: Serve) -> None:
+    api = Api(serve(max_processes=2))
+    first, second = api.get_process(), api.get_process()
+    assert first is not None and second is not None and abs(first - second) > 1000
+    paths = [request["path"] for request in api.status()["active_requests"]]
+    assert paths == ["/status"]
+    assert str(first) not in json.dumps(api.status())
+
+
+def test_returning_a_lease_cuts_its_request_short(serve: Serve) -> None:
+    api = Api(serve(max_processes=1))
+    pid = api.get_process()
+    state = api.start(pid)["value"]["proof_state_id"]
+    answer = in_background(lambda: Api(api.server).tactic(pid, state, "hang", timeout=600_000))
+    wait_for(lambda: running(api, "try_apply_tactic"))
+    assert api.post(f"/process/{pid}/return").json() == {"status": "ok"}
+    assert "ended unexpectedly: its lease was returned" in answer()["error"]
+    assert api.get_process(timeout=20) is not None
+    assert api.status()["totals"]["restarts"] == {"abandoned": 1}
+
+
+def test_a_late_tactic_costs_its_lease_the_process_and_others_nothing(serve: Serve) -> None:
+    api = Api(serve(max_processes=2, spares=1, warmup=True))
+    late, other = api.get_process(), api.get_process()
+    late_state, other_state = (api.start(pid)["value"]["proof_state_id"] for pid in (late, other))
+    spare = next(entry["pid"] for entry in api.status()["processes"] if entry["state"] == "available")
+    assert "timed out" in api.tactic(late, late_state, "hang", timeout=100)["error"]
+    again = api.start(late)["value"]["proof_state_id"]
+    assert spare in [entry["pid"] for entry in api.status()["processes"] if entry["state"] == "used"]
+    assert api.tactic(late, again, "trivial") == {"value": []}
+    assert api.tactic(other, other_state, "trivial") == {"value": []}
+    assert api.status()["totals"]["restarts"] == {"timeout": 1}
+
+
+def test_no_lease_goes_to_a_caller_that_has_hung_up(serve: Serve) -> None:
+    api = Api(serve(max_processes=1))
+    first = api.get_process()
+    with socket.create_connection(("127.0.0.1", api.server.port)) as connection:
+        head = "POST /process/get HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
+        wait_for(lambda: api.status()["waiting_requests"] == 1)
+    wait_for(lambda: api.status()["waiting_requests"] == 0)
+    api.post(f"/process/{first}/return")
+    assert api.status()["used_processes"] == 0
+
+
+def test_too_many_requests_for_one_lease_are_429(serve: Serve) -> None:
+    server = serve(max_processes=1)
+    api = Api(server)
+    pid = api.get_process()
+    assert pid is not None
+    with server.pool.use(pid):
+        waiting = [in_background(lambda: Api(server).post(f"/process/{pid}/command", command="")) for _ in range(4)]
+        wait_for(lambda: len([r for r in api.status()["active_requests"] if r["path"].endswith("command")]) == 4)
+        refused = api.post(f"/process/{pid}/command", command="")
+        assert refused.status_code == 429 and refused.headers["Retry-After"] == "1"
+    assert [answer().status_code for answer in waiting] == [200] * 4
+
+
+def test_while_it_shuts_down_the_server_takes_no_work_but_ends_what_it_has(serve: Serve) -> None:
+    server = serve(max_processes=2)
+    api = Api(server)
+    pid = api.get_process()
+    assert pid is not None
+    with server.pool.use(pid):
+        under_way = in_background(lambda: Api(server).post(f"/process/{pid}/command", command=""))
+        wait_for(lambda: running(api, "command"))
+        server.pool.drain()
+        for path in ("/process/get", f"/process/{pid}/command"):
+            answer = api.post(path, command="")
+            assert answer.status_code == 503 and answer.headers["Retry-After"] == "1"
+    assert under_way().status_code == 200
+    status = api.status()
+    assert (status["ready"], status["shutting_down"]) == (False, True)
+    assert api.post(f"/process/{pid}/return").status_code == 200
+
+
+def test_timeouts_of_clients_are_cut_to_the_longest(serve: Serve) -> None:
+    api = Api(serve(max_processes=1, longest_seconds=0.2))
+    pid = api.get_process(timeout=3600)
+    state = api.start(pid)["value"]["proof_state_id"]
+    assert "timed out" in api.tactic(pid, state, "hang", timeout=3_600_000)["error"]
+    assert api.get_process(timeout=3600) is None
+
+
+def test_a_process_that_has_grown_is_replaced_between_leases(serve: Serve) -> None:
+    api = Api(serve(max_processes=1, recycle_gb=0.001))
+    for _ in range(2):
+        api.post(f"/process/{api.get_process(timeout=20)}/return")
+    assert api.status()["totals"]["restarts"] == {"size": 2}
+
+
+def test_the_last_words_of_a_crashed_process_are_in_the_error(serve: Serve) -> None:
+    api = Api(serve())
+    pid = api.get_process()
+    state = api.start(pid)["value"]["proof_state_id"]
+    error = api.tactic(pid, state, "crash")["error"]
+    assert "exit status 7" in error and "the scripted process crashes" in error
+
+
+def test_requests_go_on_beside_a_tactic_that_takes_long(serve: Serve) -> None:
+    api = Api(serve(max_processes=2))
+    slow, quick = api.get_process(), api.get_process()
+    state = api.start(slow)["value"]["proof_state_id"]
+    late = in_background(
+        lambda: requests.post(
+            f"{api.base}/process/{slow}/proof/{state}/try_apply_tactic",
+            json={"tactic": "hang", "timeout": 2000},
+            timeout=30,
+        ).json()
+    )
+    state = api.start(quick)["value"]["proof_state_id"]
+    assert api.tactic(quick, state, "trivial") == {"value": []}
+    assert "timed out" in late()["error"]
