@@ -1,0 +1,275 @@
+"""Tactics per second through client and server when Lean itself costs nothing.
+
+    python -m benchmarks.lean_server [--threads 64] [--seconds 5] [--crowd 256] [--json PATH]
+
+The server runs in a process of its own, with objects in place of Lean processes that answer at once. "ours" is the
+client's batch call of six tactics on kept-alive connections; the baseline posts each tactic on its own over a new
+connection, as LeanTree's clients do. Both are measured in turns, in the same run. `crowd` threads then do the same with
+our client, and any connection that is reset is counted.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import requests
+from flask import Response
+
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.errors import LeanError
+from nanoproof.lean.server.app import bind, create_app
+from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.http import HttpServer
+from nanoproof.lean.server.pool import Pool
+from nanoproof.lean.server.repl_process import ReplProcess
+from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import TacticApplied
+
+THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry")
+GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+SPLIT = ["case left\np q : Prop\nhp : p\nhq : q\n⊢ p", "case right\np q : Prop\nhp : p\nhq : q\n⊢ q"]
+TACTICS = ["constructor", "exact ⟨hp, hq⟩", "exact hp", "intro x", "rfl", "assumption"]
+START_SECONDS = 60.0
+CALL_SECONDS = 60.0
+
+
+class FreeProcess(ReplProcess):
+    """Answers every request at once."""
+
+    def __init__(self) -> None:
+        self._closed = False
+        self.uses = 0
+
+    @property
+    def pid(self) -> int:
+        return os.getpid()
+
+    @property
+    def alive(self) -> bool:
+        return True
+
+    def request(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        if "tactic" in message:
+            return {"proofState": 1, "goals": SPLIT, "proofStatus": "Incomplete: open goals remain"}
+        return {"env": 0, "sorries": [{"proofState": 0, "goal": GOAL}]}
+
+    def resident_bytes(self) -> int:
+        return 0
+
+    def kill(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class FreeBackend(Backend):
+    """Starts processes that cost nothing."""
+
+    def spawn(self) -> FreeProcess:
+        return FreeProcess()
+
+
+class CountingServer(HttpServer):
+    """Counts the connections that it accepts."""
+
+    accepted = 0
+
+    def handle_accept(self) -> None:
+        self.accepted += 1
+        super().handle_accept()
+
+
+def serve(processes: int) -> None:
+    """Serve on a free port, which is printed, until standard input closes."""
+    settings = ServerSettings(port=0, max_processes=processes, warmup=True, spares=0)
+    pool = Pool(settings, FreeBackend(command=(), can_prune=True))
+    listener = bind(settings)
+    pool.start()
+    app = create_app(settings, pool)
+    server = CountingServer(app, settings, listener, lambda status: None)
+    app.add_url_rule("/accepted", "accepted", lambda: Response(json.dumps(server.accepted)))
+
+    def stop_at_end_of_input() -> None:
+        sys.stdin.read()
+        server.stop()
+
+    threading.Thread(target=stop_at_end_of_input, daemon=True).start()
+    print(listener.getsockname()[1], flush=True)
+    server.run()
+    pool.close()
+
+
+@dataclass
+class Load:
+    """What some threads got done: the time of every call, and how many tactics and failures there were."""
+
+    seconds: float = 0.0
+    tactics: int = 0
+    connections: int = 0
+    errors: list[str] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """Tactics per second."""
+        return self.tactics / self.seconds
+
+    def summary(self) -> dict[str, Any]:
+        """The figures to print."""
+        cuts = statistics.quantiles(self.latencies, n=100)
+        return {
+            "tactics_per_second": round(self.rate),
+            "p50_ms": round(1000 * cuts[49], 1),
+            "p99_ms": round(1000 * cuts[98], 1),
+            "connections": self.connections,
+            "calls": len(self.latencies),
+            "errors": len(self.errors),
+        }
+
+
+Call = Callable[[], Any]
+
+
+def run_threads(
+    load: Load, address: str, threads: int, seconds: float, worker: Callable[[Callable[[Call], None]], None]
+) -> None:
+    """Let threads run `worker(loop)`; `loop(call)` calls until the time is up, which begins when all are ready."""
+    ready = threading.Barrier(threads + 1)
+    deadline = [0.0]
+
+    def loop(call: Call) -> None:
+        ready.wait(CALL_SECONDS)
+        ready.wait(CALL_SECONDS)
+        times, count = [], 0
+        while (began := time.perf_counter()) < deadline[0]:
+            count += call()
+            times.append(time.perf_counter() - began)
+        load.latencies.extend(times)
+        load.tactics += count
+
+    def guarded() -> None:
+        try:
+            worker(loop)
+        except (LeanError, requests.RequestException, threading.BrokenBarrierError) as error:
+            load.errors.append(str(error))
+            ready.abort()
+
+    before = accepted(address)
+    workers = [threading.Thread(target=guarded) for _ in range(threads)]
+    for thread in workers:
+        thread.start()
+    ready.wait(CALL_SECONDS)
+    began = time.perf_counter()
+    deadline[0] = began + seconds
+    ready.wait(CALL_SECONDS)
+    for thread in workers:
+        thread.join()
+    load.seconds += time.perf_counter() - began
+    load.connections += accepted(address) - before - 1
+
+
+def accepted(address: str) -> int:
+    """How many connections the server has accepted so far."""
+    return int(requests.get(f"http://{address}/accepted", timeout=CALL_SECONDS).json())
+
+
+def measure_ours(load: Load, address: str, threads: int, seconds: float, tactics: list[str]) -> None:
+    """Our client: one call for all the tactics."""
+    client = LeanServerClient(address)
+
+    def worker(loop: Callable[[Call], None]) -> None:
+        with client.lease() as session:
+            branch = session.start(THEOREM)
+
+            def call() -> int:
+                results = session.apply(branch, tactics)
+                assert all(isinstance(result, TacticApplied) for result in results)
+                return len(results)
+
+            loop(call)
+
+    run_threads(load, address, threads, seconds, worker)
+
+
+def measure_plain(load: Load, address: str, threads: int, seconds: float) -> None:
+    """The plain way: a new connection and a call for each tactic."""
+    base = f"http://{address}/process"
+
+    def worker(loop: Callable[[Call], None]) -> None:
+        process = requests.post(f"{base}/get", json={}, timeout=CALL_SECONDS).json()["process_id"]
+        source = {"theorem_with_sorry": THEOREM.source}
+        started = requests.post(f"{base}/{process}/proof_from_sorry", json=source, timeout=CALL_SECONDS).json()
+        url = f"{base}/{process}/proof/{started['value']['proof_state_id']}/try_apply_tactic"
+
+        def call() -> int:
+            answer = requests.post(url, json={"tactic": "constructor"}, timeout=CALL_SECONDS).json()
+            assert len(answer["value"]) == 2
+            return 1
+
+        loop(call)
+        requests.post(f"{base}/{process}/return", json={}, timeout=CALL_SECONDS)
+
+    run_threads(load, address, threads, seconds, worker)
+
+
+def measure(address: str, threads: int, seconds: float, crowd: int) -> dict[str, Load]:
+    """All loads, ours and the plain one in turns."""
+    loads = {name: Load() for name in ("ours", "one tactic per call", "plain", f"{crowd} threads")}
+    for _ in range(2):
+        measure_ours(loads["ours"], address, threads, seconds / 2, TACTICS)
+        measure_plain(loads["plain"], address, threads, seconds / 2)
+    measure_ours(loads["one tactic per call"], address, threads, seconds, TACTICS[:1])
+    measure_ours(loads[f"{crowd} threads"], address, crowd, seconds, TACTICS)
+    return loads
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long each load lasts")
+    parser.add_argument("--crowd", type=int, default=256, help="threads of the last load")
+    parser.add_argument("--json", type=Path, help="write the result to this file")
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.serve:
+        serve(args.serve)
+        return 0
+    command = [sys.executable, "-m", "benchmarks.lean_server", "--serve", str(max(args.threads, args.crowd))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        address = f"127.0.0.1:{server.stdout.readline().strip()}"
+        loads = measure(address, args.threads, args.seconds, args.crowd)
+        server.stdin.close()
+    ours, baseline = loads["ours"].rate, loads["plain"].rate
+    result = {
+        "name": f"tactics through client and server, {args.threads} threads",
+        "ratio": round(ours / baseline, 2),
+        "ours": round(ours),
+        "baseline": round(baseline),
+        "unit": "tactics/s",
+        "hardware": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "details": {name: load.summary() for name, load in loads.items()},
+    }
+    print(f"{result['name']}: {result['ours']} against {result['baseline']} tactics/s, {result['ratio']}x")
+    for name, load in loads.items():
+        print(f"  {name}: {load.summary()}", *sorted(set(load.errors))[:3], sep="\n    ")
+    if args.json is not None:
+        args.json.write_text(json.dumps(result, indent=2) + "\n")
+    return 1 if any(load.errors for load in loads.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
