@@ -4,16 +4,21 @@ import re
 
 from nanoproof.lean.lexical import CLOSING, OPENING, mask
 
-_GAPS = ("sorry", "admit", "sorryAx", "native_decide", "run_tac", "by_elab", "debug.skipKernelTC")
+_GAPS = (
+    "sorry", "admit", "sorryAx", "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab",
+    "run_meta", "include_str", "debug.skipKernelTC",
+)  # fmt: skip
 _SEARCH = (
-    "apply?", "rw?", "rewrite?", "exact?", "simp?", "simp!?", "simp_all?", "simpa?", "dsimp?", "norm_num?", "aesop?",
-    "show_term", "observe?", "have?", "hint", "plausible", "slim_check",
+    "apply?", "rw?", "rw??", "rw_search", "rewrite?", "exact?", "try?", "simp?", "simp!?", "simp_all?", "simp_all!?",
+    "simpa?", "simpa!?", "dsimp?", "dsimp!?", "norm_num?", "grind?", "aesop?", "show_term", "observe?", "have?", "hint",
+    "polyrith", "plausible", "slim_check",
 )  # fmt: skip
 _BANNED = re.compile(
-    r"(?<![\w.'«])(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
+    r"(?:(?<![\w.'«])|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
     r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
     r"|(?P<native>\+native\b|native\s*:=\s*true))"
 )
+_INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
 _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
 _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
 
@@ -21,7 +26,8 @@ _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w
 def banned_reason(tactic: str) -> str | None:
     """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not. Comments do not count."""
     masked = mask(tactic)
-    if found := _BANNED.search(masked):
+    holes = " ".join(_INTERPOLATED.findall(tactic))  # such strings hold terms between braces
+    if found := _BANNED.search(masked) or _BANNED.search(holes):
         if found["search"]:
             return f"`{found['search']}` searches instead of proving"
         return f"`{found.group()}` is not allowed in a proof"

@@ -26,6 +26,12 @@ from nanoproof.lean.banned import banned_reason
         "set_option debug.skipKernelTC true in rfl",
         "exact sorryAx _ false",
         "run_tac pure ()",
+        "exact _root_.sorryAx _ false",
+        "bv_decide",
+        "rw??",
+        "grind?",
+        'exact absurd (f s!"{(sorry : Nat)}") h',
+        "conv => run_conv pure ()",
     ],
 )
 def test_banned(tactic: str) -> None:

@@ -78,6 +78,12 @@ def test_a_tactic_cannot_leave_its_focus(tactic: str) -> None:
     assert isinstance(ReplBranch(0, goals("a"), goals("b")).request_for(tactic), Refused)
 
 
+def test_a_tactic_cannot_prove_a_goal_by_itself() -> None:
+    branch = ReplBranch(0, goals("case succ\n⊢ p"), goals("b"))
+    assert isinstance(branch.request_for("apply ?succ"), Refused)
+    assert branch.request_for("refine f ?x") == "focus (refine f ?x)"
+
+
 _TEXTS = st.lists(
     st.builds(
         lambda tag, names: (f"case {tag}\n" if tag else "") + "⊢ p" + "".join(f" ?{name}" for name in names),

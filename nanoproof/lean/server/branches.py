@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nanoproof.lean.lexical import mask
-from nanoproof.lean.server.repl_goals import ReplGoal
+from nanoproof.lean.server.repl_goals import ReplGoal, metavariables
 from nanoproof.lean.server.verdicts import Refused
 from nanoproof.lean.state import Goal
 
@@ -39,12 +39,15 @@ class ReplBranch:
         """The text that runs `tactic` on this branch, once it has been rotated to the front.
 
         A single goal among siblings is focused. Coupled goals are not: solving one may assign what another is about.
-        A tactic that would close the parenthesis of its focus is refused.
+        A tactic that would close the parenthesis of its focus is refused, and so is one that names the goal itself: it
+        can leave the goal without a proof, which the REPL tells only of a state without goals.
         """
         if not self.siblings or len(self.goals) > 1:
             return tactic
         if _closes_too_much(tactic):
             return Refused("unexpected `)`")
+        if own := metavariables(mask(tactic)) & self.goals[0].names:
+            return Refused(f"`?{min(own)}` is the goal itself")
         return "focus (" + tactic.replace("\n", "\n       ") + ("\n)" if "--" in tactic else ")")
 
 

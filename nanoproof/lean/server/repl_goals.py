@@ -36,7 +36,7 @@ class ReplGoal:
     @cached_property
     def mentions(self) -> frozenset[str]:
         """The metavariables that the goal mentions (`w` for `?w`), also by the fork's ids."""
-        found = frozenset(_METAVARIABLE.findall(self.text))
+        found = metavariables(self.text)
         return found if self.info is None else found | self.info.mentions
 
     @cached_property
@@ -49,6 +49,11 @@ class ReplGoal:
     def parsed(self) -> Goal:
         """The goal in structured form; raises `ProtocolError` if it is not as Lean prints it."""
         return parse_goal(self.text) if self.info is None else self.info.goal
+
+
+def metavariables(text: str) -> frozenset[str]:
+    """Names of the metavariables in a text: `w` for `?w`."""
+    return frozenset(_METAVARIABLE.findall(text))
 
 
 def read_goals(answer: Mapping[str, Any]) -> tuple[ReplGoal, ...]:
