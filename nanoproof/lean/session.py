@@ -60,6 +60,7 @@ class ServerFeatures:
     """What is known about a server; shared by all its sessions."""
 
     has_batch_call: bool = True
+    expires_leases: bool = False
 
 
 class HttpLeanSession:
@@ -147,17 +148,20 @@ class HttpLeanSession:
         """Lease a process; raises `ServerBusy` if none comes free in time.
 
         Asking is repeated even if the connection broke after it was sent, as busy servers break connections before
-        they read them. At worst that leaves a lease to expire, as it would if our caller asked again.
+        they read them. A server that does not expire leases is never kept waiting with the question: it would give the
+        process to a connection that may be gone by then, for good.
         """
         deadline = time.monotonic() + self._timeout
         while True:
-            wait = max(0.0, min(_LEASE_CALL_SECONDS, deadline - time.monotonic()))
+            longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
+            wait = max(0.0, min(longest, deadline - time.monotonic()))
             body = {"blocking": wait > 0, "timeout": wait}
             seconds, patience = wait + self._config.slack_seconds, wait + 2 * _ASK_AGAIN_SECONDS
             code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
             process = answer.get("process_id") if isinstance(answer, dict) else None
             if code == 200 and isinstance(process, int):
                 self._lease = Lease(process, answer.get("lease_seconds"))
+                self._features.expires_leases = "lease_seconds" in answer
                 self._keeper.add(self._lease, self)
                 self._epoch += 1
                 return
@@ -167,8 +171,8 @@ class HttpLeanSession:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise ServerBusy(f"Lean server {self.address} had no free process for {self._timeout:g} s")
-            if code == 429:
-                time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.5, 1.5)))
+            if code == 429 or wait == 0:
+                time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
 
     def _release(self) -> None:
         lease, self._lease = self._lease, None

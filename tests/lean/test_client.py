@@ -175,6 +175,17 @@ def test_all_processes_taken_is_an_error_of_its_own(fake: Fake) -> None:
         LeanServerClient(server.address).lease(timeout=0.1)
 
 
+def test_only_a_server_that_takes_leases_back_is_kept_waiting(fake: Fake) -> None:
+    """A process that is given to a connection that was cut meanwhile is lost for good on other servers."""
+    for gives, kept_waiting in (({}, False), ({"lease_seconds": 600}, True)):
+        answers = iter([{"process_id": None}, {"process_id": 1, **gives}, {"process_id": 2, **gives}])
+        server = fake(lambda word, _, answers=answers: (200, next(answers)) if word == "get" else None)  # type: ignore[misc]
+        client = LeanServerClient(server.address)
+        with client.lease(), client.lease():
+            pass
+        assert [body["blocking"] for path, body in server.calls if path.endswith("get")] == [False, False, kept_waiting]
+
+
 def test_a_server_that_cannot_start_processes_says_why(fake: Fake) -> None:
     server = fake(lambda word, _: (500, {"error": "no such executable"}) if word == "get" else None)
     with pytest.raises(ServerUnavailable, match="gives no process: no such executable"):
