@@ -16,8 +16,9 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.lean.server.app import RequestLog, bind, create_app, make_http_server
 from nanoproof.lean.server.backend import make_backend
+from nanoproof.lean.server.errors import CannotStart
 from nanoproof.lean.server.http import HttpServer
-from nanoproof.lean.server.pool import CannotStart, Pool
+from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
 from nanoproof.lean.transport import TOKEN_VARIABLE
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.errors import CannotStart, LeaseNotFound, ShuttingDown, TooManyWaiting
 from nanoproof.lean.server.lease import Lease, ProcessGone
 from nanoproof.lean.server.metrics import Metrics
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess
@@ -22,22 +23,6 @@ _MAX_BACKOFF_SECONDS = 30.0
 _FAILURES_BEFORE_GIVING_UP = 2
 _MAX_WAITING_PER_LEASE = 4
 _LARGEST_LEASE_ID = 2**53 - 1  # every JSON reader has such integers
-
-
-class LeaseNotFound(LookupError):
-    """No lease has this id: it was never given, was returned, or expired."""
-
-
-class TooManyWaiting(Exception):
-    """More callers wait for a process, or for their turn with one, than the server has room for."""
-
-
-class CannotStart(Exception):
-    """Processes keep failing to start; the message is the reason of the last failure."""
-
-
-class ShuttingDown(Exception):
-    """The server takes no more work."""
 
 
 class Pool:

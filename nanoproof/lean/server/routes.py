@@ -12,9 +12,10 @@ from werkzeug.routing import IntegerConverter
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.server import report
 from nanoproof.lean.server.branches import ReplBranch
+from nanoproof.lean.server.errors import CannotStart, LeaseNotFound, ShuttingDown, TooManyWaiting
 from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
 from nanoproof.lean.server.metrics import CONTENT_TYPE, Metrics
-from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Pool, ShuttingDown, TooManyWaiting
+from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
 
 T = TypeVar("T")
