@@ -24,7 +24,7 @@ from tests.fakes.chaos_proxy import FAULTS, LIES, ChaosProxy
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.lean.conftest import EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Serve, start_server
 
-CALLS = int(os.environ.get("NANOPROOF_FAULT_CALLS", "3000"))
+CALLS = int(os.environ.get("NANOPROOF_FAULT_CALLS", "1000"))
 """How many tactic calls the long test makes; 10000 is what a release should have stood."""
 THREADS = 32
 DEADLINE = 60.0 + CALLS / 50
