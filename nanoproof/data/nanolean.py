@@ -37,7 +37,6 @@ DATASET = "nanolean"
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
 SEED = 0
 """Seed of the default data."""
-KEEP_TRIVIAL = "Also ask what one tactic without arguments (simp, omega, grind, ..) proves."
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -80,18 +79,17 @@ def transitions_file() -> Path:
     return ensure_made() / "transitions.jsonl"
 
 
-def ensure_made(seed: int = SEED, workers: int | None = None, keep_trivial: bool = False) -> Path:
+def ensure_made(seed: int = SEED, workers: int | None = None) -> Path:
     """The directory with `train.jsonl`, `transitions.jsonl` and `manifest.json`, made now unless it is there.
 
-    Statements that a finisher (`omega`, `grind`, ..) proves alone are in it only with `keep_trivial`. Of several
-    processes that need it at once, one makes it and the others wait.
+    Of several processes that need it at once, one makes it and the others wait.
     """
-    directory = home() / "data" / DATASET / f"{_fingerprint()}-{seed}{'-all' if keep_trivial else ''}"
+    directory = home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
     if not (directory / "manifest.json").exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{directory}.lock"):
             if not (directory / "manifest.json").exists():
-                make(directory, held_out_keys(), seed, workers, keep_trivial=keep_trivial)
+                make(directory, held_out_keys(), seed, workers)
     return directory
 
 
@@ -127,7 +125,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         command = commands.add_parser(name, help=text)
         command.add_argument("--seed", type=int, default=SEED, help="Seed of the generator.")
         command.add_argument("--workers", type=int, default=None, help="Processes (default: one per core).")
-        command.add_argument("--keep-trivial", action="store_true", help=KEEP_TRIVIAL)
         if name == "transitions":
             command.add_argument("--out", type=Path, required=True, help="The JSONL file to write.")
     theorems = commands.add_parser("theorems", help="Print the theorems of a split as JSON lines.")
@@ -141,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for theorem in list_theorems(args.split):
             print(json.dumps({"id": theorem.id, "source": theorem.source}, ensure_ascii=False))
         return
-    directory = ensure_made(args.seed, args.workers, args.keep_trivial)
+    directory = ensure_made(args.seed, args.workers)
     if args.command == "transitions":
         _copy(directory / "transitions.jsonl", args.out)
     manifest = read_json(directory / "manifest.json")
@@ -154,7 +151,11 @@ def _add_generate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--level", type=int, choices=LEVELS, action="append", help="Levels (default: all).")
     command.add_argument("--count", type=int, default=10, help="Problems of each family and level, at most.")
     command.add_argument("--seed", type=int, default=SEED, help="Seed of the generator.")
-    command.add_argument("--keep-trivial", action="store_true", help=KEEP_TRIVIAL)
+    command.add_argument(
+        "--keep-trivial",
+        action="store_true",
+        help="Also print what one tactic without arguments (simp, omega, grind, ..) proves.",
+    )
 
 
 def generate(

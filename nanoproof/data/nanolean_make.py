@@ -68,12 +68,11 @@ def make(
     seed: int,
     workers: int | None = None,
     quotas: dict[str, Quota] | None = None,
-    keep_trivial: bool = False,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
-    Statements that a finisher proves alone are asked only with `keep_trivial`; among the shown proofs they may be. The
-    manifest is written last, so a directory with one is whole. `quotas` are `QUOTAS` unless given.
+    Statements that a finisher proves alone are not asked; among the shown proofs they may be. The manifest is written
+    last, so a directory with one is whole. `quotas` are `QUOTAS` unless given.
     """
     quotas = quotas or QUOTAS
     excluded = held_out | library_keys()
@@ -82,7 +81,7 @@ def make(
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, keep_trivial) for name in order}
+        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded) for name in order}
         parts = [futures[name].result() for name in quotas]
     shown_library = make_library()
     statements, proofs = _merged(parts)
@@ -105,7 +104,7 @@ def make(
     atomic_write_json(directory / "manifest.json", manifest)
 
 
-def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], keep_trivial: bool = False) -> Made:
+def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str]) -> Made:
     """One family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
     state = library()
@@ -116,8 +115,8 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], 
         if node is not None:
             proofs.append({**theorem_record(named.id, named.source(), node), "key": named.key})
     unknown = excluded | {named.key for named in shown}
-    filter_ = None if keep_trivial else trivial_filter(state)
-    stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, filter_)
+    refused = trivial_filter(state)
+    stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, refused)
     return Made([{"id": named.id, "source": named.source(), "key": named.key} for named in stated], proofs)
 
 

@@ -171,7 +171,7 @@ def test_making_it_again_gives_the_same_bytes(made: Path, tmp_path: Path) -> Non
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None, **_: bool) -> None:
+    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:
@@ -239,7 +239,7 @@ def test_the_command_prints_theorems_as_json_lines() -> None:
 def test_transitions_are_copied_where_they_are_wanted(
     monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers, keep_trivial: made)
+    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers: made)
     nanolean.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):
