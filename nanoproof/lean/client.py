@@ -1,7 +1,7 @@
 """The client of Lean servers: what users name on the command line, and where leases come from."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +11,7 @@ from nanoproof.lean.leases import LeaseKeeper
 from nanoproof.lean.session import HttpLeanSession, ServerFeatures
 from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
 
-__all__ = ["ClientConfig", "LeanServerClient", "ask_all", "check_servers"]
+__all__ = ["ClientConfig", "LeanServerClient", "ask_all"]
 
 _STATUS_SECONDS = 10.0
 _MAX_PROCESSES = 100_000
@@ -65,13 +65,3 @@ def ask_all(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanEr
 
     with ThreadPoolExecutor(max_workers=max(1, min(32, len(clients)))) as threads:
         return list(threads.map(ask, clients))
-
-
-def check_servers(addresses: Iterable[str | Address], token: str | None = None) -> list[dict[str, Any]]:
-    """The status of each server, for commands to call before they start; raises one line that names a dead one."""
-    statuses = []
-    for answer in ask_all([LeanServerClient(address, token) for address in addresses]):
-        if isinstance(answer, LeanError):
-            raise answer
-        statuses.append(answer)
-    return statuses

@@ -16,8 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
-from nanoproof.lean.client import ClientConfig, LeanServerClient, check_servers
+from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.errors import LeanError, ProtocolError, ServerUnavailable, TheoremRejected
+from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from tests.fakes.chaos_proxy import FAULTS, LIES, ChaosProxy
@@ -258,8 +259,8 @@ def test_a_status_full_of_lies_is_an_error_or_is_not_believed(proxied: Proxied, 
     client = LeanServerClient(proxy.address)
     with suppress(ProtocolError):
         assert isinstance(client.status(), dict)
-    with suppress(ProtocolError):
-        check_servers([proxy.address])
+    with suppress(ServerUnavailable):
+        LeanFleet([proxy.address]).check()
     with client.lease() as session:
         assert session.apply(session.start(THEOREM), ["trivial"]) == [TacticApplied(())]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.client import ClientConfig, LeanServerClient, check_servers
+from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.errors import (
     ProcessLost,
     ProtocolError,
@@ -14,6 +14,7 @@ from nanoproof.lean.errors import (
     ServerUnavailable,
     TheoremRejected,
 )
+from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport, TacticApplied, TacticFailed
 from tests.fakes.upstream_server import Answer, UpstreamServer
@@ -247,12 +248,13 @@ def test_a_check_that_takes_too_long_is_a_server_timeout(serve: Serve) -> None:
 
 def test_an_unreachable_server_is_one_line_with_address_and_cause() -> None:
     with pytest.raises(ServerUnavailable) as caught:
-        check_servers(["127.0.0.1:9"])
+        LeanFleet(["127.0.0.1:9"]).check()
     assert "127.0.0.1:9" in str(caught.value) and "refused" in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_check_servers_answers_the_status_of_each(serve: Serve) -> None:
-    assert check_servers([f"127.0.0.1:{serve().port}"])[0]["max_processes"] == 2
+def test_a_fleet_tells_the_status_of_each_server(serve: Serve) -> None:
+    (report,) = LeanFleet([f"127.0.0.1:{serve().port}"]).check()
+    assert report.status is not None and report.status["max_processes"] == 2
 
 
 def test_a_wrong_token_is_said(serve: Serve) -> None:
@@ -266,7 +268,8 @@ def test_a_wrong_token_is_said(serve: Serve) -> None:
 def test_the_token_of_the_environment_is_sent(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve(token="right")
     monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "right")
-    assert check_servers([f"127.0.0.1:{server.port}"])[0]["used_processes"] == 0
+    (report,) = LeanFleet([f"127.0.0.1:{server.port}"]).check()
+    assert report.status is not None and report.status["used_processes"] == 0
 
 
 UPSTREAM_GOAL = {"type": "p", "hypotheses": []}
