@@ -37,6 +37,9 @@ DATASET = "nanolean"
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
 SEED = 0
 """Seed of the default data."""
+MAKERS = ("nanolean", "nanolean_make", "generate*", "library_proofs", "logic_search", "intuitionistic", "rewriting")
+MAKERS += ("problem", "finishers", "replay", "statement_key", "strong")
+"""Files of this room that decide what the data is (the others read it)."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -102,7 +105,7 @@ def held_out_keys() -> frozenset[str]:
 def _fingerprint() -> str:
     """Hash of everything the data is made from: generator, prover, library, benchmark."""
     digest = hashlib.sha256()
-    own = sorted(Path(__file__).parent.glob("*.py"))
+    own = sorted(file for name in MAKERS for file in Path(__file__).parent.glob(f"{name}.py"))
     for file in [
         *own,
         *sorted(PACKAGE.rglob("*.py")),

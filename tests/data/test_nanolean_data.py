@@ -1,6 +1,7 @@
 """The data set: library and generated proofs as transitions, statements, and a benchmark that neither contains."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -244,6 +245,18 @@ def test_transitions_are_copied_where_they_are_wanted(
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):
         nanolean.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
+
+
+def test_the_data_is_made_anew_when_a_file_that_makes_it_changes_and_only_then() -> None:
+    room = Path(nanolean.__file__).parent
+    named = {file.stem for name in nanolean.MAKERS for file in room.glob(f"{name}.py")}
+    imported, waiting = set[str](), ["nanolean"]
+    while waiting:
+        imported.add(name := waiting.pop())
+        text = (room / f"{name}.py").read_text("utf-8")
+        found = re.findall(r"^from nanoproof\.data\.(\w+) import", text, re.MULTILINE)
+        waiting += [other for other in found if other not in imported]
+    assert named == imported
 
 
 def test_the_generator_needs_no_torch() -> None:
