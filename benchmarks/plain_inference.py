@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
-from nanoproof.gpt.attention import MaskedAttention, attend
+from nanoproof.gpt.attention import attend
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 
@@ -82,11 +82,10 @@ class PlainEngine:
         real = column >= padding.unsqueeze(1)
         mask = (column.unsqueeze(1) >= column) & real.unsqueeze(1) | torch.eye(width, dtype=torch.bool)
         positions = (column - padding.unsqueeze(1)).clamp(min=0)
-        whole = MaskedAttention(self.model.config.windows, positions, mask)
         cache = GrowingCache(self.model.config.depth)
 
         def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
             cache.extend(layer, k, v)
-            return whole(layer, q, k, v)
+            return attend(q, k, v, mask)
 
         return self.model.trunk(torch.tensor(rows), positions, attention)[:, -1], cache, padding

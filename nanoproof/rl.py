@@ -14,8 +14,6 @@ from contextlib import ExitStack
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
-from nanoproof.common.files import read_json
-from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.monitor.server import start_monitor
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
@@ -23,36 +21,35 @@ from nanoproof.selfplay.fleet import open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
 from nanoproof.selfplay.options import FleetOptions, RLOptions
-from nanoproof.training.options import BatchOptions, OptimizerOptions, RunOptions
+from nanoproof.training.options import BatchOptions, CadenceOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.resume import parse_resumable
 from nanoproof.training.setup import start_ranks, start_stage
 
 log = logging.getLogger(__name__)
 
 GROUPS = {
-    "": (RunOptions, RLOptions, FleetOptions, SamplingConfig, BatchOptions, OptimizerOptions),
+    "": (
+        *(RunOptions, StartOptions, CadenceOptions, RLOptions, FleetOptions),
+        *(SamplingConfig, BatchOptions, OptimizerOptions),
+    ),
     "search-": (SearchConfig,),
     "mm-": (MatchmakerConfig,),
 }
 SET_BY_PURPOSE = {"finisher_use"}  # collection and evaluation differ in it
-OWN_DEFAULTS = {"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0}
+OWN_DEFAULTS = {
+    **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
+    **{"eval_every": "2:00:00", "save_every": "2:00:00"},
+}
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
-    """The command line. With `--resume-from`, options that are not given are those of the resumed run."""
+    """The command line."""
     parser = Parser(prog="python -m nanoproof.rl", description=(__doc__ or "").splitlines()[0])
     for prefix, groups in GROUPS.items():
         for group in groups:
             add_flags(parser, group, prefix, skip=SET_BY_PURPOSE)
     parser.set_defaults(**OWN_DEFAULTS)
-    args = parser.parse_args(argv)
-    if args.resume_from is not None and args.model_path is None:
-        run_path = resolve_run_dir(args.resume_from, "--resume-from")
-        saved = read_json(run_path / "args.json")
-        parser.set_defaults(**{name: value for name, value in saved.items() if name in vars(args)})
-        parser.set_defaults(model_path=None)
-        args = parser.parse_args(argv)
-        args.run_dir = str(run_path)
-    return args
+    return parse_resumable(parser, argv)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -73,6 +70,8 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
     """Wire the parts together, then loop until the last step, the time limit, or a signal."""
     loop = ReinforcementLearning(
         run_options,
+        from_args(StartOptions, args),
+        from_args(CadenceOptions, args),
         from_args(RLOptions, args),
         from_args(SearchConfig, args, "search_"),
         from_args(SamplingConfig, args),
@@ -88,7 +87,7 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
         if monitor is not None:
             stack.callback(monitor.close)
         decisions = {**loop.decisions(), "lean": fleet.description}
-        resumed = loop.options.resume_from is not None
+        resumed = loop.start.resume_from is not None
         stage = start_stage("rl", run_options, vars(args), dist, decisions, resumed)
         if monitor is not None:
             monitor.show(stage.run.path)

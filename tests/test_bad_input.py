@@ -53,7 +53,7 @@ def test_a_missing_checkpoint(tmp_path):
 
 def test_a_run_of_another_stage_cannot_be_resumed(tmp_path, checkpoint):
     (checkpoint / "args.json").write_text("{}")
-    assert "no run of reinforcement learning" in refused("nanoproof.rl", "--resume-from", checkpoint, home=tmp_path)
+    assert "not of rl" in refused("nanoproof.rl", "--resume-from", checkpoint, home=tmp_path)
 
 
 def test_a_checkpoint_of_another_shape(tmp_path, misshapen):

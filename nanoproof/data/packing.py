@@ -15,6 +15,7 @@ import torch
 
 from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.transitions import Transition
+from nanoproof.gpt.layout import RowLayout
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prefix_tokens
 
@@ -66,15 +67,9 @@ class PackedBatch:
         """Rows `start` to `stop` as a batch of their own."""
         return PackedBatch(*(getattr(self, name)[start:stop] for name in self.__slots__))
 
-    def mask(self) -> torch.Tensor:
-        """Which key (last axis) each query sees: bool [B, T, T]. A padding token sees only itself."""
-        segments, branches = self.segments, self.branches
-        same_example = segments[:, :, None] == segments[:, None, :]
-        visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
-        length = segments.shape[1]
-        causal = torch.ones(length, length, dtype=torch.bool, device=segments.device).tril()
-        own = torch.eye(length, dtype=torch.bool, device=segments.device)
-        return (same_example & visible & causal & (segments[:, :, None] > 0)) | own
+    def layout(self, prefix_lm: bool = False) -> RowLayout:
+        """What the model must know of the rows besides their tokens."""
+        return RowLayout(self.positions, self.segments, self.branches, prefix_lm)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
 
-A packed row holds several transitions, each a prefix (the state) with continuations that see the prefix and themselves
-only. That is all in the mask, so this file knows nothing about prompts. Positions count inside a transition and go on
-from the prefix into each continuation, therefore a sliding window is a limit on the distance of positions.
+Who sees whom in packed rows is said in `layout.py`.
 """
 
 import torch
 import torch.nn.functional as F
+
+from nanoproof.gpt.layout import RowLayout
 
 
 def window_mask(mask_BTT: torch.Tensor, positions_BT: torch.Tensor, window: int) -> torch.Tensor:
@@ -44,16 +44,17 @@ def attend(
 class MaskedAttention:
     """Attention for whole rows: the mask of each window size is worked out once and used by all its layers."""
 
-    def __init__(self, windows: list[int], positions_BT: torch.Tensor, mask_BTT: torch.Tensor | None) -> None:
-        """`windows[layer]` is the layer's window; `mask_BTT` None means that each row is one causal text."""
-        num_tokens = positions_BT.shape[1]
+    def __init__(self, windows: list[int], num_tokens: int, layout: RowLayout | None, device: torch.device) -> None:
+        """`windows[layer]` is the layer's window; `layout` None means that each row is one causal text."""
+        mask_BTT = None if layout is None else layout.mask()
+        positions_BT = torch.arange(num_tokens, device=device)[None] if layout is None else layout.positions
         self._masks: dict[int, torch.Tensor | None] = {}
         self._windows = windows
         for window in set(windows):
             if num_tokens <= window:
                 self._masks[window] = mask_BTT
                 continue
-            full_BTT = causal_mask(num_tokens, positions_BT.device) if mask_BTT is None else mask_BTT
+            full_BTT = causal_mask(num_tokens, device) if mask_BTT is None else mask_BTT
             self._masks[window] = window_mask(full_BTT, positions_BT, window)
 
     def __call__(self, layer: int, q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor) -> torch.Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from nanoproof.common.config import to_dict
+from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, read_json
 from nanoproof.gpt.model import GPT, GPTConfig
@@ -27,13 +28,17 @@ def save_checkpoint(
     tokenizer: Tokenizer,
     optimizer: MuonAdamW | None = None,
     extra: dict[str, Any] | None = None,
+    dist: DistInfo | None = None,
 ) -> Path:
     """Write weights, tokenizer and (if given) optimizer state; returns the path of the weights.
 
-    `extra` is JSON data (stage, metrics, the data seen so far ...) that `load_model` hands back.
+    `extra` is JSON data (stage, metrics, the data seen so far ...) that `load_model` hands back. With several ranks all
+    call it together, with the same arguments.
     """
     directory = Path(directory)
     weights, optimizer_file = directory / f"model_{step}.pt", directory / f"optim_{step}.pt"
+    if dist is not None and not dist.is_main:
+        return weights
     tokenizer.save(directory / TOKENIZER_FILE)
     state = model.state_dict()
     atomic_write(weights, lambda file: torch.save(state, file))
@@ -67,6 +72,12 @@ def find_checkpoint(path: Path | str) -> Path:
     manifest = path.with_suffix(".json")
     if CHECKPOINT_NAME.fullmatch(path.name) is None or not manifest.exists():
         raise UserError(f"no checkpoint at {path}: expected a directory, or model_<step>.pt with its .json beside it")
+    return manifest
+
+
+def read_manifest(path: Path | str) -> dict[str, Any]:
+    """The manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
+    manifest: dict[str, Any] = read_json(find_checkpoint(path))
     return manifest
 
 

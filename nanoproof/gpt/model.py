@@ -17,6 +17,7 @@ import torch.nn.functional as F
 
 from nanoproof.common.config import check, opt, validate
 from nanoproof.gpt.attention import MaskedAttention
+from nanoproof.gpt.layout import RowLayout
 
 ROPE_BASE = 10_000.0
 LOGIT_SOFTCAP = 15.0
@@ -207,20 +208,21 @@ class GPT(nn.Module):
     def forward(
         self,
         tokens_BT: torch.Tensor,
-        positions_BT: torch.Tensor | None = None,
-        mask_BTT: torch.Tensor | None = None,
+        layout: RowLayout | None = None,
         select_N: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """fp32 logits of the next token, (B, T, V); with `select_N` only of these indices into B*T, (N, V).
 
-        `positions_BT` default to 0, 1, 2, ... `mask_BTT` is True where a token sees another and must let each token see
-        itself; None means that every row is one causal text. Raises ValueError for rows longer than the positions.
+        `layout` says what packed rows hold; None means that every row is one causal text. Raises ValueError for rows
+        longer than the positions.
         """
-        if positions_BT is None:
-            if tokens_BT.shape[1] > self.config.sequence_len:
-                raise ValueError(f"{tokens_BT.shape[1]} tokens, but the model is made for {self.config.sequence_len}")
-            positions_BT = torch.arange(tokens_BT.shape[1], device=tokens_BT.device).expand_as(tokens_BT)
-        attend = MaskedAttention(self.config.windows, positions_BT, mask_BTT)
+        num_tokens, device = tokens_BT.shape[1], tokens_BT.device
+        if layout is None and num_tokens > self.config.sequence_len:
+            raise ValueError(f"{num_tokens} tokens, but the model is made for {self.config.sequence_len}")
+        positions_BT = (
+            torch.arange(num_tokens, device=device).expand_as(tokens_BT) if layout is None else layout.positions
+        )
+        attend = MaskedAttention(self.config.windows, num_tokens, layout, device)
         x_BTC = self.trunk(tokens_BT, positions_BT, attend)
         return self.logits(x_BTC if select_N is None else x_BTC.flatten(0, 1)[select_N])
 

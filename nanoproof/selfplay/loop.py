@@ -21,7 +21,7 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.transitions import Transition
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer, save_checkpoint
+from nanoproof.gpt.checkpoint import load_model, load_optimizer, save_checkpoint
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import model_policy
 from nanoproof.policy.sampling import SamplingConfig
@@ -38,7 +38,8 @@ from nanoproof.selfplay.status import StatusWriter
 from nanoproof.training.batches import EncodedSet, EpochSampler, deal
 from nanoproof.training.data import load_transitions
 from nanoproof.training.loss import LossWeights
-from nanoproof.training.options import BatchOptions, OptimizerOptions, RunOptions
+from nanoproof.training.options import BatchOptions, CadenceOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.resume import check_stage
 from nanoproof.training.schedule import Trigger, duration, learning_rate_factor
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import build_optimizer, train_step
@@ -64,6 +65,8 @@ class ReinforcementLearning:
     def __init__(
         self,
         run_options: RunOptions,
+        start: StartOptions,
+        cadence: CadenceOptions,
         options: RLOptions,
         search: SearchConfig,
         sampling: SamplingConfig,
@@ -72,10 +75,11 @@ class ReinforcementLearning:
         optim: OptimizerOptions,
         dist: DistInfo,
     ) -> None:
-        self.run_options, self.options, self.search, self.sampling = run_options, options, search, sampling
+        self.run_options, self.start = run_options, start
+        self.options, self.search, self.sampling = options, search, sampling
         self.batch, self.optim, self.dist = batch, optim, dist
-        self.eval_trigger = Trigger.parse(options.eval_every, "--eval-every")
-        self.save_trigger = Trigger.parse(options.save_every, "--save-every")
+        self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
+        self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
         self.collect_seconds = duration(options.collect_max_time, "--collect-max-time")
         self.max_seconds = duration(options.max_time, "--max-time")
         if batch.target_examples_per_step < dist.world_size:
@@ -102,21 +106,22 @@ class ReinforcementLearning:
 
     def _load(self) -> None:
         """Model, optimizer and state: of `--model-path`, or of the last checkpoint of `--resume-from`."""
-        options, dist = self.options, self.dist
-        resume = resolve_run_dir(options.resume_from, "--resume-from") if options.resume_from else None
-        path = resume if resume is not None else resolve_model_path(options.model_path or "")
+        start, dist = self.start, self.dist
+        if start.resume_from is None and start.model_path is None:
+            raise UserError("give either --model-path (a new run) or --resume-from (go on with one)")
+        resume = resolve_run_dir(start.resume_from, "--resume-from") if start.resume_from else None
+        path = resume if resume is not None else resolve_model_path(start.model_path or "")
         self.model, self.tokenizer, manifest = load_model(path, dist.device, dist.dtype)
         self.optimizer = build_optimizer(self.model, self.optim)
         self.state = LoopState()
         if resume is not None:
-            if manifest["extra"].get("stage") != "rl":
-                raise UserError(f"--resume-from {resume} is no run of reinforcement learning; start one: --model-path")
+            check_stage(manifest, "rl", resume)
             self.state = LoopState(**manifest["extra"]["loop"])
             if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
                 best = read_json(resume / "best.json")
                 self.state.best_step, self.state.best_solved = best["step"], best["solved"]
-            if not options.resume_fresh_optimizer:
-                load_optimizer(find_checkpoint(path), self.optimizer)
+            if not start.resume_fresh_optimizer:
+                load_optimizer(path, self.optimizer)
 
     def _benchmark(self, name: str) -> Sequence[Theorem]:
         return list_theorems(name, "valid")[: self.options.max_eval_theorems]
@@ -154,7 +159,7 @@ class ReinforcementLearning:
         """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the run that goes on."""
         if self.options.load_buffer is not None:
             relearn(self.experience, resolve_run_dir(self.options.load_buffer, "--load-buffer"))
-        return relearn(self.experience, run_path) if self.options.resume_from is not None else 0
+        return relearn(self.experience, run_path) if self.start.resume_from is not None else 0
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         collect = purpose == "collect"
@@ -346,10 +351,10 @@ class ReinforcementLearning:
                 atomic_write_json(self.stage.run.path / "best.json", {"step": self.state.step, "solved": solved})
 
     def save(self) -> None:
-        """Save a checkpoint (rank 0)."""
+        """Save a checkpoint. All ranks call it together."""
+        extra = {"stage": "rl", "loop": asdict(self.state)}
+        path = save_checkpoint(
+            self.stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self.dist
+        )
         if self.dist.is_main:
-            extra = {"stage": "rl", "loop": asdict(self.state)}
-            path = save_checkpoint(
-                self.stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra
-            )
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)

@@ -21,9 +21,6 @@ class FleetOptions:
 class RLOptions:
     """Reinforcement learning."""
 
-    model_path: str | None = opt(None, "Checkpoint to start from.")
-    resume_from: str | None = opt(None, "Run directory to go on with, instead of --model-path.")
-    resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
     load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
     datasets: tuple[str, ...] = opt(("nanolean",), "Data sets to take theorems from (space- or comma-separated).")
     sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, or a file of LeanTree JSONL.")
@@ -40,9 +37,7 @@ class RLOptions:
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
     proof_simplification: bool = opt(True, "Simplify proofs during collection.")
-    eval_every: str = opt("2:00:00", "When to evaluate: Nsteps, H:M:S or never; always at the start and the end.")
     eval_start: bool = opt(True, "Evaluate before the first step.")
-    save_every: str = opt("2:00:00", "When to save: Nsteps, H:M:S or never; always at the end.")
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
@@ -51,10 +46,6 @@ class RLOptions:
 
     def __post_init__(self) -> None:
         validate(self, "rl")
-        check(
-            (self.model_path is None) != (self.resume_from is None),
-            "give either --model-path (a new run) or --resume-from (go on with one)",
-        )
         check(
             self.collect_transitions > 0 or self.fraction_sft == 1,
             "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",

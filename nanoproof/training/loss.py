@@ -44,7 +44,7 @@ def transition_loss(
     -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood training").
     """
     chosen = batch.kinds > 0
-    logits_NV = model(batch.tokens, batch.positions, batch.mask(), chosen.flatten().nonzero().squeeze(1))
+    logits_NV = model(batch.tokens, batch.layout(), chosen.flatten().nonzero().squeeze(1))
     targets_N, kinds_N = batch.targets[chosen], batch.kinds[chosen]
     nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
     zero = nll_N.new_zeros(())

@@ -21,6 +21,37 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
+class StartOptions:
+    """Where to start."""
+
+    model_path: str | None = opt(None, "Checkpoint whose weights to start from.")
+    resume_from: str | None = opt(None, "Run directory to go on with; options not given are those of that run.")
+    resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
+
+    def __post_init__(self) -> None:
+        validate(self, "start")
+        check(
+            self.model_path is None or self.resume_from is None,
+            "give either --model-path (a new run) or --resume-from (go on with one)",
+        )
+        check(
+            not self.resume_fresh_optimizer or self.resume_from is not None,
+            "--resume-fresh-optimizer says how to go on with a run; it needs --resume-from",
+        )
+
+
+@dataclass(frozen=True)
+class CadenceOptions:
+    """When to evaluate and save."""
+
+    eval_every: str = opt("200steps", "When to evaluate: Nsteps, H:M:S or never; always at the end.")
+    save_every: str = opt("never", "When to save: Nsteps, H:M:S or never; always at the end.")
+
+    def __post_init__(self) -> None:
+        validate(self, "cadence")
+
+
+@dataclass(frozen=True)
 class ModelOptions:
     """Model (when none is loaded)."""
 

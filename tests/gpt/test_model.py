@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from nanoproof.gpt.attention import causal_mask, window_mask
+from nanoproof.gpt.attention import window_mask
+from nanoproof.gpt.layout import RowLayout
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
 from tests.gpt.conftest import make_model
@@ -78,9 +79,8 @@ def test_packed_transitions_equal_single_ones(tokenizer: Tokenizer, options: dic
     positions = [torch.arange(14), torch.arange(14, 20), torch.arange(14, 17), torch.arange(11), torch.arange(11, 18)]
     sizes = [len(part) for part in parts]
     example, branch = (torch.tensor(x).repeat_interleave(torch.tensor(sizes)) for x in (examples, branches))
-    visible = (branch[None, :] == 0) | (branch[None, :] == branch[:, None])
-    mask = causal_mask(sum(sizes), torch.device("cpu")) & (example[None, :] == example[:, None]) & visible
-    packed = model(torch.cat(parts)[None], torch.cat(positions)[None], mask)[0].split(sizes)
+    layout = RowLayout(torch.cat(positions)[None], example[None] + 1, branch[None])
+    packed = model(torch.cat(parts)[None], layout)[0].split(sizes)
     alone = model(torch.cat([parts[0], parts[1]])[None])[0].split([14, 6])
     torch.testing.assert_close(packed[0], alone[0], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(packed[1], alone[1], atol=1e-5, rtol=1e-4)

@@ -50,7 +50,7 @@ def test_an_example_longer_than_a_row_is_an_error():
 def test_continuations_see_the_prefix_and_themselves_only():
     example = Example([1, 2], [Continuation([3, 4], "tactic"), Continuation([5, 6], "value")])
     batch = pack([example, Example([7], [])], 8, pad=0)
-    mask = batch.mask()[0].int().tolist()
+    mask = batch.layout().mask()[0].int().tolist()
     assert mask[3] == [1, 1, 1, 1, 0, 0, 0, 0]
     assert mask[5] == [1, 1, 0, 0, 1, 1, 0, 0]
     assert mask[6] == [0, 0, 0, 0, 0, 0, 1, 0]
@@ -61,11 +61,11 @@ def test_a_packed_row_gives_the_logits_of_separate_rows():
     model = small.model(WORDS)
     examples = small.examples(WORDS, 5)
     packed = pack(examples, 128, WORDS.pad)
-    logits = model(packed.tokens, packed.positions, packed.mask())
+    logits = model(packed.tokens, packed.layout())
     for example in examples:
         for number, continuation in enumerate(example.continuations, start=1):
             alone = torch.tensor([example.prefix + continuation.tokens])
-            expected = model(alone, torch.arange(alone.shape[1])[None], None)[0, len(example.prefix) :]
+            expected = model(alone)[0, len(example.prefix) :]
             rows = [
                 logits[row][(packed.segments[row] == segment) & (packed.branches[row] == number)]
                 for row in range(packed.tokens.shape[0])

@@ -1,0 +1,47 @@
+"""What the commands of pretraining, midtraining and finetuning have in common: from the command line to the loop."""
+
+import faulthandler
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.dist import cleanup
+from nanoproof.training.loop import TrainingLoop
+from nanoproof.training.options import RunOptions
+from nanoproof.training.resume import parse_resumable
+from nanoproof.training.setup import start_ranks, start_stage
+
+
+def train_main(
+    loop_class: type[TrainingLoop],
+    groups: Sequence[type],
+    description: str,
+    argv: list[str] | None,
+    defaults: Mapping[str, Any] | None = None,
+) -> int:
+    """Parse, build the loop from one instance of each option group (in the order of its constructor), run it.
+
+    `defaults` are those in which a stage differs from its groups. `kill -USR1` prints the stacks of all threads.
+    """
+    parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
+    for group in groups:
+        add_flags(parser, group)
+    parser.set_defaults(**(defaults or {}))
+    args = parse_resumable(parser, argv)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+    run_options = from_args(RunOptions, args)
+    dist = start_ranks(run_options)
+    try:
+        loop = loop_class(*(from_args(group, args) for group in groups), dist)
+        resumed = args.resume_from is not None
+        stage = start_stage(loop.stage_name, run_options, vars(args), dist, loop.decisions(), resumed)
+        try:
+            loop.run(stage)
+        finally:
+            stage.tracker.close()
+            stage.run.close()
+    finally:
+        cleanup()
+    return 0
