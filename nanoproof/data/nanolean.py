@@ -37,7 +37,15 @@ DATASET = "nanolean"
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
 SEED = 0
 """Seed of the default data."""
-MAKERS = ("nanolean", "nanolean_make", "generate*", "library_proofs", "logic_search", "intuitionistic", "rewriting")
+MAKERS: tuple[str, ...] = (
+    "nanolean",
+    "nanolean_make",
+    "generate*",
+    "library_proofs",
+    "logic_search",
+    "intuitionistic",
+    "rewriting",
+)
 MAKERS += ("problem", "finishers", "replay", "statement_key", "strong")
 """Files of this room that decide what the data is (the others read it)."""
 

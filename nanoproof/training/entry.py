@@ -2,7 +2,7 @@
 
 import faulthandler
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
@@ -33,8 +33,9 @@ def train_main(
         faulthandler.register(signal.SIGUSR1, all_threads=True)
     run_options = from_args(RunOptions, args)
     dist = start_ranks(run_options)
+    build: Callable[..., TrainingLoop] = loop_class
     try:
-        loop = loop_class(*(from_args(group, args) for group in groups), dist)
+        loop = build(*(from_args(group, args) for group in groups), dist)
         resumed = args.resume_from is not None
         stage = start_stage(loop.stage_name, run_options, vars(args), dist, loop.decisions(), resumed)
         try:

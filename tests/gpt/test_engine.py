@@ -25,7 +25,8 @@ def eager_eos(model: GPT, tokenizer: Tokenizer, logit: float) -> GPT:
     """The same network with a head that likes to end: on average over a text, EOS has this logit (others about 0)."""
     tokens = torch.tensor([[tokenizer.bos, *tokenizer.encode("\n".join(TEXTS))][:70]])
     positions = torch.arange(tokens.shape[1]).unsqueeze(0)
-    mean = model.trunk(tokens, positions, MaskedAttention(model.config.windows, tokens.shape[1], None, model.device)).mean(dim=(0, 1))
+    attention = MaskedAttention(model.config.windows, tokens.shape[1], None, model.device)
+    mean = model.trunk(tokens, positions, attention).mean(dim=(0, 1))
     model.head.weight[tokenizer.eos] = logit * mean / mean.square().sum()
     return model
 
