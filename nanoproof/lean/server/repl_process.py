@@ -19,6 +19,7 @@ MAX_ANSWER_BYTES = 1 << 26
 """More than any useful answer has; what is longer is taken for a process that has gone wild."""
 
 _EXIT_SECONDS = 1.0
+_REAP_SECONDS = 10.0
 
 
 class ReplError(Exception):
@@ -117,7 +118,8 @@ class ReplProcess:
             return
         self.kill()
         self._closed = True
-        self._process.wait()
+        with suppress(subprocess.TimeoutExpired):  # a killed process that hangs in the kernel is left to the system
+            self._process.wait(_REAP_SECONDS)
         for end in self._ends:
             with suppress(OSError):
                 end.close()
