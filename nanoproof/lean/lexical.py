@@ -4,6 +4,13 @@ import re
 
 OPENING = "([{⟨⦃"
 CLOSING = ")]}⟩⦄"
+# Character classes of a name's first and further characters (Lean's `isLetterLike` and `isSubScriptAlnum`).
+NAME_START = (
+    "a-zA-Z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"  # Latin, without × and ÷
+    "\u0391-\u039f\u03a1\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03fb"  # Greek, without Π Σ λ
+    "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
+)
+NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
 
 _SKIPPED = re.compile(
     r"""

@@ -129,7 +129,7 @@ def _parse_hypotheses(entry: str) -> list[Hypothesis]:
     if match is None:
         raise ProtocolError(f"not a hypothesis as Lean prints it: {entry[:200]!r}")
     rest = match["rest"]
-    split = find_top_level(rest, ":=")
+    split = find_top_level(rest, ":=") if ":=" in rest else -1
     type_text, value = (rest, None) if split < 0 else (rest[:split].rstrip(), _dedent(rest[split + 2 :].strip()))
     return [Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"])]
 

@@ -8,6 +8,8 @@ count.
 import re
 from bisect import bisect_right
 
+from nanoproof.lean.lexical import NAME_REST, NAME_START
+
 
 class ParseError(Exception):
     """The text is not in the language. `line` is 1-based, `column` 0-based, both in code points, as Lean counts."""
@@ -31,13 +33,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_START = (
-    "a-zA-Z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"  # Latin, without × and ÷
-    "\u0391-\u039f\u03a1\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03fb"  # Greek, without Π Σ λ
-    "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
-)
-_REST = _START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
-_ATOM = f"[{_START}][{_REST}]*"
+_ATOM = f"[{NAME_START}][{NAME_REST}]*"
 _NAME = rf"{_ATOM}(?:\.{_ATOM})*"
 
 _SYMBOLS = _words(
