@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
-from nanoproof.gpt.attention import attend
+from nanoproof.gpt.attention.dense import attend
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from nanoproof.gpt.attention import attend, causal_mask, window_mask
+from nanoproof.gpt.attention.dense import attend, causal_mask, window_mask
 from nanoproof.gpt.model import GPTConfig
 
 # A group of prompts that attention pads to one length ends where they are shorter than this share of its longest.
@@ -120,7 +120,7 @@ class PrefillAttention:
     def __init__(self, config: GPTConfig, cache: KVCache, lengths: list[int]) -> None:
         self._cache = cache
         self._width = lengths[0] + 2
-        self._windows, self._num_states = config.windows, len(lengths)
+        self._windows, self._num_states, self._prefix_lm = config.windows, len(lengths), config.prefix_lm
         device = cache.keys_LSJND.device
         lengths_S1 = torch.tensor(lengths, device=device).unsqueeze(1)
         # Padding has negative positions; both markers have the position after the prompt.
@@ -144,6 +144,8 @@ class PrefillAttention:
         width = positions_SP.shape[1]
         mask = causal_mask(width, positions_SP.device)
         mask[:, -1, -2] = False  # `<|value|>` is a branch of its own
+        if self._prefix_lm:
+            mask[:, :-2, :-2] = True
         own = torch.eye(width, dtype=torch.bool, device=positions_SP.device)
         mask = (mask & (positions_SP >= 0).unsqueeze(1)) | own
         masks = {w: mask if width <= w else window_mask(mask, positions_SP, w) for w in set(self._windows)}

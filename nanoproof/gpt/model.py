@@ -16,16 +16,13 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from nanoproof.common.config import check, opt, validate
-from nanoproof.gpt.attention import MaskedAttention
+from nanoproof.gpt.attention.contract import Attend, AttentionPath
+from nanoproof.gpt.attention.dense import DensePath
 from nanoproof.gpt.layout import RowLayout
 
 ROPE_BASE = 10_000.0
 LOGIT_SOFTCAP = 15.0
 VOCAB_MULTIPLE = 64
-
-# attend(layer, q_BTHD, k_BTKD, v_BTKD) -> y_BTHD: how a layer looks at other tokens (whole rows, or an engine's cache).
-# In the last layer it may answer for the last tokens of each row only; then these alone go on.
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class GPTConfig:
     num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
     sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
     window_pattern: str = opt("SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.")
+    prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
 
     def __post_init__(self) -> None:
         validate(self, "model")
@@ -93,9 +91,16 @@ def norm(x: torch.Tensor) -> torch.Tensor:
 
 
 def rotate(x_BTHD: torch.Tensor, rope_BTD: torch.Tensor) -> torch.Tensor:
-    """Rotate neighbouring pairs of features by the angles of complex `rope_BTD` (half as many entries as D)."""
-    pairs = torch.view_as_complex(x_BTHD.float().unflatten(-1, (-1, 2)))
-    return torch.view_as_real(pairs * rope_BTD.unsqueeze(2)).flatten(-2).to(x_BTHD.dtype)
+    """Rotate neighbouring pairs of features by the angles of complex `rope_BTD` (half as many entries as D).
+
+    The compiler knows no complex numbers: it gets (cosine, sine) pairs. Not compiled, complex ones are several times
+    faster (on a CPU).
+    """
+    pairs = x_BTHD.float().unflatten(-1, (-1, 2))
+    if rope_BTD.is_complex():
+        return torch.view_as_real(torch.view_as_complex(pairs) * rope_BTD.unsqueeze(2)).flatten(-2).to(x_BTHD.dtype)
+    (a, b), (cos, sin) = pairs.unbind(-1), rope_BTD.unsqueeze(2).unbind(-1)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2).to(x_BTHD.dtype)
 
 
 class Block(nn.Module):
@@ -146,6 +151,9 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         self.compute_dtype = compute_dtype
+        # How `forward` is computed; `compute.py` sets both. The engine brings its own attention and is not compiled.
+        self.attention: AttentionPath = DensePath()
+        self.compiled_stream: Callable[[torch.Tensor, torch.Tensor, Attend], torch.Tensor] | None = None
         self.embedding = nn.Embedding(config.padded_vocab_size, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.depth))
         self.head = Linear(config.width, config.padded_vocab_size)
@@ -222,13 +230,20 @@ class GPT(nn.Module):
         positions_BT = (
             torch.arange(num_tokens, device=device).expand_as(tokens_BT) if layout is None else layout.positions
         )
-        attend = MaskedAttention(self.config.windows, num_tokens, layout, device)
-        x_BTC = self.trunk(tokens_BT, positions_BT, attend)
+        attend = self.attention.open(self.config.windows, layout, (tokens_BT.shape[0], num_tokens), device)
+        rope_BTD = self.rope[positions_BT]
+        if self.compiled_stream is None:
+            x_BTC = self.stream(tokens_BT, rope_BTD, attend)
+        else:
+            x_BTC = self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
         return self.logits(x_BTC if select_N is None else x_BTC.flatten(0, 1)[select_N])
 
     def trunk(self, tokens_BT: torch.Tensor, positions_BT: torch.Tensor, attend: Attend) -> torch.Tensor:
         """The residual stream after the last layer, normalised, (B, T, C)."""
-        rope_BTD = self.rope[positions_BT]
+        return self.stream(tokens_BT, self.rope[positions_BT], attend)
+
+    def stream(self, tokens_BT: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend) -> torch.Tensor:
+        """The same, from the positions' entries of the rotary table."""
         start_BTC = norm(self.embedding(tokens_BT).to(self.compute_dtype))
         x_BTC = start_BTC
         scales = zip(self.residual_scale.to(x_BTC.dtype), self.embedding_scale.to(x_BTC.dtype))

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from nanoproof.gpt.attention import MaskedAttention
+from nanoproof.gpt.attention.dense import DenseAttention
 from nanoproof.gpt.engine import Completion, Engine
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import SamplingOptions
@@ -25,7 +25,7 @@ def eager_eos(model: GPT, tokenizer: Tokenizer, logit: float) -> GPT:
     """The same network with a head that likes to end: on average over a text, EOS has this logit (others about 0)."""
     tokens = torch.tensor([[tokenizer.bos, *tokenizer.encode("\n".join(TEXTS))][:70]])
     positions = torch.arange(tokens.shape[1]).unsqueeze(0)
-    attention = MaskedAttention(model.config.windows, tokens.shape[1], None, model.device)
+    attention = DenseAttention(model.config.windows, None, tokens.shape[1], model.device)
     mean = model.trunk(tokens, positions, attention).mean(dim=(0, 1))
     model.head.weight[tokenizer.eos] = logit * mean / mean.square().sum()
     return model

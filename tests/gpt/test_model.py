@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nanoproof.gpt.attention import window_mask
+from nanoproof.gpt.attention.dense import window_mask
 from nanoproof.gpt.layout import RowLayout
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer

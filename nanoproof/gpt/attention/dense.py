@@ -1,13 +1,14 @@
-"""Attention behind one contract: queries, keys and values in, mixed values out, and a mask that says who sees whom.
+"""Attention by torch's scaled_dot_product_attention with a mask of all pairs of tokens: runs everywhere.
 
 Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
-
-Who sees whom in packed rows is said in `layout.py`.
 """
+
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 
+from nanoproof.gpt.attention.contract import Attend
 from nanoproof.gpt.layout import RowLayout
 
 
@@ -41,11 +42,10 @@ def attend(
     return y_BHTD.transpose(1, 2)
 
 
-class MaskedAttention:
-    """Attention for whole rows: the mask of each window size is worked out once and used by all its layers."""
+class DenseAttention:
+    """One batch: the mask of each window size is worked out once and used by all its layers."""
 
-    def __init__(self, windows: list[int], num_tokens: int, layout: RowLayout | None, device: torch.device) -> None:
-        """`windows[layer]` is the layer's window; `layout` None means that each row is one causal text."""
+    def __init__(self, windows: Sequence[int], layout: RowLayout | None, num_tokens: int, device: torch.device) -> None:
         mask_BTT = None if layout is None else layout.mask()
         positions_BT = torch.arange(num_tokens, device=device)[None] if layout is None else layout.positions
         self._masks: dict[int, torch.Tensor | None] = {}
@@ -59,3 +59,12 @@ class MaskedAttention:
 
     def __call__(self, layer: int, q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor) -> torch.Tensor:
         return attend(q_BTHD, k_BTKD, v_BTKD, self._masks[self._windows[layer]])
+
+
+class DensePath:
+    """The path `sdpa`."""
+
+    def open(
+        self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
+    ) -> Attend:
+        return DenseAttention(windows, layout, shape[1], device)

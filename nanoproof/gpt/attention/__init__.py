@@ -1,0 +1,1 @@
+"""Attention behind one contract (`contract.py`) with several paths, and the choice between them (`choose.py`)."""
