@@ -6,9 +6,11 @@ see the prefix and not each other. Rows hold many examples; a block mask keeps t
 Shapes: B rows, T tokens in a row.
 """
 
-from collections.abc import Sequence
+import bisect
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -17,19 +19,25 @@ from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.layout import RowLayout
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.prompt import prefix_tokens
+from nanoproof.policy.prompt import prefix_text
 
-Kind = Literal["tactic", "value", "negative"]
-KIND_CODES: dict[Kind, int] = {"tactic": 1, "value": 2, "negative": 3}
+Kind = Literal["tactic", "value", "negative", "state_after"]
+KIND_CODES: dict[Kind, int] = {"tactic": 1, "value": 2, "negative": 3, "state_after": 4}
 NO_TARGET = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Tokens after a prefix; every token but the first is a target, of the loss that `kind` names."""
+    """Tokens after a prefix; every token but the first is a target, of the loss that `kind` names.
+
+    One that `goes_on` does not start from the prefix: it continues the continuation before it, sees that too, and its
+    first token is a target as well. `weight` is a factor on its loss.
+    """
 
     tokens: list[int]
     kind: Kind
+    weight: float = 1.0
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +53,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class PackedBatch:
-    """Rows of examples as int64 tensors of shape [B, T], and how many targets each loss has.
+    """Rows of examples as tensors of shape [B, T], int64 but for `weights` (fp32).
 
     `segments` numbers the examples of a row from 1 (0 is padding), `branches` is 0 in a prefix and counts continuations
-    from 1, `kinds` says which loss a target belongs to (0: none), `sequences` numbers the continuations of the batch.
+    from 1. Where something is to be predicted, `targets` says what, `kinds` in which loss (0 elsewhere), `weights` with
+    which factor, and `sequences` numbers the continuations that targets belong to.
     """
 
     tokens: torch.Tensor
@@ -58,6 +67,7 @@ class PackedBatch:
     targets: torch.Tensor
     kinds: torch.Tensor
     sequences: torch.Tensor
+    weights: torch.Tensor
 
     def to(self, device: torch.device) -> "PackedBatch":
         """The same batch on `device`."""
@@ -81,68 +91,133 @@ class ExampleLimits:
     sequence: int = 768
 
 
+def encode_transitions(
+    tokenizer: Tokenizer,
+    transitions: Sequence[Transition],
+    limits: ExampleLimits,
+    *,
+    negative: bool = False,
+    state_after: bool = False,
+    depth_weights: Sequence[float] | None = None,
+) -> list[Example | None]:
+    """Transitions as examples; None for those over the limits. A failed tactic (`negative`) has no value.
+
+    With `state_after` the tactic's continuation goes on, behind its EOS, with the goals that the tactic leaves and
+    another EOS, where they are known and there is room. `depth_weights` are factors on the value losses of the depths
+    from 1 on.
+    """
+    states = tokenizer.encode_batch([prefix_text(item.state) for item in transitions])
+    tactics = tokenizer.encode_batch([item.tactic for item in transitions])
+    afters = tokenizer.encode_batch([item.state_after or "" for item in transitions]) if state_after else []
+    examples: list[Example | None] = []
+    for number, item in enumerate(transitions):
+        prefix = [tokenizer.bos, *states[number]]
+        tactic = [tokenizer.tactic, *tactics[number], tokenizer.eos]
+        continuations = [Continuation(tactic, "negative" if negative else "tactic")]
+        room = limits.sequence - len(prefix) - len(tactic)
+        if not negative:
+            depth = min(max(item.depth, 1), NUM_VALUE_BINS)
+            weight = 1.0 if depth_weights is None else depth_weights[depth - 1]
+            value = Continuation([tokenizer.value, tokenizer.bins[depth - 1]], "value", weight)
+            room -= len(value.tokens)
+            if state_after and item.state_after is not None and len(afters[number]) < room:
+                continuations.append(Continuation([*afters[number], tokenizer.eos], "state_after", goes_on=True))
+            continuations.append(value)
+        too_long = len(prefix) > limits.state or len(tactic) > limits.tactic + 2 or room < 0
+        examples.append(None if too_long else Example(prefix, continuations))
+    return examples
+
+
 def encode_transition(
     tokenizer: Tokenizer, transition: Transition, limits: ExampleLimits, negative: bool = False
 ) -> Example | None:
-    """A transition as an example; None if it is over the limits. A failed tactic (`negative`) has no value."""
-    prefix = prefix_tokens(tokenizer, transition.state)
-    tactic = [tokenizer.tactic, *tokenizer.encode(transition.tactic), tokenizer.bos]
-    continuations = [Continuation(tactic, "negative" if negative else "tactic")]
-    if not negative:
-        depth = min(max(transition.depth, 1), NUM_VALUE_BINS)
-        continuations.append(Continuation([tokenizer.value, tokenizer.bins[depth - 1]], "value"))
-    example = Example(prefix, continuations)
-    too_long = len(prefix) > limits.state or len(tactic) > limits.tactic + 2 or len(example) > limits.sequence
-    return None if too_long else example
+    """`encode_transitions` of a single one."""
+    return encode_transitions(tokenizer, [transition], limits, negative=negative)[0]
 
 
-def pack(examples: Sequence[Example], row_length: int, pad: int) -> PackedBatch:
+def pack(examples: Sequence[Example], row_length: int, pad: int, rows_multiple: int = 1) -> PackedBatch:
     """Pack examples into as few rows of `row_length` tokens as best-fit decreasing needs; deterministic.
 
-    Raises ValueError if an example is longer than a row.
+    Rows of padding fill up to a multiple of `rows_multiple`. Raises ValueError if an example is longer than a row.
     """
-    rows: list[list[Example]] = []
-    space: list[int] = []
-    for example in sorted(examples, key=len, reverse=True):
-        size = len(example)
-        if size > row_length:
-            raise ValueError(f"an example of {size} tokens does not fit in a row of {row_length}")
-        fitting = [(left, index) for index, left in enumerate(space) if left >= size]
-        if fitting:
-            _, index = min(fitting)
+    lengths = [len(example) for example in examples]
+    if lengths and max(lengths) > row_length:
+        raise ValueError(f"an example of {max(lengths)} tokens does not fit in a row of {row_length}")
+    rows = _best_fit(lengths, row_length)
+    num_rows = -(-len(rows) // rows_multiple) * rows_multiple
+    return _fill([[examples[index] for index in row] for row in rows], num_rows, row_length, pad)
+
+
+def _best_fit(lengths: Sequence[int], row_length: int) -> list[list[int]]:
+    """Which examples go into which row: longest first, each into the fullest row that has room for it."""
+    rows: list[list[int]] = []
+    space: list[tuple[int, int]] = []  # what is left in a row, and its number; sorted
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        place = bisect.bisect_left(space, (lengths[index], -1))
+        if place < len(space):
+            left, row = space.pop(place)
         else:
-            index = len(rows)
+            left, row = row_length, len(rows)
             rows.append([])
-            space.append(row_length)
-        rows[index].append(example)
-        space[index] -= size
-    return _fill(rows, row_length, pad)
+        rows[row].append(index)
+        bisect.insort(space, (left - lengths[index], row))
+    return rows
 
 
-def _fill(rows: list[list[Example]], row_length: int, pad: int) -> PackedBatch:
-    shape = (len(rows), row_length)
-    arrays = {name: np.zeros(shape, dtype=np.int64) for name in PackedBatch.__slots__}
-    arrays["tokens"][:] = pad
-    arrays["targets"][:] = NO_TARGET
-    sequence = 0
+class _Piece(NamedTuple):
+    """A prefix or a continuation in the flat batch: what all its tokens have alike."""
+
+    length: int
+    place: int  # of its first token in the flat batch
+    position: int  # of its first token in the example
+    segment: int
+    branch: int
+    kind: int
+    weight: float
+    untargeted: int  # tokens at its start that are no targets
+
+
+def _pieces(example: Example, place: int, segment: int) -> Iterator[_Piece]:
+    """The pieces of an example whose first token is at `place`."""
+    size = prefix_size = len(example.prefix)
+    yield _Piece(size, place, 0, segment, 0, 0, 0.0, size)
+    position, branch = size, 0
+    for item in example.continuations:
+        place += size
+        position = position + size if item.goes_on else prefix_size
+        branch += not item.goes_on
+        size = len(item.tokens)
+        yield _Piece(
+            size, place, position, segment, branch, KIND_CODES[item.kind], item.weight, 0 if item.goes_on else 1
+        )
+
+
+def _fill(rows: Sequence[Sequence[Example]], num_rows: int, row_length: int, pad: int) -> PackedBatch:
+    pieces: list[_Piece] = []
+    texts: list[list[int]] = []
     for row, examples in enumerate(rows):
-        start = 0
+        place = row * row_length
         for segment, example in enumerate(examples, start=1):
-            stop, prefix_length = start + len(example), len(example.prefix)
-            arrays["segments"][row, start:stop] = segment
-            arrays["tokens"][row, start : start + prefix_length] = example.prefix
-            arrays["positions"][row, start : start + prefix_length] = np.arange(prefix_length)
-            at = start + prefix_length
-            for branch, continuation in enumerate(example.continuations, start=1):
-                tokens = continuation.tokens
-                end = at + len(tokens)
-                sequence += 1
-                arrays["tokens"][row, at:end] = tokens
-                arrays["positions"][row, at:end] = np.arange(prefix_length, prefix_length + len(tokens))
-                arrays["branches"][row, at:end] = branch
-                arrays["sequences"][row, at:end] = sequence
-                arrays["targets"][row, at : end - 1] = tokens[1:]
-                arrays["kinds"][row, at : end - 1] = KIND_CODES[continuation.kind]
-                at = end
-            start = stop
-    return PackedBatch(*(torch.from_numpy(arrays[name]) for name in PackedBatch.__slots__))
+            pieces += _pieces(example, place, segment)
+            texts += [example.prefix, *(item.tokens for item in example.continuations)]
+            place += len(example)
+    columns = np.array(pieces, dtype=np.float64).reshape(-1, len(_Piece._fields)).T
+    lengths, places, positions, segments, branches, kinds, _, untargeted = columns.astype(np.int64)
+    tokens = np.fromiter(itertools.chain.from_iterable(texts), dtype=np.int64, count=lengths.sum())
+    piece = np.repeat(np.arange(len(lengths)), lengths)
+    offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = places[piece] + offset
+    target = offset >= untargeted[piece]
+    where, of = place[target] - 1, piece[target]  # a target stands where it is predicted: one place before its own
+    flat = {name: np.zeros(num_rows * row_length, dtype=np.int64) for name in PackedBatch.__slots__}
+    flat["weights"] = np.zeros(num_rows * row_length, dtype=np.float32)
+    flat["tokens"][:], flat["targets"][:] = pad, NO_TARGET
+    flat["tokens"][place] = tokens
+    flat["positions"][place] = positions[piece] + offset
+    flat["segments"][place] = segments[piece]
+    flat["branches"][place] = branches[piece]
+    flat["targets"][where] = tokens[target]
+    flat["kinds"][where] = kinds[of]
+    flat["sequences"][where] = of
+    flat["weights"][where] = columns[_Piece._fields.index("weight")][of]
+    return PackedBatch(*(torch.from_numpy(flat[name].reshape(num_rows, row_length)) for name in PackedBatch.__slots__))

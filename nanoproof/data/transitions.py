@@ -15,11 +15,15 @@ LEFT_OUT_WORDS = ("sorry", "admit")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One supervised example: in `state`, `tactic` begins a proof whose longest path has `depth` (>= 1) tactics."""
+    """One supervised example: in `state`, `tactic` begins a proof whose longest path has `depth` (>= 1) tactics.
+
+    `state_after` holds the goals that the tactic leaves ("" for none), None where that is not known.
+    """
 
     state: str
     tactic: str
     depth: int
+    state_after: str | None = None
 
 
 def read_transitions(path: Path) -> Iterator[Transition]:
@@ -44,12 +48,21 @@ def _file_transitions(file: dict[str, Any]) -> Iterator[Transition]:
     for theorem in file["theorems"]:
         for block in theorem.get("by_blocks", ()):
             tree = block.get("tree", {})
+            texts = {node["id"]: str(ProofState.from_wire(node["state"]["goals"])) for node in tree.get("nodes", ())}
             for node in tree.get("nodes", ()):
                 edge = node.get("tactic")
-                if edge is None or not node["state"]["goals"] or not _is_wanted(edge["tactic_string"]):
+                state = texts[node["id"]]
+                if edge is None or not state or not _is_wanted(edge["tactic_string"]):
                     continue
-                state = ProofState.from_wire(node["state"]["goals"])
-                yield Transition(str(state), edge["tactic_string"].strip(), int(node["proof_depth"]))
+                after = _state_after(edge.get("children"), texts)
+                yield Transition(state, edge["tactic_string"].strip(), int(node["proof_depth"]), after)
+
+
+def _state_after(children: list[int] | None, texts: dict[int, str]) -> str | None:
+    """The goals of all children; None if the file does not say which they are, or a child is missing."""
+    if children is None or any(child not in texts for child in children):
+        return None
+    return "\n\n".join(text for child in children if (text := texts[child]))
 
 
 def _is_wanted(tactic: str) -> bool:

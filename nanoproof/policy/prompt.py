@@ -6,9 +6,14 @@ Training and inference share this file, so they cannot differ.
 from nanoproof.gpt.tokenizer import Tokenizer
 
 
+def prefix_text(state_text: str) -> str:
+    """What is encoded behind BOS."""
+    return state_text + "\n"
+
+
 def prefix_tokens(tokenizer: Tokenizer, state_text: str) -> list[int]:
     """What the tactic and the value of a state both continue: BOS state `\\n`."""
-    return [tokenizer.bos, *tokenizer.encode(state_text + "\n")]
+    return [tokenizer.bos, *tokenizer.encode(prefix_text(state_text))]
 
 
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:

@@ -1,4 +1,5 @@
-"""The losses on packed examples: likelihood of tactics, of value bins, and unlikelihood of failed tactics."""
+"""The losses on packed examples: likelihood of tactics, of value bins and of the goals that a tactic leaves, and
+unlikelihood of failed tactics."""
 
 from dataclasses import dataclass
 
@@ -12,10 +13,17 @@ from nanoproof.gpt.model import GPT
 
 @dataclass(frozen=True)
 class LossWeights:
-    """How the losses add up to one."""
+    """How the losses add up to one, beside that of the tactics."""
 
     value: float
     unlikelihood: float = 0.0
+    state_after: float = 0.0
+
+    def part_names(self) -> list[str]:
+        """The parts that `transition_loss` returns."""
+        names = ["tactic_loss", "value_loss", "tactic_token_accuracy"]
+        names += ["unlikelihood_loss"] if self.unlikelihood > 0 else []
+        return names + (["state_after_loss"] if self.state_after > 0 else [])
 
 
 @dataclass(frozen=True)
@@ -25,13 +33,15 @@ class Normalizers:
     tactic_tokens: float
     values: float
     negative_sequences: float
+    state_after_tokens: float = 1.0
 
     @classmethod
     def of(cls, batch: PackedBatch, device: torch.device) -> "Normalizers":
         """Counts of `batch`, summed over the ranks (a collective)."""
-        tactic, value, negative = (batch.kinds == KIND_CODES[kind] for kind in ("tactic", "value", "negative"))
-        sequences = batch.sequences[negative].unique().numel()
-        counts = [float(tactic.sum()), float(value.sum()), float(sequences)]
+        of_kind = {kind: batch.kinds == code for kind, code in KIND_CODES.items()}
+        sequences = batch.sequences[of_kind["negative"]].unique().numel()
+        tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
+        counts = [tokens["tactic"], tokens["value"], float(sequences), tokens["state_after"]]
         return cls(*(max(count, 1.0) for count in all_reduce_sum(counts, device)))
 
 
@@ -40,27 +50,37 @@ def transition_loss(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """This batch's share of the loss, and its parts (sums over the shares give means over the whole batch).
 
-    tactic: mean -log p over tactic tokens; value: mean -log p over bins; negative: mean over failed tactics of the mean
-    -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood training").
+    tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
+    of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
+    training"). Likelihoods are weighted as the batch says; the weights do not count in the means' denominators.
     """
-    chosen = batch.kinds > 0
-    logits_NV = model(batch.tokens, batch.layout(), chosen.flatten().nonzero().squeeze(1))
-    targets_N, kinds_N = batch.targets[chosen], batch.kinds[chosen]
+    chosen_N = batch.kinds.flatten().nonzero().squeeze(1)
+    targets_N, kinds_N, sequences_N, weights_N = (
+        x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.sequences, batch.weights)
+    )
+    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N)
     nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
-    zero = nll_N.new_zeros(())
-    is_tactic, is_value = kinds_N == KIND_CODES["tactic"], kinds_N == KIND_CODES["value"]
-    is_negative = kinds_N == KIND_CODES["negative"]
-    tactic = torch.where(is_tactic, nll_N, zero).sum() / norms.tactic_tokens
-    value = torch.where(is_value, nll_N, zero).sum() / norms.values
+    weighted_N = nll_N * weights_N
+    tactic = _sum_where(kinds_N == KIND_CODES["tactic"], weighted_N) / norms.tactic_tokens
+    value = _sum_where(kinds_N == KIND_CODES["value"], weighted_N) / norms.values
     parts = {"tactic_loss": tactic.detach(), "value_loss": value.detach()}
-    hits = (logits_NV.argmax(dim=-1) == targets_N) & is_tactic
+    hits = (logits_NV.argmax(dim=-1) == targets_N) & (kinds_N == KIND_CODES["tactic"])
     parts["tactic_token_accuracy"] = hits.sum() / norms.tactic_tokens
     loss = tactic + weights.value * value
+    if weights.state_after > 0:
+        after = _sum_where(kinds_N == KIND_CODES["state_after"], weighted_N) / norms.state_after_tokens
+        parts["state_after_loss"] = after.detach()
+        loss = loss + weights.state_after * after
     if weights.unlikelihood > 0:
-        negative = _unlikelihood(nll_N[is_negative], batch.sequences[chosen][is_negative]) / norms.negative_sequences
+        failed = kinds_N == KIND_CODES["negative"]
+        negative = _unlikelihood(nll_N[failed], sequences_N[failed]) / norms.negative_sequences
         parts["unlikelihood_loss"] = negative.detach()
         loss = loss + weights.unlikelihood * negative
     return loss, parts
+
+
+def _sum_where(mask_N: torch.Tensor, values_N: torch.Tensor) -> torch.Tensor:
+    return torch.where(mask_N, values_N, values_N.new_zeros(())).sum()
 
 
 def _unlikelihood(nll_N: torch.Tensor, sequences_N: torch.Tensor) -> torch.Tensor:

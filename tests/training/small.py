@@ -9,6 +9,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
 
 NAMES = ["p", "q", "r", "s", "a", "b"]
@@ -21,7 +22,7 @@ def transitions(count: int = 60) -> list[Transition]:
     for index in range(count):
         x, y = NAMES[index % 6], NAMES[(index // 6) % 6]
         tactic = f"exact h{index % 5}" if x == y else f"apply {x}{y}"
-        made.append(Transition(f"{x} {y} : Prop\nh{index % 5} : {x}\n⊢ {y}", tactic, 1 + index % 3))
+        made.append(Transition(f"{x} {y} : Prop\nh{index % 5} : {x}\n⊢ {y}", tactic, 1 + index % 3, ""))
     return made
 
 
@@ -39,6 +40,13 @@ def examples(words: Tokenizer, count: int = 60) -> list[Example]:
     limits = ExampleLimits(sequence=128)
     made = [encode_transition(words, item, limits) for item in transitions(count)]
     return [example for example in made if example is not None]
+
+
+def gradients(optimizer: MuonAdamW) -> dict[str, torch.Tensor]:
+    """The gradients of the first step of an optimizer that is alone, up to a factor: its averages of them."""
+    held = optimizer.state_dict()["state"]
+    averages = {name: tensors.get("momentum", tensors.get("mean")) for name, tensors in held.items()}
+    return {name: torch.cat([rows for _, rows in sorted(pieces.items())]) for name, pieces in averages.items()}
 
 
 def write_leantree(path: Path, items: list[Transition], per_file: int = 4) -> None:

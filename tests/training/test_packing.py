@@ -1,7 +1,17 @@
+import numpy as np
 import pytest
 import torch
 
-from nanoproof.data.packing import Continuation, Example, ExampleLimits, encode_transition, pack
+from nanoproof.data.packing import (
+    KIND_CODES,
+    NO_TARGET,
+    Continuation,
+    Example,
+    ExampleLimits,
+    encode_transition,
+    encode_transitions,
+    pack,
+)
 from nanoproof.data.transitions import Transition
 from tests.training import small
 
@@ -76,3 +86,50 @@ def test_a_packed_row_gives_the_logits_of_separate_rows():
                 == example.prefix
             ]
             assert torch.allclose(rows[0], expected, atol=1e-5)
+
+
+def test_the_goals_left_follow_the_tactic_in_its_branch():
+    example = encode_transitions(
+        WORDS, [Transition("⊢ p", "exact h", 1, "⊢ q")], ExampleLimits(sequence=64), state_after=True
+    )[0]
+    tactic, after, value = example.continuations
+    assert after.tokens == [*WORDS.encode("⊢ q"), WORDS.eos] and after.goes_on
+    batch = pack([example], 64, WORDS.pad)
+    start, stop = len(example.prefix), len(example.prefix) + len(tactic.tokens) + len(after.tokens)
+    assert batch.branches[0, start:stop].tolist() == [1] * (stop - start)
+    assert batch.positions[0, start:stop].tolist() == list(range(start, stop))
+    # The tactic's EOS predicts the first token of the goals; all tokens of both but the marker are targets.
+    assert batch.targets[0, start:stop].tolist() == [*tactic.tokens[1:], *after.tokens, NO_TARGET]
+    kinds = [KIND_CODES["tactic"]] * (len(tactic.tokens) - 1) + [KIND_CODES["state_after"]] * len(after.tokens)
+    assert batch.kinds[0, start : stop - 1].tolist() == kinds
+    assert batch.branches[0, stop : stop + len(value.tokens)].tolist() == [2, 2]
+
+
+def test_goals_left_without_room_or_unknown_are_left_out_and_the_transition_stays():
+    long, unknown = Transition("⊢ p", "exact h", 1, "⊢ q " * 200), Transition("⊢ p", "exact h", 1)
+    plain = encode_transitions(WORDS, [unknown], ExampleLimits(sequence=64))
+    assert encode_transitions(WORDS, [long, unknown], ExampleLimits(sequence=64), state_after=True) == plain * 2
+
+
+def test_values_are_weighted_by_their_depths():
+    weights = [1.0, 2.5, *[0.0] * 62]
+    items = [Transition("⊢ p", "exact h", depth) for depth in (1, 2)]
+    batch = pack(encode_transitions(WORDS, items, ExampleLimits(sequence=64), depth_weights=weights), 128, WORDS.pad)
+    assert sorted(batch.weights[batch.kinds == KIND_CODES["value"]].tolist()) == [1.0, 2.5]
+    assert set(batch.weights[batch.kinds == KIND_CODES["tactic"]].tolist()) == {1.0}
+
+
+def test_rows_of_padding_fill_up_to_a_multiple():
+    examples = small.examples(WORDS)
+    plain, filled = pack(examples, 128, WORDS.pad), pack(examples, 128, WORDS.pad, rows_multiple=64)
+    assert filled.tokens.shape[0] == 64 > plain.tokens.shape[0]
+    assert torch.equal(filled.tokens[: len(plain.tokens)], plain.tokens)
+    assert not filled.kinds[len(plain.tokens) :].any() and not filled.segments[len(plain.tokens) :].any()
+
+
+def test_best_fit_wastes_little_and_never_depends_on_chance():
+    lengths = np.random.default_rng(0).integers(10, 200, 500)
+    examples = [Example(list(range(length))) for length in lengths]
+    batch = pack(examples, 768, 0)
+    assert (batch.segments > 0).float().mean() > 0.97
+    assert torch.equal(batch.tokens, pack(list(examples), 768, 0).tokens)

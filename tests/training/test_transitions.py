@@ -42,3 +42,18 @@ def test_another_shape_is_an_error_for_training_too(tmp_path):
     path.write_text('{"theorems": []}\n{"path": "x"}\n')
     with pytest.raises(UserError, match=r"line 2.*theorems"):
         load_split(path)
+
+
+def test_the_goals_that_a_tactic_leaves_are_those_of_its_children(tmp_path):
+    path = tmp_path / "data.jsonl"
+    small.write_leantree(path, [Transition(f"p : Prop\n⊢ {x}", "exact h", 1) for x in ("a ∧ b", "a", "b")])
+    record = json.loads(path.read_text())
+    nodes = [theorem["by_blocks"][0]["tree"]["nodes"][0] for theorem in record["theorems"]]
+    for number, node in enumerate(nodes):
+        node["id"] = number
+    nodes[0]["tactic"]["children"], nodes[1]["tactic"]["children"] = [1, 2], [7]
+    record["theorems"] = [{"by_blocks": [{"tree": {"root_id": 0, "nodes": nodes}}]}]
+    path.write_text(json.dumps(record) + "\n")
+    first, second, third = read_transitions(path)
+    assert first.state_after == "p : Prop\n⊢ a\n\np : Prop\n⊢ b"
+    assert (second.state_after, third.state_after) == (None, "")
