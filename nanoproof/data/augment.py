@@ -1,0 +1,103 @@
+"""Transitions that say the same as a given one with other names, other orders of hypotheses, other case tags.
+
+A tactic that works on a state works on the augmented state when it is changed alike; tests run both through NanoLean.
+Where the text is not understood well enough to be sure, a transition comes back as it is.
+"""
+
+import random
+from dataclasses import dataclass, replace
+
+from nanoproof.common.config import opt, validate
+from nanoproof.data.lean_words import all_words, is_opaque
+from nanoproof.data.renaming import Renaming, is_readable, kept_names, new_names, new_tags
+from nanoproof.data.reordering import (
+    like,
+    may_shuffle_goals,
+    may_shuffle_hypotheses,
+    shuffled_goals,
+    shuffled_hypotheses,
+)
+from nanoproof.data.transitions import Transition
+from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.state import Goal, ProofState, parse_state
+
+
+@dataclass(frozen=True)
+class AugmentConfig:
+    """How often transitions are changed when they are read; each time anew."""
+
+    rename: float = opt(0.5, "Probability that names are changed: about half of those of the state.", min=0, max=1)
+    rename_tags: float = opt(0.25, "Probability that case tags are changed.", min=0, max=1)
+    shuffle: float = opt(0.5, "Probability that hypotheses, and goals behind the first, change places.", min=0, max=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "augment")
+
+
+DEFAULT = AugmentConfig()
+
+
+def augment(
+    state: ProofState, tactic: str, rng: random.Random, config: AugmentConfig = DEFAULT
+) -> tuple[ProofState, str]:
+    """The state and the tactic changed alike, or as they are; the same for the same `rng`."""
+    after, tactic, _ = _augmented(state, tactic, None, rng, config)
+    return after, tactic
+
+
+def augment_transition(transition: Transition, rng: random.Random, config: AugmentConfig = DEFAULT) -> Transition:
+    """The transition with its states and its tactic changed alike, or as it is; the same for the same `rng`."""
+    try:
+        state = parse_state(transition.state)
+        after = parse_state(transition.state_after) if transition.state_after else None
+    except ProtocolError:
+        return transition
+    if str(state) != transition.state or (after is not None and str(after) != transition.state_after):
+        return transition
+    state, tactic, after = _augmented(state, transition.tactic, after, rng, config)
+    return replace(
+        transition,
+        state=str(state),
+        tactic=tactic,
+        state_after=transition.state_after if after is None else str(after),
+    )
+
+
+def _augmented(
+    state: ProofState, tactic: str, after: ProofState | None, rng: random.Random, config: AugmentConfig
+) -> tuple[ProofState, str, ProofState | None]:
+    """State, tactic and the state after it, changed alike."""
+    renames, retags, shuffles = (rng.random() < share for share in (config.rename, config.rename_tags, config.shuffle))
+    states = [state.text] if after is None else [state.text, after.text]
+    if any(is_opaque(text) for text in (*states, tactic)) or not is_readable(tactic):
+        return state, tactic, after
+    if shuffles:
+        state, after = _shuffled(state, tactic, after, rng)
+    if renames or retags:
+        used = all_words("\n".join((*states, tactic)))
+        names = new_names(state, kept_names(states, tactic), used, rng) if renames else {}
+        renaming = Renaming(names, new_tags(state, tactic, used, rng) if retags else {})
+        if renaming:
+            state, tactic = renaming.state(state), renaming.tactic(tactic)
+            after = None if after is None else renaming.state(after)
+    return state, tactic, after
+
+
+def _shuffled(
+    state: ProofState, tactic: str, after: ProofState | None, rng: random.Random
+) -> tuple[ProofState, ProofState | None]:
+    """Hypotheses, and goals behind the first, in other orders; the state after the tactic follows."""
+    if after is None and may_shuffle_goals(state, tactic):
+        state = shuffled_goals(state, rng)
+    if not may_shuffle_hypotheses(state, tactic):
+        return state, after
+    state = ProofState(tuple(shuffled_hypotheses(goal, rng) for goal in state.goals))
+    if after is not None:
+        after = ProofState(tuple(_following(goal, state) for goal in after.goals))
+    return state, after
+
+
+def _following(goal: Goal, state: ProofState) -> Goal:
+    """A goal that the tactic left, with the hypotheses that were there before in the order that they have now."""
+    ranks = {item.user_name: rank for rank, item in enumerate(state.goals[0].hypotheses)}
+    return like(goal, ranks)

@@ -1,0 +1,185 @@
+"""Other names for the hypotheses, variables and case tags of a transition, the same in its states and its tactic.
+
+A name is replaced wherever it stands as a word, bound or free, by one that occurs nowhere: that changes nothing but
+names. It is kept where a word may be something else than the local name: a named argument, a field, a universe, a case
+tag, a constructor in a pattern, a word of the tactic language, notation.
+"""
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from nanoproof.data.lean_words import ATOM, all_words, is_plain_name, rename_words
+from nanoproof.data.name_pools import new_name
+from nanoproof.lean.state import Goal, Hypothesis, ProofState
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+KEPT = frozenset(("this", "rfl", "id", "_"))
+"""Names with a meaning of their own."""
+TACTIC_WORDS = _words(
+    """
+    abel aesop and_intros apply arg args arith assumption autoUnfold beta bound by_cases by_contra calc cases
+    change choose classical clear congr constructor contextual continuity contradiction contrapose conv conv_lhs
+    conv_rhs convert decide delta disch discharger dsimp enter eq_refl erw eta exact exacts exfalso exists ext
+    ext1 failIfUnchanged field_simp fin_cases first focus fun_prop funext gcongr generalize generalizing grind
+    ground hint induction infer_instance inhabit injection injections instances interval_cases intro intros iota
+    iterate left lhs lia lift linarith linear_arith linear_combination measurability memoize mono motive next
+    nlinarith nofun nomatch noncomm_ring nontriviality norm_cast norm_num norm_num1 nth_rewrite nth_rw obtain
+    omega only pick_goal polyrith positivity prio priority proj push_cast push_neg rcases reducible refine rel
+    rename rename_i repeat repeat1 replace revert rewrite rhs right ring ring1 ring_nf rintro rotate_left
+    rotate_right rw rwa simp simp_all simp_arith simp_rw simpa singlePass skip slim_check solve specialize split
+    split_ifs subst subst_vars substs swap symm tauto tfae trans trivial try unfold unreachable use whnf wlog
+    zeta zify
+    """
+)
+_BINDING_WORDS = ("let", "have", "set", "obtain", "haveI", "letI", "replace")
+
+_BEFORE_ASSIGN = re.compile(rf"(?:([a-zA-Z]+)\s+)?(?<![\w.✝])({ATOM})\s*:=")
+_UNIVERSES = re.compile(r"\b(?:Type|Sort)\s+(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|(\w+))|\.\{([^}]*)\}")
+_ATTACHED = re.compile(r"(?<=[^\s(\[{⟨,!%])\[([^\]]*)\]")
+_IN_BRACES = re.compile(rf"[{{,]\s*({ATOM})(?=\s*[,}}])")
+_AFTER_BAR = re.compile(rf"\|\s*@?\s*({ATOM})")
+_HAS_PATTERNS = re.compile(r"\b(?:cases|induction|match|fun)\b")
+_FIRST_WORDS = re.compile(rf"(?:^|[;·\n]|\bby\b|<;>)\s*\(?\s*({ATOM})")
+_CASE = re.compile(r"\bcase'?\s+([^=]*?)=>")
+_HOLE = re.compile(rf"\?({ATOM}(?:\.{ATOM})*)")
+_UNREADABLE = re.compile(r"\b(?:set_option|open|macro|notation|syntax|elab|run_tac|eval%)\b|%\w|\$")
+
+_TAG_GROUPS = tuple(
+    tuple(group.split())
+    for group in (
+        "inl inr left right pos neg mp mpr h₁ h₂",
+        "h a w H hx ha hb hab h₁ h₂ hf hn b intro refine_1 refine_2",
+        "refine_1 refine_2 refine_3 refine_4 refine'_1 refine'_2 refine'_3",
+        "calc_1 calc_2 calc_3 calc_4",
+    )
+)
+
+
+@dataclass
+class Renaming:
+    """What is called otherwise: local names, and whole case tags (also where they stand as holes `?tag`)."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.tags)
+
+    def text(self, text: str) -> str:
+        """A type, value or tactic with the new names; tags stay as they are."""
+        return rename_words(text, self.names, self.tags)
+
+    def tactic(self, tactic: str) -> str:
+        """A tactic with the new names and tags."""
+        renamed = self.text(tactic)
+        return _CASE.sub(self._case, renamed) if self.tags else renamed
+
+    def _case(self, match: re.Match[str]) -> str:
+        head = match.group()[: match.start(1) - match.start()]
+        parts = [re.sub(r"\S+", self._tag, part, count=1) for part in match.group(1).split("|")]
+        return head + "|".join(parts) + "=>"
+
+    def _tag(self, match: re.Match[str]) -> str:
+        return self.tags.get(match.group(), match.group())
+
+    def state(self, state: ProofState) -> ProofState:
+        """The state with the new names and tags."""
+        return ProofState(tuple(self._goal(goal) for goal in state.goals))
+
+    def _goal(self, goal: Goal) -> Goal:
+        hypotheses = tuple(self._hypothesis(item) for item in goal.hypotheses)
+        return Goal(self.text(goal.type), hypotheses, None if goal.tag is None else self._new_tag(goal.tag))
+
+    def _hypothesis(self, item: Hypothesis) -> Hypothesis:
+        name = self.names.get(item.user_name, item.user_name)
+        return Hypothesis(name, self.text(item.type), None if item.value is None else self.text(item.value))
+
+    def _new_tag(self, tag: str) -> str:
+        """A child's tag begins with its parent's."""
+        for old, new in self.tags.items():
+            if tag == old or tag.startswith(old + "."):
+                return new + tag[len(old) :]
+        return tag
+
+
+def is_readable(tactic: str) -> bool:
+    """Whether the words of the tactic are all of kinds that are known here."""
+    return _UNREADABLE.search(tactic) is None
+
+
+def kept_names(states: Iterable[str], tactic: str) -> set[str]:
+    """Words that may stand for something else than a local name and so must stay."""
+    kept = set(KEPT)
+    for text in (*states, tactic):
+        if ":=" in text:
+            kept.update(name for word, name in _BEFORE_ASSIGN.findall(text) if word not in _BINDING_WORDS)
+        if "Type" in text or "Sort" in text or ".{" in text:
+            for groups in _UNIVERSES.findall(text):
+                kept |= all_words(" ".join(groups))
+        if "[" in text:
+            for inside in _ATTACHED.findall(text):
+                kept |= all_words(inside)
+    if "{" in tactic:
+        kept.update(_IN_BRACES.findall(tactic))
+    if "|" in tactic and _HAS_PATTERNS.search(tactic):
+        kept.update(_AFTER_BAR.findall(tactic))
+    if "case" in tactic:
+        kept.update(_case_tags(tactic))
+    kept.update(_FIRST_WORDS.findall(tactic))
+    kept.update(TACTIC_WORDS.intersection(all_words(tactic)))
+    return kept
+
+
+def _case_tags(tactic: str) -> list[str]:
+    """The tags that the tactic names with `case tag x y =>` or `case tag | tag =>`."""
+    return [words[0] for inside in _CASE.findall(tactic) for part in inside.split("|") if (words := part.split())]
+
+
+def new_names(state: ProofState, kept: set[str], used: set[str], rng: random.Random) -> dict[str, str]:
+    """Another name for about half of the accessible names of the state; none that is in `used`, which grows."""
+    hypotheses: dict[str, Hypothesis] = {}
+    for goal in state.goals:
+        for item in goal.hypotheses:
+            hypotheses.setdefault(item.user_name, item)
+    sorts = {name: item.type for name, item in hypotheses.items()}
+    names: dict[str, str] = {}
+    for old, item in hypotheses.items():
+        if rng.random() < 0.5 or old in kept or old[0] == "_" or not is_plain_name(old):
+            continue
+        new = new_name(item, sorts, used, rng)
+        if new is not None:
+            names[old] = new
+            used.add(new)
+    return names
+
+
+def new_tags(state: ProofState, tactic: str, used: set[str], rng: random.Random) -> dict[str, str]:
+    """Other tags of a similar kind for the goals, one tag for each; none that is in `used`, which grows.
+
+    Tags that the tactic makes, and those that it names in part only, stay.
+    """
+    tags = list(dict.fromkeys(goal.tag for goal in state.goals if goal.tag))
+    if not tags or ("case" in tactic and not set(_case_tags(tactic)) <= set(tags)):
+        return {}
+    made = set(_HOLE.findall(tactic))
+    renamed: dict[str, str] = {}
+    for tag in tags:
+        options = _similar_tags(tag)
+        if tag in made or not options or any(other != tag and other.startswith(tag + ".") for other in tags):
+            continue
+        new = rng.choice(options)
+        if new not in used and new != tag:
+            renamed[tag] = new
+            used.add(new)
+    return renamed
+
+
+def _similar_tags(tag: str) -> Sequence[str]:
+    """Tags of the same kind as this one, so that it is one of them; none where its kind says something of the goal."""
+    return next((group for group in _TAG_GROUPS if tag in group), ())

@@ -1,0 +1,104 @@
+"""Other orders of hypotheses, and of goals behind the first, in which a tactic does the same.
+
+A hypothesis stays behind those that it mentions, and between the same inaccessible ones: these are counted by
+`rename_i` and `case`, and types depend on instances without mentioning them.
+"""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+
+from nanoproof.data.lean_words import is_plain_name, local_words
+from nanoproof.lean.state import Goal, Hypothesis, ProofState
+
+_ORDER_MATTERS = re.compile(r"\b(?:revert|generalizing|induction'?|wlog|comm|generalize|ac_rfl|ac_nf)\b|_comm\b")
+_SEVERAL_GOALS = re.compile(
+    r"\b(?:all_goals|any_goals|case'?|rotate_left|rotate_right|swap|pick_goal|on_goal|next|exacts|swap_var|iterate|repeat)\b"
+)
+_SEVERAL_TACTICS = re.compile(r"[;\n·]|<;>|\bby\b|=>(?!\s*\?_)")
+_HIDES = re.compile(r"[⋯\[⟨]")
+
+
+def may_shuffle_hypotheses(state: ProofState, tactic: str) -> bool:
+    """Whether the tactic does the same whatever the order of the hypotheses."""
+    if "?" in state.text:  # what fills a hole may depend on what is found first
+        return False
+    return not (_ORDER_MATTERS.search(tactic) and ("simp" in tactic or _SEVERAL_TACTICS.search(tactic)))
+
+
+def may_shuffle_goals(state: ProofState, tactic: str) -> bool:
+    """Whether there are goals behind the first whose order does not matter to the tactic."""
+    return len(state.goals) > 2 and not _SEVERAL_GOALS.search(tactic) and not _SEVERAL_TACTICS.search(tactic)
+
+
+def shuffled_goals(state: ProofState, rng: random.Random) -> ProofState:
+    """The state with the goals behind the first in another order."""
+    rest = list(state.goals[1:])
+    rng.shuffle(rest)
+    return ProofState((state.goals[0], *rest))
+
+
+def shuffled_hypotheses(goal: Goal, rng: random.Random) -> Goal:
+    """The goal with its hypotheses in a random order among those in which each comes behind what it mentions."""
+    made: list[Hypothesis] = []
+    run: list[Hypothesis] = []
+    for item in goal.hypotheses:
+        if _stays(item):
+            made += [*_any_order(run, rng), item]
+            run = []
+        else:
+            run.append(item)
+    return Goal(goal.type, (*made, *_any_order(run, rng)), goal.tag)
+
+
+def _stays(item: Hypothesis) -> bool:
+    """Whether no hypothesis may move past this one."""
+    return not is_plain_name(item.user_name) or item.user_name.startswith(("inst", "_inst")) or "Fact" in item.type
+
+
+def _any_order(items: Sequence[Hypothesis], rng: random.Random) -> list[Hypothesis]:
+    """A random order of neighbours."""
+    if len(items) < 2:
+        return list(items)
+    needs = [_needs(items, place) for place in range(len(items))]
+    order: list[Hypothesis] = []
+    left = list(range(len(items)))
+    while left:
+        ready = [place for place in left if needs[place].isdisjoint(left)]
+        place = rng.choice(ready)
+        left.remove(place)
+        order.append(items[place])
+    return order
+
+
+def _needs(items: Sequence[Hypothesis], place: int) -> set[int]:
+    """Which hypotheses before this one it mentions; all, if its text leaves something out."""
+    item = items[place]
+    text = item.type if item.value is None else f"{item.type} {item.value}"
+    if _HIDES.search(text):
+        return set(range(place))
+    words = local_words(text)
+    return {earlier for earlier in range(place) if items[earlier].user_name in words}
+
+
+def like(goal: Goal, ranks: Mapping[str, int]) -> Goal:
+    """The goal with the hypotheses that have a rank in the order of the ranks, on the places that they have together.
+
+    A hypothesis that would come before something that it mentions moves behind it.
+    """
+    ranked = sorted((item for item in goal.hypotheses if item.user_name in ranks), key=lambda h: ranks[h.user_name])
+    following = iter(ranked)
+    slots = [next(following) if item.user_name in ranks else item for item in goal.hypotheses]
+    names = {item.user_name for item in slots}
+    made: list[Hypothesis] = []
+    done: set[str] = set()
+    while slots:
+        item = next((s for s in slots if not (_mentioned(s) & names) - done - {s.user_name}), slots[0])
+        slots.remove(item)
+        made.append(item)
+        done.add(item.user_name)
+    return Goal(goal.type, tuple(made), goal.tag)
+
+
+def _mentioned(item: Hypothesis) -> set[str]:
+    return local_words(item.type if item.value is None else f"{item.type} {item.value}")
