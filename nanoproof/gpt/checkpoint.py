@@ -128,7 +128,7 @@ def load_optimizer(path: Path | str, optimizer: MuonAdamW) -> None:
         raise UserError(f"{manifest_path} was saved without optimizer state")
     file = manifest_path.parent / name
     try:
-        optimizer.load_state_dict(_load_tensors(file))
+        optimizer.load_state_dicts([_load_tensors(file)])
     except (KeyError, ValueError) as error:
         raise UserError(f"{file}: {error}") from error
 

@@ -1,69 +1,68 @@
 """One optimizer for the whole network: Muon for the matrices, AdamW for embedding, head and scalars.
 
-Muon replaces the momentum of a matrix by the nearest orthogonal matrix (its polar factor), found by a few matrix
-products ("Polar Express", arXiv:2505.16932; Muon: Jordan et al. 2024). State is kept by parameter name, so that a
-checkpoint does not depend on the order of parameters or on how many ranks wrote it. Under torchrun the state is
-replicated: average the gradients first (`average_gradients`), and every rank takes the same step.
+One code path for one and many ranks: each rank keeps the state of its share of every stack (see `shards.py`), sums its
+gradients with those of the other ranks, updates its share, and all receive the new weights, so weights are the same to
+the last bit everywhere. Parameters are fp32; in what precision the network computes is no matter here, and gradients
+travel in fp32. State is kept by parameter name, so that it does not depend on how many ranks saved it.
 """
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
 
+from nanoproof.common.dist import all_reduce_sum
+from nanoproof.common.errors import UserError
 from nanoproof.gpt.model import GPT
+from nanoproof.gpt.muon import adamw_update, muon_update
+from nanoproof.gpt.optim_state import Share, check_shares, read_rows
+from nanoproof.gpt.shards import Part, Pending, Stack
 
-# Coefficients (a, b, c) of the odd polynomials a x + b x^3 + c x^5 that push singular values to 1, one per iteration.
-POLAR_EXPRESS = (
-    (8.156554524902461, -22.48329292557795, 15.878769915207462),
-    (4.042929935166739, -2.808917465908714, 0.5000178451051316),
-    (3.8916678022926607, -2.772484153217685, 0.5060648178503393),
-    (3.285753657755655, -2.3681294933425376, 0.46449024233003106),
-    (2.3465413258596377, -1.7097828382687081, 0.42323551169305323),
-)
 ADAM_REFERENCE_WIDTH = 768
+ADAM_EPS = 1e-10
+SCALAR_EPS = 1e-5
+"""Scalars have no gradient but rounding errors while all layers are the identity (1e-10 in fp32, 1e-6 in bf16, later
+1e-2): a smaller eps would make a full step of these, in a direction that depends on the number of ranks."""
+MOMENTUM_AT_START = 0.85
+"""Muon's momentum at the first step, where it is to rise."""
 
 
-def average_gradients(model: torch.nn.Module, world_size: int | None = None, average: bool = True) -> None:
-    """Replace each gradient by its mean over all ranks (or its sum), in one reduction; alone it does nothing.
-
-    A parameter without gradient counts as zero, so that ranks whose batches differ still take part alike.
-    """
-    if not dist.is_initialized() or dist.get_world_size() == 1:
-        return
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    for parameter in parameters:
-        if parameter.grad is None:
-            parameter.grad = torch.zeros_like(parameter)
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    flat = torch.cat([gradient.flatten() for gradient in gradients])
-    dist.all_reduce(flat)
-    if average:
-        flat /= world_size or dist.get_world_size()
-    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
-        gradient.copy_(part.view_as(gradient))
+class NonFiniteLoss(UserError):
+    """The loss or its gradient became NaN or infinite; training must not go on."""
 
 
-def orthogonalize(matrices_NRC: torch.Tensor) -> torch.Tensor:
-    """The (approximate) polar factors of a stack of matrices; bf16 on GPUs, fp32 elsewhere."""
-    x = matrices_NRC.bfloat16() if matrices_NRC.is_cuda else matrices_NRC.float()
-    tall = x.shape[-2] > x.shape[-1]
-    if tall:
-        x = x.mT
-    x = x / (x.norm(dim=(-2, -1), keepdim=True) * 1.02 + 1e-7)
-    for a, b, c in POLAR_EXPRESS:
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return (x.mT if tall else x).to(matrices_NRC.dtype)
+@dataclass(frozen=True)
+class Group:
+    """Stacks with the same learning rate. `betas` are Adam's; None means that the stacks are Muon's matrices."""
+
+    name: str
+    lr: float
+    stacks: list[Stack]
+    betas: tuple[float, float] | None = None
+    eps: float = ADAM_EPS
 
 
-class MuonAdamW(torch.optim.Optimizer):
-    """Muon and AdamW under one roof. Each group has `name`, `lr`, and the `initial_lr` that schedules multiply."""
+class MuonAdamW:
+    """Muon and AdamW under one roof; make it with `for_model`, on all ranks alike."""
 
-    def __init__(self, groups: list[dict[str, Any]]) -> None:
-        """Use `for_model`, which makes the groups."""
-        super().__init__(groups, {})
+    def __init__(
+        self, groups: Sequence[Group], weight_decay: float = 0.0, momentum: float = 0.95, momentum_warmup_steps: int = 0
+    ) -> None:
+        self.groups, self.weight_decay = list(groups), weight_decay
+        self.momentum, self.momentum_warmup_steps = momentum, momentum_warmup_steps
+        self.steps_done = 0
+        self.lr_factor = 1.0
+        self._stacks = [stack for group in groups for stack in group.stacks]
+        self._state = [
+            {name: stack.zeros() for name in (("momentum",) if group.betas is None else ("mean", "square"))}
+            for group in groups
+            for stack in group.stacks
+        ]
+        parts = [part for stack in self._stacks for part in stack.parts]
+        self.parameters = {part.name: part.parameter for part in parts}
+        assert all(parameter.dtype == torch.float32 for parameter in self.parameters.values()), "weights must be fp32"
 
     @classmethod
     def for_model(
@@ -75,120 +74,119 @@ class MuonAdamW(torch.optim.Optimizer):
         scalar_lr: float = 0.5,
         weight_decay: float = 0.0,
         momentum: float = 0.95,
+        momentum_warmup_steps: int = 0,
     ) -> "MuonAdamW":
         """Learning rates are for width 768; those of embedding and head scale with (width / 768)^-0.5.
 
-        `weight_decay` acts on matrices only, and only where decay and update agree in sign.
+        `weight_decay` acts on matrices only, and only where decay and update agree in sign. Muon's momentum rises from
+        0.85 to `momentum` over the first `momentum_warmup_steps`.
         """
-        rows = model.matrix_rows()
+        rank, world_size = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
         parameters = dict(model.named_parameters())
+        matrices: dict[tuple[int, int], list[Part]] = {}
+        for name, parts in model.matrix_rows().items():
+            start, parameter = 0, parameters.pop(name)
+            for rows in parts:
+                matrices.setdefault((rows, parameter.shape[1]), []).append(Part(name, parameter, start, rows))
+                start += rows
+
+        def rows_of(name: str) -> list[Stack]:
+            parameter = parameters.pop(name)
+            return [Stack([Part(name, parameter, 0, len(parameter))], parameter.shape[1:], rank, world_size)]
+
         adam_scale = (model.config.width / ADAM_REFERENCE_WIDTH) ** -0.5
-        adam = {"kind": "adamw", "betas": (0.8, 0.95), "eps": 1e-10}
-        muon = {"kind": "muon", "momentum": momentum, "weight_decay": weight_decay, "rows": list(rows.values())}
-        members: list[tuple[str, list[str], float, dict[str, Any]]] = [
-            ("matrix", list(rows), matrix_lr, muon),
-            ("embedding", ["embedding.weight"], embedding_lr * adam_scale, adam),
-            ("unembedding", ["head.weight"], unembedding_lr * adam_scale, adam),
-            ("residual_scale", ["residual_scale"], scalar_lr * 0.01, adam),
-            ("embedding_scale", ["embedding_scale"], scalar_lr, {**adam, "betas": (0.96, 0.95)}),
+        groups = [  # AdamW's come first: its weights travel while Muon computes
+            Group("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), (0.8, 0.95)),
+            Group("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), (0.8, 0.95)),
+            Group("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), (0.8, 0.95), SCALAR_EPS),
+            Group("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
+            Group("matrix", matrix_lr, [Stack(parts, shape, rank, world_size) for shape, parts in matrices.items()]),
         ]
-        groups = [
-            {"name": name, "params": [parameters[key] for key in keys], "keys": keys, "lr": lr, "initial_lr": lr, **how}
-            for name, keys, lr, how in members
-        ]
-        return cls(groups)
+        assert not parameters, f"no group for {', '.join(parameters)}"
+        return cls(groups, weight_decay, momentum, momentum_warmup_steps)
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for parameter in self.parameters.values():
+            parameter.grad = None
 
     def set_lr_factor(self, factor: float) -> None:
         """Set every group's learning rate to `factor` times its initial one."""
-        for group in self.param_groups:
-            group["lr"] = group["initial_lr"] * factor
+        self.lr_factor = factor
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Update all weights from their gradients (averaged over ranks beforehand, see `average_gradients`)."""
-        assert closure is None, "closures are not supported"
-        for group in self.param_groups:
-            if group["kind"] == "muon":
-                self._muon_step(group)
-            else:
-                self._adamw_step(group)
+    def step(self, max_grad_norm: float = math.inf) -> float:
+        """Sum the gradients over all ranks, clip them to `max_grad_norm` (0: never) and update the weights.
 
-    def _muon_step(self, group: dict[str, Any]) -> None:
-        by_shape: dict[torch.Size, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        for parameter, rows in zip(group["params"], group["rows"]):
-            if parameter.grad is None:
-                continue
-            state = self.state[parameter]
-            if not state:
-                state["momentum"] = torch.zeros_like(parameter)
-            state["momentum"].lerp_(parameter.grad, 1 - group["momentum"])
-            update = parameter.grad.lerp(state["momentum"], group["momentum"])
-            for weight_part, update_part in zip(parameter.split(rows), update.split(rows)):
-                by_shape.setdefault(weight_part.shape, []).append((weight_part, update_part))
-        for shape, parts in by_shape.items():
-            updates = orthogonalize(torch.stack([update for _, update in parts]))
-            lr = group["lr"] * max(1.0, shape[0] / shape[1]) ** 0.5
-            for (weight, _), update in zip(parts, updates):
-                if group["weight_decay"]:
-                    decay = group["lr"] * group["weight_decay"]
-                    weight.sub_(weight * (update * weight >= 0), alpha=decay)
-                weight.sub_(update, alpha=lr)
+        All ranks call it together. The gradients are used up. Returns their norm before clipping; raises NonFiniteLoss
+        on all ranks alike, before weights or state change, if it is not finite.
+        """
+        reductions = [stack.reduce_gradients() for stack in self._stacks]
+        self.zero_grad()
+        gradients = [reduction.wait() for reduction in reductions]
+        reductions.clear()
+        norm = self._norm(gradients)
+        if not math.isfinite(norm):
+            raise NonFiniteLoss(f"the gradient norm is {norm}; the weights were left as they were before this step")
+        scale = min(1.0, max_grad_norm / (norm + 1e-6)) if max_grad_norm > 0 else 1.0
+        self.steps_done += 1
+        flying: tuple[Stack, Pending] | None = None
+        owners = [group for group in self.groups for _ in group.stacks]
+        for index, (group, stack) in enumerate(zip(owners, self._stacks)):
+            block = stack.own_weights()
+            self._update(group, block, gradients[index].mul_(scale), self._state[index])
+            gradients[index] = gradients[index].new_empty(0)
+            landed, flying = flying, (stack, stack.gather_weights(block))
+            if landed is not None:  # the weights of one stack travel while those of the next are computed
+                landed[0].write_weights(landed[1])
+        if flying is not None:
+            flying[0].write_weights(flying[1])
+        return norm
 
-    def _adamw_step(self, group: dict[str, Any]) -> None:
-        beta1, beta2 = group["betas"]
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            state = self.state[parameter]
-            if not state:
-                state["step"] = torch.zeros((), dtype=torch.float32)
-                state["mean"] = torch.zeros_like(parameter)
-                state["square"] = torch.zeros_like(parameter)
-            state["step"] += 1
-            step = int(state["step"])
-            state["mean"].lerp_(parameter.grad, 1 - beta1)
-            state["square"].lerp_(parameter.grad.square(), 1 - beta2)
-            denominator = (state["square"] / (1 - beta2**step)).sqrt_().add_(group["eps"])
-            parameter.addcdiv_(state["mean"], denominator, value=-group["lr"] / (1 - beta1**step))
+    def _norm(self, gradients: list[torch.Tensor]) -> float:
+        """The norm of all gradients over all ranks (a collective)."""
+        squares = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).square().sum()
+        return math.sqrt(all_reduce_sum([float(squares)], squares.device)[0])
 
-    def state_dict(self) -> dict[str, Any]:
-        """`{"state": {parameter name: {tensor name: tensor}}, "groups": {group name: {lr, initial_lr, ...}}}`."""
-        state = {
-            key: dict(self.state[parameter])
-            for group in self.param_groups
-            for key, parameter in zip(group["keys"], group["params"])
-            if parameter in self.state
-        }
-        hidden = ("params", "keys", "rows", "name", "kind")
-        groups = {
-            group["name"]: {option: value for option, value in group.items() if option not in hidden}
-            for group in self.param_groups
-        }
-        return {"state": state, "groups": groups}
+    def _update(
+        self, group: Group, weights: torch.Tensor, gradients: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> None:
+        lr = group.lr * self.lr_factor
+        if group.betas is None:
+            muon_update(weights, gradients, state["momentum"], lr, self._momentum(), self.weight_decay)
+        else:
+            mean, square = state["mean"], state["square"]
+            adamw_update(weights, gradients, mean, square, self.steps_done, lr, group.betas, group.eps)
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned. Raises ValueError naming the parameter or group that does not fit."""
-        names = {
-            key: parameter for group in self.param_groups for key, parameter in zip(group["keys"], group["params"])
-        }
-        for key, tensors in state_dict["state"].items():
-            if key not in names:
-                raise ValueError(f"optimizer state of {key}, which the model does not have")
-            for tensor in tensors.values():
-                if tensor.ndim > 0 and tensor.shape != names[key].shape:
-                    raise ValueError(
-                        f"optimizer state of {key} has shape {tuple(tensor.shape)}, "
-                        f"the model's is {tuple(names[key].shape)}"
-                    )
-        groups = {group["name"]: group for group in self.param_groups}
-        for name, options in state_dict["groups"].items():
-            if name not in groups:
-                raise ValueError(f"optimizer group {name} is unknown; known are {', '.join(groups)}")
-            groups[name].update(options)
-        self.state.clear()
-        for key, tensors in state_dict["state"].items():
-            target = names[key]
-            self.state[target] = {
-                name: tensor.clone() if tensor.ndim == 0 else tensor.to(target.device, copy=True)
-                for name, tensor in tensors.items()
-            }
+    def _momentum(self) -> float:
+        if self.steps_done >= self.momentum_warmup_steps:
+            return self.momentum
+        start = min(MOMENTUM_AT_START, self.momentum)
+        return start + (self.momentum - start) * self.steps_done / self.momentum_warmup_steps
+
+    def state_dict(self) -> Share:
+        """This rank's share of the state, as `optim_state.py` says. Rates and the like are no part of it: they are what
+        the optimizer was made with."""
+        held: dict[str, dict[str, dict[int, torch.Tensor]]] = {}
+        for stack, tensors in zip(self._stacks, self._state) if self.steps_done else ():
+            for piece in stack.pieces:
+                for name, tensor in tensors.items():
+                    rows = piece.rows_of(tensor)
+                    held.setdefault(piece.part.name, {}).setdefault(name, {})[piece.part.start] = rows
+        shapes = {name: list(parameter.shape) for name, parameter in self.parameters.items()}
+        return {"step": self.steps_done, "shapes": shapes, "state": held}
+
+    @torch.no_grad()
+    def load_state_dicts(self, shares: Sequence[Share]) -> None:
+        """Restore the state from the `state_dict`s of all ranks that saved it, however many they were.
+
+        Raises ValueError naming what does not fit, and then changes nothing.
+        """
+        shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
+        names = {part.name: set(state) for stack, state in zip(self._stacks, self._state) for part in stack.parts}
+        self.steps_done = check_shares(shares, shapes, names)
+        for stack, state in zip(self._stacks, self._state):
+            for name, tensor in state.items():
+                tensor.zero_()
+                for piece in stack.pieces if self.steps_done else ():
+                    read_rows(shares, piece.part.name, name, piece.part.start, piece.rows_of(tensor))

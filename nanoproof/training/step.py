@@ -6,16 +6,11 @@ from collections.abc import Sequence
 import torch
 
 from nanoproof.common.dist import DistInfo, all_reduce_sum
-from nanoproof.common.errors import UserError
 from nanoproof.data.packing import Example, PackedBatch, pack
 from nanoproof.gpt.model import GPT
-from nanoproof.gpt.optim import MuonAdamW, average_gradients
+from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-
-
-class NonFiniteLoss(UserError):
-    """The loss or its gradient became NaN or infinite; training must not go on."""
 
 
 def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
@@ -43,13 +38,14 @@ def train_step(
 ) -> dict[str, float]:
     """Train on this rank's examples of one step; all ranks call it together.
 
-    Gradients are those of the means over the targets of all ranks, in micro-batches of `device_batch_size` rows.
-    Returns the losses, gradient norm and counts. Raises NonFiniteLoss (on every rank) before the weights change.
+    Losses are means over the targets of all ranks, so gradients add up over micro-batches of `device_batch_size` rows
+    and over ranks. Returns the losses, gradient norm and counts. Raises NonFiniteLoss (on every rank) before the
+    weights change.
     """
     model.train()
     batch = pack(examples, batch_options.row_length, pad)
     norms = Normalizers.of(batch, dist.device)
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     totals = {"loss": 0.0, "tactic_loss": 0.0, "value_loss": 0.0, "tactic_token_accuracy": 0.0}
     if weights.unlikelihood > 0:
         totals["unlikelihood_loss"] = 0.0
@@ -62,13 +58,8 @@ def train_step(
     totals = dict(zip(names, all_reduce_sum([totals[name] for name in names], dist.device)))
     if not math.isfinite(totals["loss"]):
         raise NonFiniteLoss(f"the loss is {totals['loss']}; the weights were left as they were before this step")
-    average_gradients(model, average=False)
-    limit = max_grad_norm if max_grad_norm > 0 else math.inf
-    totals["grad_norm"] = float(torch.nn.utils.clip_grad_norm_(model.parameters(), limit))
-    if not math.isfinite(totals["grad_norm"]):
-        raise NonFiniteLoss(f"the gradient norm is {totals['grad_norm']}; the weights were left as they were")
     optimizer.set_lr_factor(lr_factor)
-    optimizer.step()
+    totals["grad_norm"] = optimizer.step(max_grad_norm)
     totals["lr_factor"] = lr_factor
     totals["rows"] = float(batch.tokens.shape[0])
     totals["packing"] = float((batch.segments > 0).float().mean())

@@ -44,9 +44,10 @@ def test_the_optimizer_comes_back(tokenizer: Tokenizer, tmp_path: Path) -> None:
     restored = MuonAdamW.for_model(load_model(tmp_path)[0], matrix_lr=1.0)
     load_optimizer(tmp_path, restored)
     before, after = optimizer.state_dict(), restored.state_dict()
-    assert before["groups"] == after["groups"]
+    assert before["step"] == after["step"] == 1
     for key, tensors in before["state"].items():
-        assert all(torch.equal(tensor, after["state"][key][name]) for name, tensor in tensors.items())
+        for name, pieces in tensors.items():
+            assert all(torch.equal(rows, after["state"][key][name][start]) for start, rows in pieces.items())
 
 
 def test_a_missing_optimizer_is_named(model: GPT, tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_an_optimizer_of_another_shape_is_refused_by_name(tokenizer: Tokenizer, 
     F.cross_entropy(small(tokens)[0], tokens[0]).backward()
     optimizer.step()
     save_checkpoint(tmp_path, 1, small, tokenizer, optimizer)
-    with pytest.raises(UserError, match=r"optim_1.pt: optimizer state of .* has shape"):
+    with pytest.raises(UserError, match=r"optim_1.pt: state of .* has shape"):
         load_optimizer(tmp_path, MuonAdamW.for_model(large))
 
 

@@ -1,7 +1,7 @@
-"""The optimizer learns, keeps its state by name, and is the same on all ranks."""
+"""The optimizer learns, is the same on any number of ranks, and its state goes from any number to any other."""
 
 import copy
-from pathlib import Path
+import math
 
 import pytest
 import torch
@@ -10,9 +10,11 @@ import torch.multiprocessing as mp
 import torch.nn.functional as F
 
 from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.optim import MuonAdamW, average_gradients, orthogonalize
+from nanoproof.gpt.muon import orthogonalize
+from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 
 CONFIG = GPTConfig(vocab_size=50, depth=2, aspect_ratio=16, head_dim=16, num_kv_heads=1, sequence_len=32)
+STEPS = 4
 
 
 def fresh(seed: int = 0) -> GPT:
@@ -20,14 +22,14 @@ def fresh(seed: int = 0) -> GPT:
     return GPT.create(CONFIG)
 
 
-def batch(seed: int) -> torch.Tensor:
-    return torch.randint(0, 50, (4, 16), generator=torch.Generator().manual_seed(seed))
+def batch(seed: int, rows: int = 4) -> torch.Tensor:
+    return torch.randint(0, 50, (rows, 16), generator=torch.Generator().manual_seed(seed))
 
 
-def backward(model: GPT, tokens: torch.Tensor) -> float:
+def backward(model: GPT, tokens: torch.Tensor, share: float = 1.0) -> float:
     loss = F.cross_entropy(model(tokens)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
     model.zero_grad()
-    loss.backward()
+    (loss * share).backward()
     return loss.item()
 
 
@@ -39,10 +41,22 @@ def train(model: GPT, optimizer: MuonAdamW, steps: range) -> list[float]:
     return losses
 
 
+def same_weights(one: GPT, other: GPT) -> bool:
+    return all(torch.equal(parameter, other.get_parameter(name)) for name, parameter in one.named_parameters())
+
+
 def test_every_parameter_belongs_to_exactly_one_group() -> None:
     model = fresh()
-    keys = [key for group in MuonAdamW.for_model(model).param_groups for key in group["keys"]]
-    assert sorted(keys) == sorted(name for name, _ in model.named_parameters())
+    stacks = [stack for group in MuonAdamW.for_model(model).groups for stack in group.stacks]
+    rows = [
+        (part.name, row)
+        for stack in stacks
+        for part in stack.parts
+        for row in range(part.start, part.start + part.rows)
+    ]
+    assert sorted(rows) == sorted(
+        (name, row) for name, weight in model.named_parameters() for row in range(len(weight))
+    )
 
 
 def test_training_memorizes_a_batch() -> None:
@@ -55,8 +69,13 @@ def test_training_memorizes_a_batch() -> None:
 def test_orthogonalized_matrices_have_singular_values_near_one() -> None:
     torch.manual_seed(0)
     for shape in ((3, 20, 20), (2, 10, 40), (2, 40, 10)):
-        values = torch.linalg.svdvals(orthogonalize(torch.randn(shape)))
-        assert values.min() > 0.5 and values.max() < 1.4
+        for size in (1e-6, 1.0, 1e6):
+            values = torch.linalg.svdvals(orthogonalize(size * torch.randn(shape)))
+            assert values.min() > 0.5 and values.max() < 1.4
+
+
+def test_a_matrix_of_zeros_stays_zero() -> None:
+    assert torch.equal(orthogonalize(torch.zeros(2, 3, 4)), torch.zeros(2, 3, 4))
 
 
 def test_stacked_matrices_are_orthogonalized_one_by_one() -> None:
@@ -75,10 +94,16 @@ def test_stacked_matrices_are_orthogonalized_one_by_one() -> None:
 
 
 def test_learning_rates_follow_their_factor() -> None:
-    optimizer = MuonAdamW.for_model(fresh(), matrix_lr=0.02)
-    optimizer.set_lr_factor(0.25)
-    optimizer.set_lr_factor(0.5)
-    assert [group["lr"] for group in optimizer.param_groups if group["name"] == "matrix"] == [0.01]
+    moves = []
+    for factors in ((1.0,), (0.25, 0.5)):
+        model = fresh()
+        optimizer = MuonAdamW.for_model(model, matrix_lr=0.02)
+        for factor in factors:
+            optimizer.set_lr_factor(factor)
+        before = model.layers[1].down.weight.detach().clone()
+        train(model, optimizer, range(1))
+        moves.append(model.layers[1].down.weight.detach() - before)
+    torch.testing.assert_close(moves[1], 0.5 * moves[0])
 
 
 def test_weight_decay_shrinks_matrices_only() -> None:
@@ -89,53 +114,184 @@ def test_weight_decay_shrinks_matrices_only() -> None:
     torch.testing.assert_close(decayed.embedding.weight, plain.embedding.weight)
 
 
-def test_restored_state_continues_to_the_bit() -> None:
+def test_momentum_rises_over_its_first_steps() -> None:
+    model = fresh()
+    optimizer = MuonAdamW.for_model(model, momentum=0.95, momentum_warmup_steps=2)
+    weight = model.layers[0].up.weight
+    kept, before = [], 0.0
+    for _ in range(3):
+        weight.grad = torch.ones_like(weight)
+        optimizer.step()
+        after = optimizer.state_dict()["state"]["blocks.0.up.weight"]["momentum"][0].mean().item()
+        kept.append((1 - after) / (1 - before))
+        before = after
+    assert kept == pytest.approx([0.9, 0.95, 0.95], abs=1e-5)
+
+
+def test_gradients_are_clipped_to_a_norm_and_never_at_0() -> None:
+    weights = {}
+    for name, size, limit in (
+        ("plain", 1.0, math.inf),
+        ("clipped", 1.0, 0.01),
+        ("never", 1.0, 0.0),
+        ("small", 0.01, math.inf),
+    ):
+        model = fresh()
+        optimizer = MuonAdamW.for_model(model)
+        backward(model, batch(0))
+        before = torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm().item()
+        for parameter in model.parameters():
+            parameter.grad.mul_(size / before)
+        assert optimizer.step(limit) == pytest.approx(size)
+        weights[name] = optimizer.state_dict()["state"]["head.weight"]["mean"][0]
+    assert torch.equal(weights["plain"], weights["never"])
+    torch.testing.assert_close(weights["clipped"], weights["small"], rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_state(bad: float) -> None:
+    model, twin = fresh(), fresh()
+    optimizer, other = MuonAdamW.for_model(model), MuonAdamW.for_model(twin)
+    train(model, optimizer, range(2))
+    train(twin, other, range(2))
+    backward(model, batch(2))
+    model.embedding.weight.grad[3, 3] = bad
+    with pytest.raises(NonFiniteLoss, match="the gradient norm is"):
+        optimizer.step()
+    assert train(model, optimizer, range(2, 4)) == train(twin, other, range(2, 4))
+
+
+def test_restored_state_continues_to_the_bit_with_the_rates_of_the_new_options() -> None:
     model = fresh()
     optimizer = MuonAdamW.for_model(model)
     train(model, optimizer, range(5))
-    twin = GPT.allocate(CONFIG)
-    twin.load_state_dict(model.state_dict())
-    restored = MuonAdamW.for_model(twin, matrix_lr=0.7)
-    restored.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    twin, slow = GPT.allocate(CONFIG), GPT.allocate(CONFIG)
+    for copied in (twin, slow):
+        copied.load_state_dict(model.state_dict())
+    restored, still = MuonAdamW.for_model(twin), MuonAdamW.for_model(slow, 0.0, 0.0, 0.0, 0.0)
+    for other in (restored, still):
+        other.load_state_dicts([copy.deepcopy(optimizer.state_dict())])
+    before = copy.deepcopy(slow)
     assert train(model, optimizer, range(5, 9)) == train(twin, restored, range(5, 9))
-    for name, parameter in twin.named_parameters():
-        assert torch.equal(parameter, model.get_parameter(name)), name
+    assert same_weights(model, twin)
+    train(slow, still, range(5, 6))
+    assert same_weights(slow, before)
 
 
-def test_state_that_does_not_fit_is_refused_by_name() -> None:
-    optimizer = MuonAdamW.for_model(fresh())
-    model = fresh()
-    state = MuonAdamW.for_model(model).state_dict()
-    with pytest.raises(ValueError, match=r"optimizer state of blocks\.9\.up\.weight, which the model does not have"):
-        optimizer.load_state_dict({**state, "state": {"blocks.9.up.weight": {}}})
-    with pytest.raises(ValueError, match=r"head\.weight has shape \(2, 2\), the model's is \(64, 32\)"):
-        optimizer.load_state_dict({**state, "state": {"head.weight": {"mean": torch.zeros(2, 2)}}})
-
-
-def _rank(rank: int, rendezvous: str, out: str) -> None:
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=2)
+def test_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() -> None:
     model = fresh()
     optimizer = MuonAdamW.for_model(model)
-    for step in range(3):
-        backward(model, batch(step).chunk(2)[rank])
-        if rank == 1:
-            model.embedding_scale.grad = None  # as if nothing in this rank's batch had needed it
-        average_gradients(model)
-        if step == 0:
-            gradients = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    train(model, optimizer, range(2))
+    good = copy.deepcopy(optimizer.state_dict())
+
+    def refused(message: str, *shares: dict) -> None:
+        with pytest.raises(ValueError, match=message):
+            optimizer.load_state_dicts(shares)
+        held = optimizer.state_dict()
+        assert held["step"] == 2 and torch.equal(
+            held["state"]["head.weight"]["mean"][0], good["state"]["head.weight"]["mean"][0]
+        )
+
+    unknown, shape, half, missing, later = (copy.deepcopy(good) for _ in range(5))
+    unknown["shapes"]["blocks.9.up.weight"] = [1]
+    refused("state of blocks.9.up.weight, which the model does not have", unknown)
+    shape["shapes"]["head.weight"] = [2, 2]
+    refused(r"state of head.weight has shape \(2, 2\), the model's is \(64, 32\)", shape)
+    half["state"]["head.weight"]["square"][0] = half["state"]["head.weight"]["square"][0][:40]
+    refused("state of head.weight is incomplete: square has rows up to 40 of 64", half)
+    del missing["shapes"]["head.weight"]
+    refused("no state of head.weight, which the model has", missing)
+    later["step"] = 3
+    refused("the files are of different steps: 2, 3", good, later)
+    refused("not optimizer state", {"old": {}})
+
+
+def train_share(rank: int, world_size: int) -> dict:
+    """Train with gradients of this rank's share of each batch; what the rank has in the end."""
+    model = fresh()
+    optimizer = MuonAdamW.for_model(model, weight_decay=0.1)
+    norms = []
+    for step in range(STEPS):
+        backward(model, batch(step, 12).chunk(world_size)[rank], share=1 / world_size)
+        norms.append(optimizer.step(0.5))
+    saved = {"weights": copy.deepcopy(model.state_dict()), "norms": norms, "optimizer": optimizer.state_dict()}
+    backward(model, batch(STEPS))
+    if rank == world_size - 1:
+        model.head.weight.grad[1, 1] = math.nan
+    with pytest.raises(NonFiniteLoss):
         optimizer.step()
-    torch.save({"weights": model.state_dict(), "gradients": gradients}, f"{out}/{rank}.pt")
-    dist.destroy_process_group()
+    for parameter in model.parameters():
+        parameter.grad = None  # as if nothing in this rank's batch had needed it
+    if rank == 0:
+        backward(model, batch(STEPS))
+    optimizer.step()
+    return {**saved, "after": model.state_dict()}
 
 
-def test_two_ranks_use_the_mean_gradient_and_keep_identical_weights(tmp_path: Path) -> None:
-    mp.spawn(_rank, args=(str(tmp_path / "rendezvous"), str(tmp_path)), nprocs=2)
-    first, second = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in (0, 1))
-    assert all(torch.equal(tensor, second["weights"][name]) for name, tensor in first["weights"].items())
-    whole, half = fresh(), fresh()
-    backward(whole, batch(0))
-    backward(half, batch(0).chunk(2)[0])
-    for name, parameter in whole.named_parameters():
-        expected = half.embedding_scale.grad / 2 if name == "embedding_scale" else parameter.grad
-        torch.testing.assert_close(first["gradients"][name], expected, atol=1e-7, rtol=1e-3)
+def _rank(rank: int, folder: str) -> None:
+    torch.set_num_threads(1)
+    for world_size in (2, 3):
+        if rank < world_size:
+            rendezvous = f"file://{folder}/rendezvous{world_size}"
+            dist.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world_size)
+            torch.save(train_share(rank, world_size), f"{folder}/{rank}of{world_size}.pt")
+            dist.destroy_process_group()
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict]]:
+    """What 1, 2 and 3 ranks had after the same steps on the same global batches."""
+    folder = tmp_path_factory.mktemp("ranks")
+    mp.spawn(_rank, args=(str(folder),), nprocs=3)
+    many = {
+        world_size: [torch.load(folder / f"{rank}of{world_size}.pt", weights_only=True) for rank in range(world_size)]
+        for world_size in (2, 3)
+    }
+    return {1: [train_share(0, 1)], **many}
+
+
+def parts_of(saved: dict) -> list[tuple[str, str, int, torch.Tensor]]:
+    """Parameter, tensor, first row, rows: of a rank's optimizer state."""
+    return [
+        (name, tensor, start, rows)
+        for name, held in saved["optimizer"]["state"].items()
+        for tensor, pieces in held.items()
+        for start, rows in pieces.items()
+    ]
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_many_ranks_train_as_one(ranks: dict[int, list[dict]], world_size: int) -> None:
+    alone, first = ranks[1][0], ranks[world_size][0]
+    assert first["norms"] == pytest.approx(alone["norms"], rel=1e-3)
+    for name, tensor in first["weights"].items():
+        torch.testing.assert_close(tensor, alone["weights"][name], atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_all_ranks_have_the_same_weights_to_the_bit(ranks: dict[int, list[dict]], world_size: int) -> None:
+    first, *others = ranks[world_size]
+    for other in others:
+        assert other["norms"] == first["norms"]
+        for state in ("weights", "after"):
+            assert all(torch.equal(tensor, first[state][name]) for name, tensor in other[state].items())
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_each_rank_keeps_its_share_of_the_state(ranks: dict[int, list[dict]], world_size: int) -> None:
+    sizes = [sum(rows.numel() for *_, rows in parts_of(saved)) for saved in ranks[world_size]]
+    assert sum(sizes) == sum(rows.numel() for *_, rows in parts_of(ranks[1][0]))
+    assert max(sizes) < 0.6 * sum(sizes)
+
+
+def test_state_of_three_ranks_goes_on_alone(ranks: dict[int, list[dict]]) -> None:
+    optimizer = MuonAdamW.for_model(fresh())
+    optimizer.load_state_dicts([saved["optimizer"] for saved in ranks[3]])
+    whole = optimizer.state_dict()
+    assert whole["step"] == STEPS
+    for name, tensor, start, rows in (part for saved in ranks[3] for part in parts_of(saved)):
+        pieces = whole["state"][name][tensor]
+        base = max(first for first in pieces if first <= start)
+        assert torch.equal(pieces[base][start - base : start - base + len(rows)], rows)
+    with pytest.raises(ValueError, match="is incomplete"):
+        optimizer.load_state_dicts([saved["optimizer"] for saved in ranks[3][:2]])

@@ -1,5 +1,6 @@
-"""Run under torchrun: trains on a fixed set; writes gradients of the first step and last weights to a folder."""
+"""Run under torchrun: trains on a fixed set; writes optimizer state after a step, and last weights, to a folder."""
 
+import copy
 import sys
 from pathlib import Path
 
@@ -25,11 +26,11 @@ def main(folder: Path) -> None:
         batch = BatchOptions(row_length=128, value_weight=0.1)
         train_step(model, optimizer, share, 1.0, batch, LossWeights(0.1), 1.0, dist, words.pad)
         if step == 0:
-            gradients = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+            averages = copy.deepcopy(optimizer.state_dict())
     assert gather_json({"rank": dist.rank, "text": "⊢" * dist.rank}) == [
         {"rank": rank, "text": "⊢" * rank} for rank in range(dist.world_size)
     ]
-    saved = {"gradients": gradients, "weights": dict(model.state_dict())}
+    saved = {"averages": averages, "weights": dict(model.state_dict())}
     torch.save(saved, folder / f"{dist.world_size}_{dist.rank}.pt")
     cleanup()
 
