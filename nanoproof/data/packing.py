@@ -206,16 +206,16 @@ def _fill(rows: Sequence[Sequence[Example]], num_rows: int, row_length: int, pad
     tokens = np.fromiter(itertools.chain.from_iterable(texts), dtype=np.int64, count=lengths.sum())
     piece = np.repeat(np.arange(len(lengths)), lengths)
     offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    place = places[piece] + offset
+    at = places[piece] + offset
     target = offset >= untargeted[piece]
-    where, of = place[target] - 1, piece[target]  # a target stands where it is predicted: one place before its own
+    where, of = at[target] - 1, piece[target]  # a target stands where it is predicted: one place before its own
     flat = {name: np.zeros(num_rows * row_length, dtype=np.int64) for name in PackedBatch.__slots__}
     flat["weights"] = np.zeros(num_rows * row_length, dtype=np.float32)
     flat["tokens"][:], flat["targets"][:] = pad, NO_TARGET
-    flat["tokens"][place] = tokens
-    flat["positions"][place] = positions[piece] + offset
-    flat["segments"][place] = segments[piece]
-    flat["branches"][place] = branches[piece]
+    flat["tokens"][at] = tokens
+    flat["positions"][at] = positions[piece] + offset
+    flat["segments"][at] = segments[piece]
+    flat["branches"][at] = branches[piece]
     flat["targets"][where] = tokens[target]
     flat["kinds"][where] = kinds[of]
     flat["sequences"][where] = of
