@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,18 +18,25 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:  # unlike tempfile's, with the rights that the umask leaves
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def sync_directory(path: Path) -> None:
+    """Make sure that files which were written to or removed from a directory stay so if the machine stops."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def atomic_write_text(path: Path, text: str) -> None:
@@ -52,6 +59,11 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{path} is not valid JSON: {error}") from error
 
 
+def json_line(record: Any) -> str:
+    """A record as a line of JSONL."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
 class JsonlWriter:
     """Appends one JSON object per line; thread-safe; every line reaches the operating system at once."""
 
@@ -64,7 +76,7 @@ class JsonlWriter:
 
     def write(self, record: Any) -> None:
         """Append one record."""
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+        line = json_line(record)
         with self._lock:
             self._file.write(line)
             self._file.flush()

@@ -8,15 +8,27 @@ from tqdm import tqdm
 
 
 class Progress:
-    """Counts up to `total` units of work; silent if not `show`. Use it as a context manager and call `update`."""
+    """Counts from `initial` up to `total` units of work; silent if not `show`. Use it as a context manager and call
+    `update`."""
 
-    def __init__(self, total: int, desc: str, unit: str = "it", every_seconds: float = 10.0, show: bool = True) -> None:
+    def __init__(
+        self,
+        total: int,
+        desc: str,
+        unit: str = "it",
+        every_seconds: float = 10.0,
+        show: bool = True,
+        initial: int = 0,
+    ) -> None:
         self.total, self.desc, self.unit = total, desc, unit
-        self.count, self.note = 0, ""
+        self.count, self.note = initial, ""
+        self._initial = initial
         self._every, self._show = every_seconds, show
         self._start = self._last = time.monotonic()
         self._bar = (
-            tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True) if show and sys.stderr.isatty() else None
+            tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True, initial=initial)
+            if show and sys.stderr.isatty()
+            else None
         )
 
     def update(self, count: int = 1, note: str = "") -> None:
@@ -33,7 +45,9 @@ class Progress:
     def _line(self) -> None:
         seconds = time.monotonic() - self._start
         note = f", {self.note}" if self.note else ""
-        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {seconds:.0f} s{note}", flush=True)
+        done, left = self.count - self._initial, self.total - self.count
+        to_go = f" (about {left * seconds / done:.0f} s to go)" if done > 0 and left > 0 else ""
+        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {seconds:.0f} s{to_go}{note}", flush=True)
 
     def close(self) -> None:
         """Finish the bar, or print the last line."""

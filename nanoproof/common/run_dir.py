@@ -135,10 +135,27 @@ def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
     return path
 
 
+class ConsoleFormatter(logging.Formatter):
+    """What people read while a run goes on: the message alone, with its level and rank where it is a warning."""
+
+    def __init__(self, rank: int) -> None:
+        super().__init__("%(asctime)s %(message)s", datefmt="%H:%M:%S")
+        self._rank = rank
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        if record.levelno < logging.WARNING:
+            return text
+        clock, _, message = text.partition(" ")
+        return f"{clock} {record.levelname.lower()} (rank {self._rank}): {message}"
+
+
 def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:
-    """Send log records to stderr (rank 0 only, unless warnings) and to `log_file`."""
-    handlers: list[logging.Handler] = [logging.StreamHandler()]
-    handlers[0].setLevel(level.upper() if rank == 0 else "WARNING")
+    """Send log records to stderr (rank 0 only, unless warnings) and, with level and origin, to `log_file`."""
+    console = logging.StreamHandler()
+    console.setLevel(level.upper() if rank == 0 else "WARNING")
+    console.setFormatter(ConsoleFormatter(rank))
+    handlers: list[logging.Handler] = [console]
     if log_file is not None:
         handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
     text = f"%(asctime)s r{rank} %(levelname)s %(name)s: %(message)s"

@@ -3,6 +3,7 @@
 import faulthandler
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
@@ -36,13 +37,13 @@ def train_main(
     build: Callable[..., TrainingLoop] = loop_class
     try:
         loop = build(*(from_args(group, args) for group in groups), dist)
-        resumed = args.resume_from is not None
-        stage = start_stage(loop.stage_name, run_options, vars(args), dist, loop.decisions(), resumed)
-        try:
+        with ExitStack() as stack:
+            stack.callback(loop.close)
+            resumed = args.resume_from is not None
+            stage = start_stage(loop.stage_name, run_options, vars(args), dist, loop.decisions(), resumed)
+            stack.callback(stage.run.close)
+            stack.callback(stage.tracker.close)
             loop.run(stage)
-        finally:
-            stage.tracker.close()
-            stage.run.close()
     finally:
         cleanup()
     return 0

@@ -10,18 +10,22 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from tqdm.contrib.logging import logging_redirect_tqdm
+
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.progress import Progress
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.gpt.checkpoint import load_model, load_optimizer, read_manifest, save_checkpoint
 from nanoproof.gpt.model import GPT
-from nanoproof.gpt.optim import MuonAdamW
+from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
-from nanoproof.training.resume import StopSignal, check_stage
+from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
+from nanoproof.training.resume import check_stage
 from nanoproof.training.schedule import Trigger, learning_rate_factor
 from nanoproof.training.setup import Stage, load_or_build_model
+from nanoproof.training.signals import StopSignal
 from nanoproof.training.step import build_optimizer
 
 log = logging.getLogger(__name__)
@@ -29,11 +33,13 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class LoopState:
-    """Where the loop is. `data` is the position in the training data, in JSON."""
+    """Where the loop is. `data` is the position in the training data, in JSON; `seconds` are those of all steps, and
+    `since_evaluation` those from the last evaluation to the checkpoint."""
 
     step: int = 0
     seconds: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
+    since_evaluation: float = 0.0
 
 
 class TrainingLoop(ABC):
@@ -41,6 +47,8 @@ class TrainingLoop(ABC):
     file is written; subclasses set `num_steps` and take up `self.state.data`."""
 
     stage_name: ClassVar[str]
+    next_command: ClassVar[str] = "python -m scripts.prover_eval --model-path {run}"
+    """What a user does next with the checkpoint, with `{run}` in the place of the run directory."""
     num_steps: int
 
     def __init__(
@@ -56,9 +64,10 @@ class TrainingLoop(ABC):
         self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
         self.state = LoopState()
+        self._saved_step = -1
         self.model, self.tokenizer, self.optimizer = self._load(model_options)
         self.stop = StopSignal()
-        self._saved_step = -1
+        self._last_metrics: dict[str, float] = {}
 
     def _load(self, model_options: ModelOptions) -> tuple[GPT, Tokenizer, MuonAdamW]:
         """A fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from` with its state."""
@@ -74,6 +83,8 @@ class TrainingLoop(ABC):
             self.state = LoopState(**manifest["extra"]["loop"])
         except (KeyError, TypeError) as error:
             raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
+        self.eval_trigger.resume(self.state.since_evaluation)
+        self._saved_step = self.state.step
         optimizer = build_optimizer(model, self.optim)
         if not self.start.resume_fresh_optimizer:
             load_optimizer(path, optimizer)
@@ -89,50 +100,72 @@ class TrainingLoop(ABC):
 
     @abstractmethod
     def evaluate(self) -> dict[str, float]:
-        """Metrics on validation data over all ranks."""
+        """Metrics on validation data over all ranks. A long one asks `self.stop.agreed` on the way, and returns nothing
+        if the run is to end."""
 
     @abstractmethod
     def data_state(self) -> dict[str, Any]:
         """The position in the training data, for a checkpoint. All ranks call it together."""
 
     def after_evaluation(self, stage: Stage) -> None:  # noqa: B027 (a hook)
-        """What else to show after an evaluation (samples ...); nothing by default. All ranks call it together."""
+        """What else to show after an evaluation; nothing by default. All ranks call it together."""
+
+    def after_step(self, stage: Stage) -> None:  # noqa: B027 (a hook)
+        """What else to do after a step (samples ...); nothing by default. All ranks call it together."""
+
+    def close(self) -> None:  # noqa: B027 (a hook)
+        """Let go of what the constructor opened; nothing by default."""
 
     @property
     def lr_factor(self) -> float:
-        """The schedule's factor on the learning rates for the step at hand."""
-        options, progress = self.optim, self.state.step / max(1, self.num_steps)
+        """The schedule's factor on the learning rates for the step at hand, taken in the middle of the step."""
+        options, progress = self.optim, (self.state.step + 0.5) / max(1, self.num_steps)
         return learning_rate_factor(
             progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
         )
 
     def run(self, stage: Stage) -> None:
         """Train to the end or to a signal, evaluating and saving on the way."""
-        self.stop.install()
-        if self.start.resume_from is not None and self.dist.is_main:
-            stage.run.event("resumed", step=self.state.step)
-        with Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main) as progress:
-            progress.update(self.state.step)
-            while self.state.step < self.num_steps:
-                self._step(stage, progress)
-                if self.stop.agreed(self.dist.device):
-                    log.warning("stopped by a signal at step %d", self.state.step)
-                    break
-        self.save(stage)
-
-    def _step(self, stage: Stage, progress: Progress) -> None:
-        started = time.monotonic()
-        metrics = self.train_one()
-        self.state.step += 1
-        step_seconds = time.monotonic() - started
-        self.state.seconds += step_seconds
-        self.record(stage, {**metrics, "step_seconds": step_seconds})
-        progress.update(note=self.note(metrics))
-        if self.eval_trigger.due(self.state.step) or self.state.step == self.num_steps:
-            self.record(stage, {f"valid/{name}": value for name, value in self.evaluate().items()})
-            self.after_evaluation(stage)
-        if self.wants_save() and self.state.step < self.num_steps:
+        stopped = False
+        steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
+        with self.stop, logging_redirect_tqdm(), steps as progress:
+            while self.state.step < self.num_steps and not stopped:
+                stopped = self._step(stage, progress)
+            if stopped:
+                log.warning("stopped by a signal after step %d of %d", self.state.step, self.num_steps)
             self.save(stage)
+        if self.dist.is_main:
+            self._summarize(stage)
+
+    def _step(self, stage: Stage, progress: Progress) -> bool:
+        """A step and what is due after it; returns whether a signal asked to end (the same on all ranks)."""
+        started = time.monotonic()
+        metrics = self._train_checked()
+        self.state.step += 1
+        metrics["step_seconds"] = time.monotonic() - started
+        self.state.seconds += metrics["step_seconds"]
+        progress.update(note=self.note(metrics))
+        last = self.state.step == self.num_steps
+        stopping = self.stop.agreed(self.dist.device)
+        evaluated = not stopping and (self.eval_trigger.due(self.state.step) or last)
+        if evaluated:
+            metrics |= {f"valid/{name}": value for name, value in self.evaluate().items()}
+            stopping = self.stop.agreed(self.dist.device)
+        self.record(stage, metrics)
+        if evaluated and not stopping:
+            self.after_evaluation(stage)
+        if not stopping:
+            self.after_step(stage)
+        if not (stopping or last) and self.wants_save():
+            self.save(stage)
+        return stopping
+
+    def _train_checked(self) -> dict[str, float]:
+        try:
+            return self.train_one()
+        except NonFiniteLoss as error:
+            kept = f"the last checkpoint is of step {self._saved_step}" if self._saved_step >= 0 else "nothing is saved"
+            raise NonFiniteLoss(f"step {self.state.step + 1}: {error}; the run ends here, {kept}") from error
 
     def wants_save(self) -> bool:
         """Whether to save after this step; all ranks ask together."""
@@ -143,7 +176,8 @@ class TrainingLoop(ABC):
         return f"loss {metrics['loss']:.3f}"
 
     def record(self, stage: Stage, metrics: dict[str, float]) -> None:
-        """Write metrics down (rank 0)."""
+        """Write the metrics of a step down (rank 0): one record for each step, with those of its evaluation."""
+        self._last_metrics |= metrics
         if self.dist.is_main and metrics:
             stage.run.metrics(self.state.step, **metrics)
             stage.tracker.log(metrics, self.state.step)
@@ -154,6 +188,7 @@ class TrainingLoop(ABC):
             return
         self._saved_step = self.state.step
         self.state.data = self.data_state()
+        self.state.since_evaluation = self.eval_trigger.elapsed()
         extra = {"stage": self.stage_name, "loop": asdict(self.state)}
         path = save_checkpoint(
             stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self.dist
@@ -161,3 +196,22 @@ class TrainingLoop(ABC):
         if self.dist.is_main:
             stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)
+
+    def summary(self) -> dict[str, str]:
+        """What the last lines say, in order; stages add their own numbers."""
+        shown = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
+        for name in ("loss", *(name for name in self._last_metrics if name.startswith("valid/"))):
+            if name in self._last_metrics:
+                shown[name.replace("valid/", "validation ").replace("_", " ")] = f"{self._last_metrics[name]:.4f}"
+        memory = f"{short(peak_memory_bytes(self.dist.device))}B"
+        return {**shown, "peak memory": f"{memory} ({self.dist.device.type}, one rank)"}
+
+    def _summarize(self, stage: Stage) -> None:
+        run = run_name(stage.run.path)
+        for name, text in self.summary().items():
+            log.info("%s: %s", name, text)
+        log.info("checkpoint: %s", stage.run.path / f"model_{self.state.step}.pt")
+        if self.state.step < self.num_steps:
+            log.info("to go on: python -m nanoproof.%s --resume-from %s", self.stage_name, run)
+        else:
+            log.info("next: %s", self.next_command.format(run=run))

@@ -1,34 +1,76 @@
-"""Going on with a run: the options it was started with, and the signals that end it in good order."""
+"""Going on with a run: the options it was started with, which of them may change, and what was written too far."""
 
 import argparse
-import logging
-import signal
+import dataclasses
+import shlex
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from types import FrameType
-
-import torch
+from typing import Any
 
 from nanoproof.common.config import Parser
-from nanoproof.common.dist import all_reduce_sum
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json
-from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.common.files import atomic_write_text, json_line, read_json, read_jsonl
+from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.gpt.checkpoint import read_manifest
+from nanoproof.training.options import ModelOptions
 
-log = logging.getLogger(__name__)
+START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "run_dir")
+"""What says how a run starts; a resumed run does not take it over."""
+FIXED_OPTIONS = ("seed",)
+"""What a resumed run cannot change, beside the shape of the model: the order of the data depends on it."""
+SURROUNDINGS = ("device", "dtype", "ranks")
+"""Decisions in `meta.json` whose change is worth a line."""
 
 
 def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
-    """Parse a command line; with `--resume-from`, options that are not given are those of the resumed run."""
+    """Parse a command line; with `--resume-from`, options that are not given are those of the resumed run.
+
+    Raises UserError for options that clash with the checkpoint to start from.
+    """
     args = parser.parse_args(argv)
-    if args.resume_from is None or args.model_path is not None:
+    given = given_options(parser, argv, vars(args))
+    shape = {field.name: given[field.name] for field in dataclasses.fields(ModelOptions) if field.name in given}
+    if args.resume_from is None:
+        if args.model_path is not None and shape:
+            check_shape(shape, resolve_model_path(args.model_path), f"--model-path {args.model_path}")
         return args
+    if args.model_path is not None:
+        raise UserError("--model-path starts a new run and --resume-from goes on with one: they clash; give one")
+    if args.run_dir is not None:
+        raise UserError("--run-dir clashes with --resume-from: a resumed run goes on in its own directory")
     run_path = resolve_run_dir(args.resume_from, "--resume-from")
+    if not (run_path / "args.json").exists():
+        raise UserError(f"--resume-from {args.resume_from}: no args.json there; its weights can start a new run")
     saved = read_json(run_path / "args.json")
-    own = ("model_path", "resume_from", "resume_fresh_optimizer", "run_dir")
-    parser.set_defaults(**{name: value for name, value in saved.items() if name in vars(args) and name not in own})
+    origin = f"--resume-from {args.resume_from}"
+    for name in FIXED_OPTIONS:
+        if name in given and name in saved and given[name] != saved[name]:
+            raise UserError(f"{flag(name)} {given[name]} clashes with {origin}: that run has {saved[name]}")
+    if shape.get("tokenizer") == saved.get("tokenizer"):
+        shape.pop("tokenizer", None)
+    check_shape(shape, run_path, origin)
+    parser.set_defaults(**{name: value for name, value in saved.items() if name in args and name not in START_OPTIONS})
     args = parser.parse_args(argv)
     args.run_dir = str(run_path)
     return args
+
+
+def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
+    """The options that are on the command line, whether or not they have the values of the defaults."""
+    missing = object()
+    parsed = parser.parse_args(argv, argparse.Namespace(**dict.fromkeys(names, missing)))
+    return {name: value for name, value in vars(parsed).items() if value is not missing}
+
+
+def check_shape(shape: Mapping[str, Any], checkpoint: Path, origin: str) -> None:
+    """Raise UserError for options of the model that say other things than the checkpoint, which brings its shape."""
+    config = read_manifest(checkpoint)["config"] if shape else {}
+    for name, value in shape.items():
+        if name == "tokenizer":
+            raise UserError(f"--tokenizer clashes with {origin}: a checkpoint brings its own")
+        if value != config.get(name):
+            own = config.get(name)
+            raise UserError(f"{flag(name)} {value} clashes with {origin}: that model has {own}; leave it out")
 
 
 def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
@@ -39,22 +81,49 @@ def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
         raise UserError(f"--resume-from {path} is a run of {found or 'another kind'}, not of {stage}")
 
 
-class StopSignal:
-    """Whether SIGINT or SIGTERM asked this run to end. The second one ends the process at once."""
+def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
+    """What differs from how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
+    saved = read_json(path / "args.json")
+    changed = {
+        flag(name): (saved[name], plain)
+        for name, value in args.items()
+        if name in saved
+        and name not in START_OPTIONS
+        and saved[name] != (plain := list(value) if isinstance(value, tuple) else value)
+    }
+    meta = path / "meta.json"
+    before = read_json(meta).get("decisions", {}) if meta.exists() else {}
+    for name in SURROUNDINGS:
+        old, new = (str(source.get(name, "")).partition(" (")[0] for source in (before, decisions))
+        if old and new and old != new:
+            changed[name] = (old, new)
+    return changed
 
-    def __init__(self) -> None:
-        self.received = False
 
-    def install(self) -> None:
-        """Handle both signals from now on (main thread only)."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._receive)
+def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:
+    """The changes in one line: `--eval-every 200steps -> 50steps, ranks 2 -> 1`."""
+    return ", ".join(f"{name} {_shown(old)} -> {_shown(new)}" for name, (old, new) in changed.items())
 
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        self.received = True
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, signal.SIG_DFL)
 
-    def agreed(self, device: torch.device) -> bool:
-        """Whether any rank was asked to end (a collective), so that all end after the same step."""
-        return all_reduce_sum([float(self.received)], device)[0] > 0
+def _shown(value: Any) -> str:
+    words = value if isinstance(value, list) else [value]
+    return " ".join(shlex.quote(str(word)) for word in words) or "(nothing)"
+
+
+def flag(name: str) -> str:
+    """The flag of an option."""
+    return "--" + name.replace("_", "-")
+
+
+def drop_superseded(metrics: Path, step: int) -> int:
+    """Remove the records of later steps than `step`, which a resumed run makes anew; returns how many there were.
+
+    So there is one record for each step, and a curve drawn from the file never runs backwards.
+    """
+    if not metrics.exists():
+        return 0
+    records = list(read_jsonl(metrics))
+    kept = [record for record in records if record.get("step", 0) <= step]
+    if len(kept) < len(records):
+        atomic_write_text(metrics, "".join(json_line(record) for record in kept))
+    return len(records) - len(kept)

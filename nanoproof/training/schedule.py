@@ -2,7 +2,7 @@
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nanoproof.common.dist import broadcast_json
 from nanoproof.common.errors import UserError
@@ -28,8 +28,7 @@ class Trigger:
 
     every_steps: int | None
     every_seconds: float | None
-    last_step: int = 0
-    last_time: float = 0.0
+    last_time: float = field(default_factory=time.monotonic)
 
     @classmethod
     def parse(cls, text: str, option: str) -> "Trigger":
@@ -42,7 +41,7 @@ class Trigger:
         elif match := re.fullmatch(r"(\d+):([0-5]?\d):([0-5]?\d)", text):
             seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
             if seconds > 0:
-                return cls(None, float(seconds), last_time=time.monotonic())
+                return cls(None, float(seconds))
         raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
 
     def due(self, step: int) -> bool:
@@ -56,6 +55,14 @@ class Trigger:
             return False
         self.last_time = time.monotonic()
         return True
+
+    def elapsed(self) -> float:
+        """Seconds since it fired last by time, or since it was made."""
+        return time.monotonic() - self.last_time
+
+    def resume(self, elapsed: float) -> None:
+        """Go on where an earlier trigger was."""
+        self.last_time = time.monotonic() - elapsed
 
 
 def duration(text: str, option: str) -> float | None:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.dist import DistInfo, broadcast_json, init_distributed
+from nanoproof.common.dist import DistInfo, barrier, broadcast_json, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir, home, new_run_path, resolve_model_path, setup_logging, without_secrets
 from nanoproof.common.tracker import Tracker, make_tracker
-from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.checkpoint import load_model, read_manifest
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, RunOptions
+from nanoproof.training.resume import changes, describe, drop_superseded
 
 log = logging.getLogger(__name__)
 
@@ -79,13 +80,23 @@ def start_stage(
     path = Path(broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None))
     if broadcast_json((path / "args.json").exists()) and not resumed:
         raise UserError(f"--run-dir {path} holds a run already; choose another, or resume it")
+    decisions = {**dist.decisions(), **decisions}
+    step = read_manifest(path)["step"] if resumed else None
+    changed = changes(path, args, decisions) if resumed else {}
+    barrier()
+    dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
     run = RunDir(path, rank=dist.rank)
     setup_logging(options.log_level, run.path / "log.txt" if dist.is_main else None, dist.rank)
     if dist.is_main:
         run.write_args(args)
-        run.write_meta({**dist.decisions(), **decisions})
-        for name, decision in {**dist.decisions(), **decisions}.items():
+        run.write_meta(decisions)
+        for name, decision in decisions.items():
             log.info("%s: %s", name, decision)
+        if step is not None:
+            run.event("resumed", step=step, changed=changed, records_dropped=dropped)
+            log.info("going on from step %d%s", step, f" ({dropped} later metrics dropped)" if dropped else "")
+        if changed:
+            log.warning("other options than before: %s", describe(changed))
     tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank)
     return Stage(dist, run, tracker)
 

@@ -1,0 +1,121 @@
+"""The loop that the stages share, with a stage whose steps do nothing."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.gpt.checkpoint import read_manifest
+from nanoproof.gpt.optim import NonFiniteLoss
+from nanoproof.training.schedule import Trigger
+from tests.training import small, toy_loop
+
+MODEL = ["--depth", "1", "--aspect-ratio", "16", "--head-dim", "16", "--sequence-len", "32", "--device-type", "cpu"]
+
+
+@pytest.fixture
+def words(tmp_path):
+    """Options of a toy run in `tmp_path / "run"`."""
+    small.tokenizer().save(tmp_path / "tokenizer")
+    return [*MODEL, "--tokenizer", str(tmp_path / "tokenizer"), "--run-dir", str(tmp_path / "run")]
+
+
+def start(words, *launcher):
+    """A toy run in a process of its own."""
+    command = [sys.executable, *launcher, "-m", "tests.training.toy_loop", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_step(process):
+    assert any(line.startswith("step ") for line in process.stdout)
+
+
+def test_evaluations_and_checkpoints_come_when_they_are_due_and_at_the_end(words, tmp_path):
+    toy_loop.main([*words, "--num-steps", "5", "--eval-every", "2steps", "--save-every", "3steps"])
+    records = list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))
+    assert [record["step"] for record in records] == [1, 2, 3, 4, 5]
+    assert [record["step"] for record in records if "valid/seen" in record] == [2, 4, 5]
+    assert sorted(file.name for file in (tmp_path / "run").glob("model_*.pt")) == ["model_3.pt", "model_5.pt"]
+
+
+def test_a_resumed_run_has_one_record_for_each_step(words, tmp_path):
+    run = tmp_path / "run"
+    toy_loop.main([*words, "--num-steps", "5", "--save-every", "3steps"])
+    for file in run.glob("*_5.*"):
+        file.unlink()  # as if the process had been killed after step 5
+    toy_loop.main(["--resume-from", str(run), "--num-steps", "6", "--eval-every", "never"])
+    records = list(read_jsonl(run / "metrics.jsonl"))
+    assert [(record["step"], record["loss"]) for record in records] == [(step, step - 1.0) for step in range(1, 7)]
+    assert read_manifest(run)["extra"]["loop"]["data"] == {"seen": 6}
+    resumed = [event for event in read_jsonl(run / "events.jsonl") if event["kind"] == "resumed"]
+    changed = {"--eval-every": ["200steps", "never"], "--num-steps": [5, 6]}
+    assert [(event["step"], event["changed"], event["records_dropped"]) for event in resumed] == [(3, changed, 2)]
+    assert "other options than before: --eval-every 200steps -> never" in (run / "log.txt").read_text()
+
+
+def test_the_log_says_how_to_go_on(words, tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    toy_loop.main([*words, "--num-steps", "2"])
+    assert "next: look at run" in (tmp_path / "run" / "log.txt").read_text()
+
+
+def test_a_loss_that_is_not_a_number_names_the_step_and_the_last_checkpoint(words, tmp_path, monkeypatch):
+    def broken(self):
+        if self.state.step == 3:
+            raise NonFiniteLoss("the loss is nan")
+        return {"loss": 1.0}
+
+    monkeypatch.setattr(toy_loop.ToyLoop, "train_one", broken)
+    with pytest.raises(NonFiniteLoss, match=r"step 4: the loss is nan; .* the last checkpoint is of step 2"):
+        toy_loop.main([*words, "--save-every", "2steps"])
+    assert read_manifest(tmp_path / "run")["step"] == 2
+
+
+def test_the_time_since_the_last_evaluation_survives_a_resume(words, tmp_path):
+    toy_loop.main([*words, "--num-steps", "1", "--eval-every", "1:00:00"])
+    path = tmp_path / "run" / "model_1.json"
+    state = read_json(path)
+    assert 0 <= state["extra"]["loop"]["since_evaluation"] < 60
+    trigger = Trigger.parse("1:00:00", "--eval-every")
+    trigger.resume(3601)
+    assert trigger.due(1)
+
+
+def test_a_signal_ends_a_run_after_the_step_with_a_checkpoint(words, tmp_path):
+    process = start([*words, "--num-steps", "100000", "--step-seconds", "0.05"])
+    wait_for_step(process)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)  # launchers pass on what the whole group has got: not a second one
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    manifest = read_manifest(tmp_path / "run")
+    assert manifest["step"] == list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))[-1]["step"]
+    assert "to go on: python -m nanoproof.toy --resume-from" in err
+
+
+def test_a_second_signal_ends_a_run_at_once(words, tmp_path):
+    process = start([*words, "--step-seconds", "60"])
+    wait_for_step(process)
+    for _ in range(2):
+        process.send_signal(signal.SIGTERM)
+        time.sleep(1.2)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not list((tmp_path / "run").glob("model_*"))
+
+
+def test_a_signal_to_one_of_two_ranks_stops_both_after_the_same_step(words, tmp_path):
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    process = start([*words, "--num-steps", "50", "--signal-at", "3"], *launcher)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert read_manifest(tmp_path / "run")["step"] == 3
+
+
+def test_handlers_are_given_back(words):
+    before = signal.getsignal(signal.SIGINT)
+    toy_loop.main([*words, "--num-steps", "1"])
+    assert signal.getsignal(signal.SIGINT) is before
