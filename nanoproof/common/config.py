@@ -13,7 +13,7 @@ import typing
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, say_error
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
-        print(f"error: {message} (see {self.prog} --help)", file=sys.stderr)
+        say_error(f"{message} (see {self.prog} --help)")
         sys.exit(2)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -33,11 +33,21 @@ class DistInfo:
 
     def decisions(self) -> dict[str, str]:
         """For `meta.json` and the log: each choice with its reason."""
-        return {
+        chosen = {
             "device": f"{self.device} ({self.device_reason})",
             "dtype": f"{str(self.dtype).removeprefix('torch.')} ({self.dtype_reason})",
             "ranks": f"{self.world_size} ({'torchrun' if dist.is_initialized() else 'started alone'})",
         }
+        if self.device.type == "cpu":
+            chosen["threads"] = f"{torch.get_num_threads()} of {os.cpu_count()} cores ({self._threads_reason()})"
+        return chosen
+
+    def _threads_reason(self) -> str:
+        threads = os.environ.get("OMP_NUM_THREADS")
+        if threads is None:
+            return "torch's choice"
+        hint = "; torchrun sets 1 where none is given" if self.world_size > 1 and threads == "1" else ""
+        return f"for each rank, OMP_NUM_THREADS={threads}{hint}"
 
 
 def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.device, str]:
@@ -48,6 +58,9 @@ def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.dev
     if device_type and not available[device_type]:
         raise UserError(f"--device-type {device_type}: this machine has no such device")
     chosen = device_type or next(kind for kind, there in available.items() if there)
+    if chosen == "cuda" and local_rank >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise UserError(f"--nproc_per_node must be at most {count}, the CUDA devices of this machine")
     reason = "asked for" if device_type else f"the first available of {', '.join(available)}"
     return torch.device(chosen, local_rank) if chosen == "cuda" else torch.device(chosen), reason
 
@@ -69,12 +82,15 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     local_rank = int(os.environ.get("LOCAL_RANK", 0))
     device, device_reason = choose_device(device_type, local_rank)
+    if device.type == "mps" and world_size > 1:
+        raise UserError("--device-type mps works with one rank only; start without torchrun, or take --device-type cpu")
     dtype, dtype_reason = choose_dtype(device)
     if device.type == "cuda":
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
         backend = "nccl" if device.type == "cuda" else "gloo"
-        dist.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes))
+        own = device if backend == "nccl" else None  # connects at once, and says so if it cannot
+        dist.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes), device_id=own)
     return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason)
 
 
@@ -108,6 +124,34 @@ def gather_json(value: Any) -> list[Any]:
     parts = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
     dist.all_gather(parts, torch.nn.functional.pad(data, (0, longest - data.numel())))
     return [json.loads(bytes(part[: int(count)].cpu().numpy())) for part, count in zip(parts, sizes)]
+
+
+def together(action: Callable[[], None]) -> None:
+    """Run `action` on all ranks. If it fails on one, it fails on all: nobody waits for a rank that is gone."""
+    problem: Exception | None = None
+    try:
+        action()
+    except Exception as error:
+        problem = error
+    problems = gather_json(None if problem is None else f"{type(problem).__name__}: {problem}")
+    if problem is not None:
+        raise problem
+    for rank, text in enumerate(problems):
+        if text is not None:
+            raise UserError(f"rank {rank} failed: {text}")
+
+
+def count_errors(add: int) -> int:
+    """How many ranks have told of an error, with `add` more; under torchrun, outside of the process group too.
+
+    Where torchrun's store cannot be reached, this rank's own are all that is known.
+    """
+    try:
+        address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        store = dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=5), wait_for_workers=False)
+        return int(store.add(f"nanoproof/errors/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", add))
+    except (KeyError, ValueError, RuntimeError):
+        return add
 
 
 def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:

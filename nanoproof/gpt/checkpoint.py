@@ -1,24 +1,32 @@
-"""Checkpoints: `model_<step>.pt` with `model_<step>.json` beside it, `optim_<step>.pt`, and the tokenizer.
+"""Checkpoints: `model_<step>.pt` with `model_<step>.json` beside it, optimizer state, and the tokenizer.
 
-The JSON is written last and says which files belong together, so a checkpoint without it is an unfinished one.
+Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
+of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together:
+without it there is no checkpoint, and whoever looks for the latest finds the one before.
 """
 
+import functools
 import pickle
 import re
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from nanoproof.common.config import to_dict
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.dist import DistInfo, together
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write, atomic_write_json, read_json
+from nanoproof.common.files import atomic_write, atomic_write_json, read_json, sync_directory
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import TOKENIZER_FILE, Tokenizer
 
 CHECKPOINT_NAME = re.compile(r"model_(\d+)\.(?:pt|json)")
+MANIFEST_NAME = re.compile(r"model_(\d+)\.json")
+FILE_NAME = re.compile(r"(?:model_(\d+)\.(?:pt|json)|optim_(\d+)(?:_r\d+of\d+)?\.pt)")
+TEMPORARY_NAME = re.compile(rf"\.{FILE_NAME.pattern}\.[0-9a-f]+\.tmp")
+FRESH_HINT = "--resume-fresh-optimizer goes on with fresh optimizer state"
 
 
 def save_checkpoint(
@@ -33,28 +41,87 @@ def save_checkpoint(
     """Write weights, tokenizer and (if given) optimizer state; returns the path of the weights.
 
     `extra` is JSON data (stage, metrics, the data seen so far ...) that `load_model` hands back. With several ranks all
-    call it together, with the same arguments.
+    call it together, with the same arguments; what goes wrong on one (a full disk) is raised on all.
     """
     directory = Path(directory)
-    weights, optimizer_file = directory / f"model_{step}.pt", directory / f"optim_{step}.pt"
-    if dist is not None and not dist.is_main:
-        return weights
-    tokenizer.save(directory / TOKENIZER_FILE)
-    state = model.state_dict()
-    atomic_write(weights, lambda file: torch.save(state, file))
-    if optimizer is not None:
-        optimizer_state = optimizer.state_dict()
-        atomic_write(optimizer_file, lambda file: torch.save(optimizer_state, file))
-    manifest = {
+    rank, world_size = (dist.rank, dist.world_size) if dist is not None else (0, 1)
+    weights, shares = (
+        directory / f"model_{step}.pt",
+        _optimizer_names(step, world_size) if optimizer is not None else [],
+    )
+    manifest = weights.with_suffix(".json")
+    contents = {
         "step": step,
         "config": to_dict(model.config),
         "weights": weights.name,
-        "optimizer": optimizer_file.name if optimizer is not None else None,
+        "optimizer": shares,
         "tokenizer": TOKENIZER_FILE,
         "extra": extra or {},
     }
-    atomic_write_json(weights.with_suffix(".json"), manifest)
+
+    def begin() -> None:
+        if rank == 0:  # files that are replaced belong to no checkpoint
+            manifest.unlink(missing_ok=True)
+
+    def write() -> None:
+        if rank == 0:
+            tokenizer.save(directory / TOKENIZER_FILE)
+            _write_tensors(weights, model.state_dict())
+        if optimizer is not None:
+            _write_tensors(directory / shares[rank], optimizer.state_dict())
+        sync_directory(directory)
+
+    def finish() -> None:
+        if rank == 0:
+            atomic_write_json(manifest, contents)
+            sync_directory(directory)
+            _remove(directory, lambda found: found == step, keep={weights.name, manifest.name, *shares})
+
+    for phase in (begin, write, finish):
+        together(phase)
     return weights
+
+
+def _optimizer_names(step: int, world_size: int) -> list[str]:
+    if world_size == 1:
+        return [f"optim_{step}.pt"]
+    return [f"optim_{step}_r{rank}of{world_size}.pt" for rank in range(world_size)]
+
+
+def _write_tensors(path: Path, state: dict[str, Any]) -> None:
+    atomic_write(path, functools.partial(torch.save, state))
+
+
+def prune_checkpoints(directory: Path, keep: int | None, protect: Collection[int] = ()) -> list[int]:
+    """Delete all checkpoints but the newest `keep` (None: all stay) and those of the steps in `protect`.
+
+    With them goes what a killed run left of older ones. Returns the steps that were deleted. One rank calls it.
+    """
+    finished = finished_steps(directory)
+    if keep is None or not finished:
+        return []
+    assert keep > 0
+    doomed = [step for step in finished[:-keep] if step not in protect]
+    for step in doomed:
+        (directory / f"model_{step}.json").unlink()
+    sync_directory(directory)
+    staying = {*finished, *protect} - {*doomed}
+    _remove(directory, lambda step: step < finished[-1] and step not in staying)
+    return doomed
+
+
+def _remove(directory: Path, of_step: Callable[[int], bool], keep: Collection[str] = ()) -> None:
+    """Delete the files of a checkpoint, finished or not, of these steps."""
+    for file in directory.iterdir():
+        match = FILE_NAME.fullmatch(file.name) or TEMPORARY_NAME.fullmatch(file.name)
+        if match is not None and file.name not in keep and of_step(int(match[1] or match[2])):
+            file.unlink()
+
+
+def finished_steps(directory: Path) -> list[int]:
+    """The steps that have a checkpoint in a directory."""
+    matches = [MANIFEST_NAME.fullmatch(file.name) for file in directory.iterdir()]
+    return sorted(int(match[1]) for match in matches if match is not None)
 
 
 def find_checkpoint(path: Path | str) -> Path:
@@ -64,11 +131,10 @@ def find_checkpoint(path: Path | str) -> Path:
     """
     path = Path(path)
     if path.is_dir():
-        steps = {int(match[1]): file for file in path.iterdir() if (match := CHECKPOINT_NAME.fullmatch(file.name))}
-        finished = [step for step in steps if (path / f"model_{step}.json").exists()]
+        finished = finished_steps(path)
         if not finished:
             raise UserError(f"no checkpoint (model_<step>.pt with model_<step>.json) in {path}")
-        return path / f"model_{max(finished)}.json"
+        return path / f"model_{finished[-1]}.json"
     manifest = path.with_suffix(".json")
     if CHECKPOINT_NAME.fullmatch(path.name) is None or not manifest.exists():
         raise UserError(f"no checkpoint at {path}: expected a directory, or model_<step>.pt with its .json beside it")
@@ -121,23 +187,28 @@ def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> Non
 
 
 def load_optimizer(path: Path | str, optimizer: MuonAdamW) -> None:
-    """Restore the optimizer state that was saved with a checkpoint. Raises UserError if there is none or it misfits."""
+    """Restore the optimizer state that was saved with a checkpoint, by however many ranks.
+
+    Raises UserError naming what is missing, damaged or does not fit.
+    """
     manifest_path = find_checkpoint(path)
-    name = read_json(manifest_path).get("optimizer")
-    if name is None:
-        raise UserError(f"{manifest_path} was saved without optimizer state")
-    file = manifest_path.parent / name
+    names = read_json(manifest_path).get("optimizer")
+    if not names:
+        raise UserError(f"{manifest_path} was saved without optimizer state; {FRESH_HINT}")
     try:
-        optimizer.load_state_dicts([_load_tensors(file)])
-    except (KeyError, ValueError) as error:
-        raise UserError(f"{file}: {error}") from error
+        optimizer.load_state_dicts([_load_tensors(manifest_path.parent / name) for name in names])
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{manifest_path}: {error}; {FRESH_HINT}") from error
+    except UserError as error:
+        raise UserError(f"{error}; {FRESH_HINT}") from error
 
 
 def _load_tensors(path: Path) -> dict[str, Any]:
+    """What `torch.save` wrote; tensors stay on disk until they are read, so that ranks read only what they need."""
     try:
-        tensors: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        tensors: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
     except FileNotFoundError as error:
         raise UserError(f"no such file: {path}") from error
-    except (RuntimeError, EOFError, pickle.UnpicklingError, OSError) as error:
+    except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError, OSError) as error:
         raise UserError(f"{path} is damaged or not a checkpoint: {str(error).splitlines()[0]}") from error
     return tensors

@@ -24,15 +24,15 @@ def check_shares(shares: Sequence[Share], shapes: Mapping[str, Sequence[int]], t
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not optimizer state: {type(error).__name__} {error}") from error
     if len(steps) != 1:
-        raise ValueError(f"the files are of different steps: {', '.join(map(str, sorted(steps)))}")
+        raise ValueError(f"the files of optimizer state are of different steps: {', '.join(map(str, sorted(steps)))}")
     for name, shape in saved.items():
         if name not in shapes:
-            raise ValueError(f"state of {name}, which the model does not have")
+            raise ValueError(f"optimizer state of {name}, which the model does not have")
         if shape != tuple(shapes[name]):
-            raise ValueError(f"state of {name} has shape {shape}, the model's is {tuple(shapes[name])}")
+            raise ValueError(f"optimizer state of {name} has shape {shape}, the model's is {tuple(shapes[name])}")
     for name in shapes:
         if name not in saved:
-            raise ValueError(f"no state of {name}, which the model has")
+            raise ValueError(f"no optimizer state of {name}, which the model has")
         for tensor in sorted(tensors[name]) if steps != {0} else ():
             _check_rows(held, name, tensor, tuple(shapes[name]))
     return steps.pop()
@@ -45,7 +45,7 @@ def _check_rows(held: Sequence[dict[str, Any]], name: str, tensor: str, shape: t
             break
         row += len(rows)
     if row != shape[0]:
-        raise ValueError(f"state of {name} is incomplete: {tensor} has rows up to {row} of {shape[0]}")
+        raise ValueError(f"optimizer state of {name} is incomplete: {tensor} has rows up to {row} of {shape[0]}")
 
 
 def _pieces(held: Sequence[dict[str, Any]], name: str, tensor: str) -> list[tuple[int, torch.Tensor]]:

@@ -1,3 +1,4 @@
+import os
 import threading
 
 import pytest
@@ -18,6 +19,16 @@ def test_a_failed_atomic_write_leaves_the_old_content_and_no_other_file(tmp_path
         atomic_write(path, fail)
     assert read_json(path) == {"a": 1}
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_a_written_file_has_the_rights_that_the_umask_leaves(tmp_path):
+    for mask, rights in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
+        before = os.umask(mask)
+        try:
+            atomic_write_json(tmp_path / "state.json", {})
+        finally:
+            os.umask(before)
+        assert (tmp_path / "state.json").stat().st_mode & 0o777 == rights
 
 
 def test_read_json_names_a_missing_and_a_damaged_file(tmp_path):

@@ -1,6 +1,7 @@
 """Checkpoints come back as they were, or are refused with the name of what is wrong."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,14 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer, save_checkpoint
+from nanoproof.gpt import checkpoint
+from nanoproof.gpt.checkpoint import (
+    find_checkpoint,
+    load_model,
+    load_optimizer,
+    prune_checkpoints,
+    save_checkpoint,
+)
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import Tokenizer
@@ -35,11 +43,7 @@ def test_a_directory_means_its_latest_finished_step(model: GPT, tokenizer: Token
 
 
 def test_the_optimizer_comes_back(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = make_model(tokenizer)
-    optimizer = MuonAdamW.for_model(model)
-    tokens = torch.arange(20)[None]
-    F.cross_entropy(model(tokens)[0], tokens[0]).backward()
-    optimizer.step()
+    model, optimizer = trained(tokenizer)
     save_checkpoint(tmp_path, 1, model, tokenizer, optimizer)
     restored = MuonAdamW.for_model(load_model(tmp_path)[0], matrix_lr=1.0)
     load_optimizer(tmp_path, restored)
@@ -48,6 +52,121 @@ def test_the_optimizer_comes_back(tokenizer: Tokenizer, tmp_path: Path) -> None:
     for key, tensors in before["state"].items():
         for name, pieces in tensors.items():
             assert all(torch.equal(rows, after["state"][key][name][start]) for start, rows in pieces.items())
+
+
+def test_a_checkpoint_half_written_is_none_and_the_one_before_is_found(
+    tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model(tokenizer)
+    optimizer = MuonAdamW.for_model(model)
+    for step in (1, 2):
+        save_checkpoint(tmp_path, step, model, tokenizer, optimizer)
+    write = checkpoint.atomic_write
+
+    def killed_at_the_optimizer(path: Path, writer: Callable) -> None:
+        if path.name.startswith("optim"):
+            raise KeyboardInterrupt
+        write(path, writer)
+
+    monkeypatch.setattr(checkpoint, "atomic_write", killed_at_the_optimizer)
+    for step, latest in ((3, 2), (2, 1)):  # a new step, and one that is written again
+        with pytest.raises(KeyboardInterrupt):
+            save_checkpoint(tmp_path, step, model, tokenizer, optimizer)
+        assert (tmp_path / f"model_{step}.pt").exists()
+        assert load_model(tmp_path)[2]["step"] == latest
+
+
+def trained(tokenizer: Tokenizer) -> tuple[GPT, MuonAdamW]:
+    model = make_model(tokenizer)
+    optimizer = MuonAdamW.for_model(model)
+    tokens = torch.arange(20)[None]
+    F.cross_entropy(model(tokens)[0], tokens[0]).backward()
+    optimizer.step()
+    return model, optimizer
+
+
+@pytest.fixture
+def shared(tokenizer: Tokenizer, tmp_path: Path) -> tuple[Path, MuonAdamW]:
+    """A checkpoint whose optimizer state is in two files, cut through rows and matrices, and the optimizer."""
+    model, optimizer = trained(tokenizer)
+    save_checkpoint(tmp_path, 1, model, tokenizer, optimizer)
+    whole = torch.load(tmp_path / "optim_1.pt", weights_only=True)
+    names = ["optim_1_r0of2.pt", "optim_1_r1of2.pt"]
+    for rank, name in enumerate(names):
+        state: dict = {}
+        for parameter, tensors in whole["state"].items():
+            for tensor, pieces in tensors.items():
+                for start, rows in pieces.items():
+                    cut = (0, len(rows) // 3, len(rows))
+                    part = {start + cut[rank]: rows[cut[rank] : cut[rank + 1]].clone()}
+                    state.setdefault(parameter, {}).setdefault(tensor, {}).update(part)
+        torch.save({**whole, "state": state}, tmp_path / name)
+    manifest = json.loads((tmp_path / "model_1.json").read_text())
+    assert manifest["optimizer"] == ["optim_1.pt"]
+    (tmp_path / "model_1.json").write_text(json.dumps({**manifest, "optimizer": names}))
+    return tmp_path, optimizer
+
+
+def test_optimizer_state_in_several_files_comes_back(shared: tuple[Path, MuonAdamW]) -> None:
+    path, optimizer = shared
+    restored = MuonAdamW.for_model(load_model(path)[0])
+    load_optimizer(path, restored)
+    for key, tensors in optimizer.state_dict()["state"].items():
+        for name, pieces in tensors.items():
+            for start, rows in pieces.items():
+                assert torch.equal(rows, restored.state_dict()["state"][key][name][start])
+
+
+def test_a_missing_or_damaged_file_of_optimizer_state_is_named(shared: tuple[Path, MuonAdamW]) -> None:
+    path, optimizer = shared
+    file = path / "optim_1_r1of2.pt"
+    content = file.read_bytes()
+    file.write_bytes(content[:-100])
+    with pytest.raises(UserError, match=r"optim_1_r1of2\.pt is damaged.*; --resume-fresh-optimizer goes on with fresh"):
+        load_optimizer(path, optimizer)
+    file.unlink()
+    with pytest.raises(UserError, match=r"no such file: .*optim_1_r1of2\.pt; --resume-fresh-optimizer"):
+        load_optimizer(path, optimizer)
+    manifest = json.loads((path / "model_1.json").read_text())
+    (path / "model_1.json").write_text(json.dumps({**manifest, "optimizer": ["optim_1_r0of2.pt"]}))
+    with pytest.raises(UserError, match=r"model_1\.json: optimizer state of .* is incomplete"):
+        load_optimizer(path, optimizer)
+
+
+def test_a_step_that_is_saved_again_leaves_no_files_of_before(
+    shared: tuple[Path, MuonAdamW], tokenizer: Tokenizer
+) -> None:
+    path, optimizer = shared
+    save_checkpoint(path, 1, load_model(path)[0], tokenizer, optimizer)
+    assert [file.name for file in sorted(path.glob("*_1*"))] == ["model_1.json", "model_1.pt", "optim_1.pt"]
+    load_optimizer(path, optimizer)
+
+
+def test_only_the_newest_and_the_protected_checkpoints_are_kept(
+    model: GPT, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    optimizer = MuonAdamW.for_model(model)
+    for step in (1, 2, 3, 4, 5):
+        save_checkpoint(tmp_path, step, model, tokenizer, optimizer)
+    leftovers = ["model_2.pt.0f.tmp", ".model_2.pt.0f.tmp", "model_0.pt", "optim_0_r1of2.pt", "model_6.pt", "notes.txt"]
+    for name in leftovers:
+        (tmp_path / name).write_text("x")
+    assert prune_checkpoints(tmp_path, None) == []
+    assert prune_checkpoints(tmp_path, 2, protect={1, 5, 99}) == [2, 3]
+    kept = [
+        f"{kind}_{step}.{ending}"
+        for step in (1, 4, 5)
+        for kind, ending in (("model", "json"), ("model", "pt"), ("optim", "pt"))
+    ]
+    assert {file.name for file in tmp_path.iterdir()} == {
+        *kept,
+        "tokenizer.json",
+        "model_2.pt.0f.tmp",
+        "model_6.pt",
+        "notes.txt",
+    }
+    assert prune_checkpoints(tmp_path, 1) == [1, 4]
+    assert load_model(tmp_path)[2]["step"] == 5
 
 
 def test_a_missing_optimizer_is_named(model: GPT, tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -63,7 +182,7 @@ def test_an_optimizer_of_another_shape_is_refused_by_name(tokenizer: Tokenizer, 
     F.cross_entropy(small(tokens)[0], tokens[0]).backward()
     optimizer.step()
     save_checkpoint(tmp_path, 1, small, tokenizer, optimizer)
-    with pytest.raises(UserError, match=r"optim_1.pt: state of .* has shape"):
+    with pytest.raises(UserError, match=r"model_1.json: optimizer state of .* has shape .*--resume-fresh-optimizer"):
         load_optimizer(tmp_path, MuonAdamW.for_model(large))
 
 

@@ -194,15 +194,15 @@ def test_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() -> Non
 
     unknown, shape, half, missing, later = (copy.deepcopy(good) for _ in range(5))
     unknown["shapes"]["blocks.9.up.weight"] = [1]
-    refused("state of blocks.9.up.weight, which the model does not have", unknown)
+    refused("optimizer state of blocks.9.up.weight, which the model does not have", unknown)
     shape["shapes"]["head.weight"] = [2, 2]
-    refused(r"state of head.weight has shape \(2, 2\), the model's is \(64, 32\)", shape)
+    refused(r"optimizer state of head.weight has shape \(2, 2\), the model's is \(64, 32\)", shape)
     half["state"]["head.weight"]["square"][0] = half["state"]["head.weight"]["square"][0][:40]
-    refused("state of head.weight is incomplete: square has rows up to 40 of 64", half)
+    refused("optimizer state of head.weight is incomplete: square has rows up to 40 of 64", half)
     del missing["shapes"]["head.weight"]
-    refused("no state of head.weight, which the model has", missing)
+    refused("no optimizer state of head.weight, which the model has", missing)
     later["step"] = 3
-    refused("the files are of different steps: 2, 3", good, later)
+    refused("the files of optimizer state are of different steps: 2, 3", good, later)
     refused("not optimizer state", {"old": {}})
 
 

@@ -1,21 +1,96 @@
+"""Two ranks train as one, share checkpoints with one, and fail together. One start of torchrun serves all tests."""
+
 import subprocess
 import sys
 
+import pytest
 import torch
 
+from nanoproof.common.errors import UserError
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer
 from nanoproof.gpt.optim import MuonAdamW
 from tests.training import small, two_ranks
 
 
-def test_two_ranks_have_the_gradients_of_one_and_the_same_weights(tmp_path):
-    two_ranks.main(tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ranks")
+    two_ranks.train(small.ALONE, path)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    subprocess.run([*command, "-m", "tests.training.two_ranks", str(tmp_path)], check=True, timeout=120)
-    alone, first, second = (torch.load(tmp_path / f"{name}.pt") for name in ("1_0", "2_0", "2_1"))
+    command += ["-m", "tests.training.two_ranks", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    (path / "stderr.txt").write_text(done.stderr)
+    (path / "code.txt").write_text(str(done.returncode))
+    assert (path / "full_1.txt").exists(), done.stderr
+    return path
+
+
+def by_rank(folder, ranks):
+    return [torch.load(folder / f"{ranks}_{rank}.pt", weights_only=True) for rank in range(ranks)]
+
+
+def fresh():
+    return MuonAdamW.for_model(small.model(small.tokenizer()))
+
+
+def rows(optimizer):
+    """All state of an optimizer that is alone, by parameter, tensor and first row."""
+    held = optimizer.state_dict()["state"]
+    return {
+        (name, tensor, start): rows
+        for name, of in held.items()
+        for tensor, at in of.items()
+        for start, rows in at.items()
+    }
+
+
+def test_two_ranks_have_the_gradients_of_one_and_the_same_weights(folder):
+    [alone], [first, second] = by_rank(folder, 1), by_rank(folder, 2)
     assert all(torch.equal(first["weights"][name], second["weights"][name]) for name in first["weights"])
-    optimizers = [MuonAdamW.for_model(small.model(small.tokenizer())) for _ in range(2)]
+    optimizers = [fresh(), fresh()]
     for optimizer, saved in zip(optimizers, ([alone], [first, second])):
         optimizer.load_state_dicts([rank["averages"] for rank in saved])
-    gradients, expected = map(small.gradients, optimizers)
+    expected, gradients = map(small.gradients, optimizers)
     for name, gradient in gradients.items():
         assert torch.allclose(gradient, expected[name], atol=1e-6), name
+    for name, weight in first["weights"].items():
+        assert torch.allclose(weight, alone["weights"][name], atol=1e-3), name
+
+
+def test_a_checkpoint_of_two_ranks_goes_on_alone(folder):
+    path = folder / "by_2"
+    assert sorted(file.name for file in path.glob("optim*")) == ["optim_3_r0of2.pt", "optim_3_r1of2.pt"]
+    model, _, _ = load_model(path)
+    optimizer, expected = MuonAdamW.for_model(model), fresh()
+    load_optimizer(path, optimizer)
+    shares = by_rank(folder, 2)
+    assert all(torch.equal(weight, shares[0]["weights"][name]) for name, weight in model.state_dict().items())
+    expected.load_state_dicts([share["optimizer"] for share in shares])
+    whole = rows(expected)
+    assert whole.keys() == rows(optimizer).keys()
+    assert all(torch.equal(tensor, whole[key]) for key, tensor in rows(optimizer).items())
+
+
+def test_a_checkpoint_of_one_goes_on_with_two_ranks(folder):
+    optimizer = fresh()
+    optimizer.load_state_dicts([torch.load(folder / f"by_1_on_2_{rank}.pt", weights_only=True) for rank in (0, 1)])
+    [alone] = by_rank(folder, 1)
+    expected = fresh()
+    expected.load_state_dicts([alone["optimizer"]])
+    assert all(torch.equal(tensor, rows(optimizer)[key]) for key, tensor in rows(expected).items())
+
+
+def test_what_goes_wrong_on_one_rank_is_raised_on_all_and_leaves_no_checkpoint(folder):
+    first, second = ((folder / f"full_{rank}.txt").read_text() for rank in (0, 1))
+    assert second.startswith("OSError: [Errno 28] No space left on device")
+    assert first == f"UserError: rank 1 failed: {second}"
+    with pytest.raises(UserError, match="no checkpoint"):
+        find_checkpoint(folder / "full")
+
+
+def test_an_error_of_the_user_is_one_line_of_all_ranks_and_named_by_torchrun(folder):
+    text = (folder / "stderr.txt").read_text()
+    lines = [line for line in text.splitlines() if line.startswith("error:")]
+    assert lines == ["error: --model-path nowhere: nothing there"]
+    assert "traceback : error: --model-path nowhere: nothing there" in text
+    assert (folder / "code.txt").read_text() == "1"

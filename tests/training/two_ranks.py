@@ -1,12 +1,16 @@
-"""Run under torchrun: trains on a fixed set; writes optimizer state after a step, and last weights, to a folder."""
+"""What a rank does in `test_ranks.py`, alone or under torchrun: trains on a fixed set, saves, loads, fails."""
 
 import copy
+import errno
 import sys
 from pathlib import Path
 
 import torch
 
-from nanoproof.common.dist import cleanup, gather_json, init_distributed
+from nanoproof.common.dist import DistInfo, cleanup, gather_json, init_distributed
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.gpt import checkpoint
+from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.training.batches import EpochSampler, deal
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
@@ -14,9 +18,8 @@ from nanoproof.training.step import build_optimizer, train_step
 from tests.training import small
 
 
-def main(folder: Path) -> None:
-    torch.set_num_threads(1)
-    dist = init_distributed("cpu")
+def train(dist: DistInfo, folder: Path) -> None:
+    """Three steps; saves a checkpoint, optimizer state after the first step, and last weights."""
     words = small.tokenizer()
     model, examples = small.model(words), small.examples(words)
     optimizer = build_optimizer(model, OptimizerOptions(matrix_lr=0.002))
@@ -27,13 +30,52 @@ def main(folder: Path) -> None:
         train_step(model, optimizer, share, 1.0, batch, LossWeights(0.1), 1.0, dist, words.pad)
         if step == 0:
             averages = copy.deepcopy(optimizer.state_dict())
-    assert gather_json({"rank": dist.rank, "text": "⊢" * dist.rank}) == [
-        {"rank": rank, "text": "⊢" * rank} for rank in range(dist.world_size)
-    ]
-    saved = {"averages": averages, "weights": dict(model.state_dict())}
+    checkpoint.save_checkpoint(folder / f"by_{dist.world_size}", 3, model, words, optimizer, None, dist)
+    saved = {"averages": averages, "weights": dict(model.state_dict()), "optimizer": optimizer.state_dict()}
     torch.save(saved, folder / f"{dist.world_size}_{dist.rank}.pt")
-    cleanup()
+
+
+def load(folder: Path, saved_by: int, world_size: int, rank: int) -> None:
+    """Take up a checkpoint that another number of ranks wrote, and show this rank's share of it."""
+    path = folder / f"by_{saved_by}"
+    model, _, _ = checkpoint.load_model(path)
+    optimizer = MuonAdamW.for_model(model)
+    checkpoint.load_optimizer(path, optimizer)
+    torch.save(optimizer.state_dict(), folder / f"by_{saved_by}_on_{world_size}_{rank}.pt")
+
+
+def save_on_a_full_disk(dist: DistInfo, folder: Path) -> str:
+    """Save where the last rank's disk is full: what each rank says of it."""
+
+    def full(path: Path, write: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    words = small.tokenizer()
+    model = small.model(words)
+    if dist.rank == dist.world_size - 1:
+        checkpoint.atomic_write = full
+    try:
+        checkpoint.save_checkpoint(folder / "full", 0, model, words, MuonAdamW.for_model(model), None, dist)
+    except (OSError, UserError) as error:
+        return f"{type(error).__name__}: {error}"
+    return "saved"
+
+
+def main() -> int:
+    """Under torchrun; ends as a command with a bad option does."""
+    torch.set_num_threads(1)
+    dist, folder = init_distributed("cpu"), Path(sys.argv[1])
+    try:
+        train(dist, folder)
+        load(folder, 1, dist.world_size, dist.rank)
+        assert gather_json({"rank": dist.rank, "text": "⊢" * dist.rank}) == [
+            {"rank": rank, "text": "⊢" * rank} for rank in range(dist.world_size)
+        ]
+        (folder / f"full_{dist.rank}.txt").write_text(save_on_a_full_disk(dist, folder))
+        raise UserError("--model-path nowhere: nothing there")
+    finally:
+        cleanup()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    run_main(main)
