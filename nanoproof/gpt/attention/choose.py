@@ -1,8 +1,8 @@
 """Which attention path is used, and why.
 
 FlashAttention-3 needs a Hopper GPU and the package `flash_attn_interface`, whose kernels torch then calls under its own
-varlen attention; varlen attention needs a GPU of capability 8.0 and half precision; FlexAttention needs Triton to be
-fast; SDPA runs everywhere. None of the paths for GPUs has been run yet.
+varlen attention; varlen attention needs a GPU of capability 8.0 and half precision; FlexAttention needs CUDA and
+Triton; SDPA runs everywhere. None of the paths for GPUs has been run yet.
 """
 
 import importlib.util
@@ -43,9 +43,9 @@ def _missing_for_fa3(device: torch.device, dtype: torch.dtype) -> str | None:
 
 
 def _missing_for_flex(device: torch.device, dtype: torch.dtype) -> str | None:
-    if device.type == "mps":
-        return "torch does not offer it on mps"
-    if device.type == "cuda" and importlib.util.find_spec("triton") is None:
+    if device.type != "cuda":
+        return f"torch has no backward pass of it on {device.type}"
+    if importlib.util.find_spec("triton") is None:
         return "Triton is not installed"
     return None
 
@@ -66,8 +66,7 @@ def choose_attention(device: torch.device, dtype: torch.dtype, wanted: str = "au
         problem = MISSING[wanted](device, dtype)
         if problem is not None:
             raise UserError(f"--attention {wanted}: {problem}")
-        slow = " (all scores are computed: slow)" if wanted == "flex" and device.type != "cuda" else ""
-        return wanted, "asked for" + slow
+        return wanted, "asked for"
     if device.type != "cuda":
         return "sdpa", f"the flash kernels need a CUDA device, this is {device.type}"
     refused: list[str] = []
@@ -88,5 +87,5 @@ def make_path(name: str, device: torch.device) -> AttentionPath:
     if name in ("fa3", "varlen"):
         return VarlenPath()
     if name == "flex":
-        return FlexPath(compiled=device.type == "cuda")
+        return FlexPath()
     return DensePath()

@@ -2,8 +2,8 @@
 
 Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
 
-Fast only where it is compiled (CUDA); elsewhere torch computes all scores, which is good for tests alone. Written
-against torch 2.13; on a GPU it has not been run yet.
+For CUDA, where it is compiled: elsewhere torch 2.13 computes all scores and has no backward pass. The masks are tested
+on CPU; on a GPU it has not been run yet.
 """
 
 from collections.abc import Callable, Sequence
@@ -72,9 +72,9 @@ class FlexAttention:
 
 
 class FlexPath:
-    """The path `flex`; `compiled` False computes all scores."""
+    """The path `flex`; it is compiled by itself where the model is not (`compiled` False is for tests on CPU)."""
 
-    def __init__(self, compiled: bool) -> None:
+    def __init__(self, compiled: bool = True) -> None:
         self._kernel = torch.compile(flex_attention, dynamic=False) if compiled else flex_attention
 
     def open(

@@ -39,7 +39,7 @@ class _Move(torch.autograd.Function):
         return take(x_NF, index)
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         (inverse,) = ctx.saved_tensors
         return take(grad, inverse), None, None
 

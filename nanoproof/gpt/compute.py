@@ -1,0 +1,94 @@
+"""How the forward pass is computed on a device: which attention, compiled or not, 8-bit products or not, and why."""
+
+import importlib.util
+import logging
+import os
+import shutil
+from dataclasses import dataclass
+
+import torch
+
+from nanoproof.common.errors import UserError
+from nanoproof.gpt.attention.choose import choose_attention, make_path
+from nanoproof.gpt.fp8 import convert_to_fp8, missing_for_fp8
+from nanoproof.gpt.model import GPT
+
+log = logging.getLogger(__name__)
+
+COMPILE_CHOICES = ("auto", "on", "off")
+# A forward is compiled once for training and once for evaluation, and again when the sizes of packed batches grow.
+RECOMPILE_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Compute:
+    """What was chosen, each with its reason."""
+
+    attention: str
+    attention_reason: str
+    compiled: bool
+    compiled_reason: str
+    fp8: bool
+    fp8_reason: str
+
+    def decisions(self) -> dict[str, str]:
+        """For `meta.json` and the log."""
+        return {
+            "attention": f"{self.attention} ({self.attention_reason})",
+            "compile": f"{'on' if self.compiled else 'off'} ({self.compiled_reason})",
+            "fp8": f"{'on' if self.fp8 else 'off'} ({self.fp8_reason})",
+        }
+
+    def apply(self, model: GPT) -> None:
+        """Have `model.forward` computed like this. Parameters and their names stay as they are.
+
+        Raises UserError if the model's sizes do not suit 8-bit products.
+        """
+        model.attention = make_path(self.attention, model.device)
+        if self.fp8:
+            try:
+                convert_to_fp8(model)
+            except ValueError as error:
+                raise UserError(f"--fp8: {error}") from error
+        if self.compiled:
+            compile_stream(model)
+
+
+def choose_compute(
+    device: torch.device, dtype: torch.dtype, attention: str = "auto", compiled: str = "auto", fp8: bool = False
+) -> Compute:
+    """Decide for `--attention`, `--compile` and `--fp8`. Raises UserError if what was asked for is not available."""
+    path, path_reason = choose_attention(device, dtype, attention)
+    if device.type == "cuda" and attention == "auto" and path not in ("fa3", "varlen"):
+        log.warning("no flash kernel for packed rows, attention is %s: %s", path, path_reason)
+    on, reason = choose_compile(device, compiled)
+    problem = missing_for_fp8(device, dtype) if fp8 else None
+    if problem is not None:
+        raise UserError(f"--fp8: {problem}")
+    return Compute(path, path_reason, on, reason, fp8, "asked for" if fp8 else "not asked for")
+
+
+def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
+    """Whether to compile, for `--compile`, and the reason. Raises UserError if it is asked for and cannot be done."""
+    if wanted == "off":
+        return False, "asked for"
+    if wanted == "auto" and device.type != "cuda":
+        return False, f"auto compiles on CUDA only, this is {device.type}"
+    problem = None
+    if device.type == "cuda" and importlib.util.find_spec("triton") is None:
+        problem = "Triton is not installed"
+    if device.type == "cpu" and not any(map(shutil.which, (os.environ.get("CXX", "g++"), "g++", "clang++"))):
+        problem = "there is no C++ compiler"
+    if problem is None:
+        return True, "asked for" if wanted == "on" else "CUDA device"
+    if wanted == "on":
+        raise UserError(f"--compile on: {problem}")
+    log.warning("the model is not compiled: %s", problem)
+    return False, problem
+
+
+def compile_stream(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:
+    """Compile the trunk of `model.forward` for fixed shapes (the head is not: how many tokens it is for differs)."""
+    model.compiled_stream = torch.compile(  # type: ignore[call-overload]  # torch's overloads lack recompile_limit
+        model.stream, backend=backend, dynamic=False, fullgraph=fullgraph, recompile_limit=RECOMPILE_LIMIT
+    )
