@@ -16,7 +16,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.progress import Progress
 from nanoproof.common.run_dir import resolve_run_dir
-from nanoproof.gpt.checkpoint import load_model, load_optimizer, read_manifest, save_checkpoint
+from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, read_manifest, save_checkpoint
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.gpt.tokenizer import Tokenizer
@@ -63,6 +63,7 @@ class TrainingLoop(ABC):
         self.run_options, self.start, self.optim, self.dist = run_options, start, optim, dist
         self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
+        self.keep_checkpoints = cadence.keep_checkpoints
         self.state = LoopState()
         self._saved_step = -1
         self.model, self.tokenizer, self.optimizer = self._load(model_options)
@@ -196,6 +197,7 @@ class TrainingLoop(ABC):
         if self.dist.is_main:
             stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)
+            prune_checkpoints(stage.run.path, self.keep_checkpoints)
 
     def summary(self) -> dict[str, str]:
         """What the last lines say, in order; stages add their own numbers."""

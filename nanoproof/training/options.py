@@ -46,6 +46,7 @@ class CadenceOptions:
 
     eval_every: str = opt("200steps", "When to evaluate: Nsteps, H:M:S or never; always at the end.")
     save_every: str = opt("never", "When to save: Nsteps, H:M:S or never; always at the end.")
+    keep_checkpoints: int | None = opt(None, "How many checkpoints to keep, the newest; none keeps all.", min=1)
 
     def __post_init__(self) -> None:
         validate(self, "cadence")
@@ -80,6 +81,8 @@ class OptimizerOptions:
     unembedding_lr: float = opt(0.004, "Learning rate of the output matrix (AdamW).", min=0)
     scalar_lr: float = opt(0.5, "Learning rate of the per-layer scalars (AdamW).", min=0)
     weight_decay: float = opt(0.0, "Weight decay of the matrices.", min=0)
+    momentum: float = opt(0.95, "Momentum of the matrices (Muon).", min=0, max=0.999)
+    momentum_warmup_steps: int = opt(0, "Steps over which the momentum rises from 0.85 to its value.", min=0)
     init_lr_frac: float = opt(0.8, "Fraction of the learning rates to start with.", min=0)
     warmup_frac: float = opt(0.0, "Fraction of training over which the learning rates rise from 0.", min=0, max=1)
     warmdown_frac: float = opt(0.5, "Fraction of training over which they fall at the end.", min=0, max=1)

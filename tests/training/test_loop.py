@@ -41,6 +41,15 @@ def test_evaluations_and_checkpoints_come_when_they_are_due_and_at_the_end(words
     assert sorted(file.name for file in (tmp_path / "run").glob("model_*.pt")) == ["model_3.pt", "model_5.pt"]
 
 
+def test_only_the_newest_checkpoints_are_kept(words, tmp_path):
+    toy_loop.main([*words, "--num-steps", "5", "--save-every", "1steps", "--keep-checkpoints", "2"])
+    names = [file.name for file in sorted((tmp_path / "run").glob("*_[0-9].*"))]
+    assert names == [f"model_{step}.{ending}" for step in (4, 5) for ending in ("json", "pt")] + [
+        "optim_4.pt",
+        "optim_5.pt",
+    ]
+
+
 def test_a_resumed_run_has_one_record_for_each_step(words, tmp_path):
     run = tmp_path / "run"
     toy_loop.main([*words, "--num-steps", "5", "--save-every", "3steps"])
