@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.attention.choose import choose_attention, make_path
+from nanoproof.gpt.attention.choose import SHAPES_DIFFER, choose_attention, make_path
 from nanoproof.gpt.fp8 import convert_to_fp8, missing_for_fp8
 from nanoproof.gpt.model import GPT
 
@@ -44,7 +44,7 @@ class Compute:
 
         Raises UserError if the model's sizes do not suit 8-bit products.
         """
-        model.attention = make_path(self.attention, model.device)
+        model.attention = make_path(self.attention)
         if self.fp8:
             try:
                 convert_to_fp8(model)
@@ -58,10 +58,14 @@ def choose_compute(
     device: torch.device, dtype: torch.dtype, attention: str = "auto", compiled: str = "auto", fp8: bool = False
 ) -> Compute:
     """Decide for `--attention`, `--compile` and `--fp8`. Raises UserError if what was asked for is not available."""
-    path, path_reason = choose_attention(device, dtype, attention)
+    on, reason = choose_compile(device, compiled)
+    if on and attention == SHAPES_DIFFER:
+        if compiled == "on":
+            raise UserError(f"--compile on is for fixed shapes, those of --attention {SHAPES_DIFFER} differ")
+        on, reason = False, f"the shapes of --attention {SHAPES_DIFFER} differ from batch to batch"
+    path, path_reason = choose_attention(device, dtype, attention, on)
     if device.type == "cuda" and attention == "auto" and path not in ("fa3", "varlen"):
         log.warning("no flash kernel for packed rows, attention is %s: %s", path, path_reason)
-    on, reason = choose_compile(device, compiled)
     problem = missing_for_fp8(device, dtype) if fp8 else None
     if problem is not None:
         raise UserError(f"--fp8: {problem}")

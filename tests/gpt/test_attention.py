@@ -94,11 +94,14 @@ def test_the_flash_kernel_is_called_as_torch_wants_it() -> None:
     assert varlen_attn.__module__ == "torch.nn.attention.varlen"
 
 
-def test_auto_takes_masks_without_a_gpu_and_says_why() -> None:
-    name, reason = choose_attention(CPU, torch.float32)
-    assert name == "sdpa"
-    assert "cpu" in reason
-    assert isinstance(make_path(name, CPU), DensePath)
+@pytest.mark.parametrize(
+    ("compiled", "expected", "path"), [(False, "unpacked", UnpackedPath), (True, "sdpa", DensePath)]
+)
+def test_auto_without_a_gpu_says_why(compiled: bool, expected: str, path: type) -> None:
+    name, reason = choose_attention(CPU, torch.float32, compiled=compiled)
+    assert name == expected
+    assert "the flash kernels need a CUDA device, this is cpu" in reason
+    assert isinstance(make_path(name), path)
 
 
 @pytest.mark.parametrize(

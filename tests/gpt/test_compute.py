@@ -110,6 +110,9 @@ def test_what_is_asked_for_and_cannot_be_had_is_refused(tokenizer: Tokenizer, mo
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(UserError, match=r"--compile on: there is no C\+\+ compiler"):
         choose_compute(CPU, torch.float32, compiled="on")
+    monkeypatch.undo()
+    with pytest.raises(UserError, match="--compile on is for fixed shapes, those of --attention unpacked differ"):
+        choose_compute(CPU, torch.float32, attention="unpacked", compiled="on")
     odd = make_model(tokenizer, depth=2, aspect_ratio=12, head_dim=12)
     with pytest.raises(UserError, match="--fp8: the sizes of qkv must be multiples of 16, got 24"):
         Compute("sdpa", "", False, "", True, "").apply(odd)

@@ -2,7 +2,8 @@
 
 FlashAttention-3 needs a Hopper GPU and the package `flash_attn_interface`, whose kernels torch then calls under its own
 varlen attention; varlen attention needs a GPU of capability 8.0 and half precision; FlexAttention needs CUDA and
-Triton; SDPA runs everywhere. None of the paths for GPUs has been run yet.
+Triton; SDPA runs everywhere, on whole rows or on the examples that were packed into them. None of the paths for GPUs
+has been run yet.
 """
 
 import importlib.util
@@ -14,6 +15,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.gpt.attention.contract import AttentionPath
 from nanoproof.gpt.attention.dense import DensePath
 from nanoproof.gpt.attention.flex import FlexPath
+from nanoproof.gpt.attention.unpacked import UnpackedPath
 from nanoproof.gpt.attention.varlen import VarlenPath
 
 HALF = (torch.bfloat16, torch.float16)
@@ -50,17 +52,22 @@ def _missing_for_flex(device: torch.device, dtype: torch.dtype) -> str | None:
     return None
 
 
-# In the order in which `auto` tries them: what is missing to use a path (None: nothing).
+# What is missing to use a path (None: nothing), in the order in which `auto` tries them on a GPU.
 MISSING: dict[str, Callable[[torch.device, torch.dtype], str | None]] = {
     "fa3": _missing_for_fa3,
     "varlen": _missing_for_flash,
     "flex": _missing_for_flex,
     "sdpa": lambda device, dtype: None,
+    "unpacked": lambda device, dtype: None,
 }
 ATTENTION_CHOICES = ("auto", *MISSING)
+SHAPES_DIFFER = "unpacked"
+"""The path whose shapes differ from batch to batch: not for compiled code."""
 
 
-def choose_attention(device: torch.device, dtype: torch.dtype, wanted: str = "auto") -> tuple[str, str]:
+def choose_attention(
+    device: torch.device, dtype: torch.dtype, wanted: str = "auto", compiled: bool = False
+) -> tuple[str, str]:
     """The path for `--attention` and the reason. Raises UserError if the one that was asked for is not available."""
     if wanted != "auto":
         problem = MISSING[wanted](device, dtype)
@@ -68,7 +75,8 @@ def choose_attention(device: torch.device, dtype: torch.dtype, wanted: str = "au
             raise UserError(f"--attention {wanted}: {problem}")
         return wanted, "asked for"
     if device.type != "cuda":
-        return "sdpa", f"the flash kernels need a CUDA device, this is {device.type}"
+        reason = f"the flash kernels need a CUDA device, this is {device.type}"
+        return "sdpa" if compiled or device.type != "cpu" else "unpacked", reason
     refused: list[str] = []
     for name, missing in MISSING.items():
         problem = missing(device, dtype)
@@ -78,7 +86,7 @@ def choose_attention(device: torch.device, dtype: torch.dtype, wanted: str = "au
     return name, "; ".join(refused) or "the fastest there is"
 
 
-def make_path(name: str, device: torch.device) -> AttentionPath:
+def make_path(name: str) -> AttentionPath:
     """The path of that name, which `choose_attention` found to be available."""
     if name == "fa3":
         from torch.nn.attention import activate_flash_attention_impl
@@ -88,4 +96,4 @@ def make_path(name: str, device: torch.device) -> AttentionPath:
         return VarlenPath()
     if name == "flex":
         return FlexPath()
-    return DensePath()
+    return UnpackedPath() if name == "unpacked" else DensePath()
