@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass, replace
 
 from nanoproof.common.config import opt, validate
-from nanoproof.data.lean_words import all_words, is_opaque
+from nanoproof.data.lean_words import inaccessible_words, is_opaque, words_of
 from nanoproof.data.renaming import Renaming, is_readable, kept_names, new_names, new_tags
 from nanoproof.data.reordering import (
     like,
@@ -19,7 +19,7 @@ from nanoproof.data.reordering import (
 )
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.errors import ProtocolError
-from nanoproof.lean.state import Goal, ProofState, parse_state
+from nanoproof.lean.state import LINE_WIDTH, Goal, ProofState, parse_state
 
 
 @dataclass(frozen=True)
@@ -37,50 +37,74 @@ class AugmentConfig:
 DEFAULT = AugmentConfig()
 
 
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """What is to be done with a transition."""
+
+    renames: bool
+    retags: bool
+    shuffles: bool
+
+    @classmethod
+    def of(cls, config: AugmentConfig, rng: random.Random) -> "_Draw":
+        return cls(*(rng.random() < share for share in (config.rename, config.rename_tags, config.shuffle)))
+
+    def __bool__(self) -> bool:
+        return self.renames or self.retags or self.shuffles
+
+
 def augment(
     state: ProofState, tactic: str, rng: random.Random, config: AugmentConfig = DEFAULT
 ) -> tuple[ProofState, str]:
     """The state and the tactic changed alike, or as they are; the same for the same `rng`."""
-    after, tactic, _ = _augmented(state, tactic, None, rng, config)
-    return after, tactic
+    state, tactic, _ = _augmented(state, tactic, None, rng, _Draw.of(config, rng))
+    return state, tactic
 
 
 def augment_transition(transition: Transition, rng: random.Random, config: AugmentConfig = DEFAULT) -> Transition:
-    """The transition with its states and its tactic changed alike, or as it is; the same for the same `rng`."""
+    """The transition with its states and its tactic changed alike, or as it is; the same for the same `rng`.
+
+    The state after the tactic has the new names; the order of its hypotheses is what the tactic would make of the new
+    order but for rare cases.
+    """
+    draw = _Draw.of(config, rng)
+    if not draw:
+        return transition
     try:
         state = parse_state(transition.state)
         after = parse_state(transition.state_after) if transition.state_after else None
     except ProtocolError:
         return transition
-    if str(state) != transition.state or (after is not None and str(after) != transition.state_after):
+    if state.text != transition.state or (after is not None and after.text != transition.state_after):
         return transition
-    state, tactic, after = _augmented(state, transition.tactic, after, rng, config)
-    return replace(
-        transition,
-        state=str(state),
-        tactic=tactic,
-        state_after=transition.state_after if after is None else str(after),
-    )
+    state, tactic, after = _augmented(state, transition.tactic, after, rng, draw)
+    after_text = transition.state_after if after is None else after.text
+    return replace(transition, state=state.text, tactic=tactic, state_after=after_text)
 
 
 def _augmented(
-    state: ProofState, tactic: str, after: ProofState | None, rng: random.Random, config: AugmentConfig
+    state: ProofState, tactic: str, after: ProofState | None, rng: random.Random, draw: _Draw
 ) -> tuple[ProofState, str, ProofState | None]:
     """State, tactic and the state after it, changed alike."""
-    renames, retags, shuffles = (rng.random() < share for share in (config.rename, config.rename_tags, config.shuffle))
     states = [state.text] if after is None else [state.text, after.text]
     if any(is_opaque(text) for text in (*states, tactic)) or not is_readable(tactic):
         return state, tactic, after
-    if shuffles:
+    hidden = set() if after is None else inaccessible_words(after.text) - inaccessible_words(state.text)
+    if draw.shuffles and not hidden:
         state, after = _shuffled(state, tactic, after, rng)
-    if renames or retags:
-        used = all_words("\n".join((*states, tactic)))
-        names = new_names(state, kept_names(states, tactic), used, rng) if renames else {}
-        renaming = Renaming(names, new_tags(state, tactic, used, rng) if retags else {})
-        if renaming:
-            state, tactic = renaming.state(state), renaming.tactic(tactic)
+    if draw.renames or draw.retags:
+        used = words_of("\n".join((*states, tactic)))
+        names = new_names(state, kept_names(states, tactic, used) | hidden, used, rng) if draw.renames else {}
+        renaming = Renaming(names, new_tags(state, tactic, used, rng) if draw.retags else {})
+        renamed = renaming.state(state)
+        if _width(renamed.text) <= max(LINE_WIDTH, _width(state.text)):  # else Lean would break lines elsewhere
             after = None if after is None else renaming.state(after)
+            return renamed, renaming.tactic(tactic), after
     return state, tactic, after
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.split("\n")))
 
 
 def _shuffled(

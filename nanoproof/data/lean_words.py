@@ -18,7 +18,8 @@ _WORD = re.compile(
     r"|--[^\n]*|/-(?s:.*?)-/|[0-9]\w*|⁻¹'|''|'(?:[^\\']|\\.[^']*)'"
 )
 _OPAQUE = re.compile(r'["`«]')
-_IS_NAME = re.compile(ATOM)
+_NAME = re.compile(ATOM)
+_INACCESSIBLE = re.compile(f"({ATOM})✝")
 
 
 def is_opaque(text: str) -> bool:
@@ -28,23 +29,17 @@ def is_opaque(text: str) -> bool:
 
 def is_plain_name(text: str) -> bool:
     """Whether the text is one name without dots, quotes or marks."""
-    return _IS_NAME.fullmatch(text) is not None
+    return _NAME.fullmatch(text) is not None
 
 
-def local_words(text: str) -> set[str]:
-    """The first components of the dotted names of the text, with the mark of inaccessible ones."""
-    return {head + dagger for mark, head, dagger, _ in _WORD.findall(text) if head and not mark}
+def words_of(text: str) -> set[str]:
+    """Every name and part of a dotted name in the text, whatever its place: fields, holes and the `x` of `x✝` too."""
+    return set(_NAME.findall(text))
 
 
-def all_words(text: str) -> set[str]:
-    """Every name and part of a name in the text, whatever its place: fields, holes and the bases of `x✝` too."""
-    words: set[str] = set()
-    for _, head, _, tail in _WORD.findall(text):
-        if head:
-            words.add(head)
-            if tail:
-                words.update(tail.split("."))
-    return words
+def inaccessible_words(text: str) -> set[str]:
+    """What is hidden by a mark: `x` for `x✝` and `x✝¹`."""
+    return set(_INACCESSIBLE.findall(text)) if "✝" in text else set()
 
 
 def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] | None = None) -> str:

@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from nanoproof.data.lean_words import local_words
+from nanoproof.data.lean_words import words_of
 from nanoproof.lean.state import Hypothesis
 
 
@@ -92,7 +92,7 @@ def new_name(hypothesis: Hypothesis, sorts: Mapping[str, str], used: Collection[
 
 def _drawer(kind: str, hypothesis: Hypothesis, sorts: Mapping[str, str], rng: random.Random) -> Callable[[], str]:
     pool = POOLS[kind]
-    mentioned = sorted(word for word in local_words(hypothesis.type) if word in sorts and len(word) == 1)
+    mentioned = sorted(word for word in words_of(hypothesis.type) if len(word) == 1 and word in sorts)
 
     def draw() -> str:
         if kind == "hypothesis" and mentioned and rng.random() < 0.3:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nanoproof.data.lean_words import ATOM, all_words, is_plain_name, rename_words
+from nanoproof.data.lean_words import ATOM, is_plain_name, rename_words, words_of
 from nanoproof.data.name_pools import new_name
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 
@@ -37,9 +37,8 @@ TACTIC_WORDS = _words(
     zeta zify
     """
 )
-_BINDING_WORDS = ("let", "have", "set", "obtain", "haveI", "letI", "replace")
 
-_BEFORE_ASSIGN = re.compile(rf"(?:([a-zA-Z]+)\s+)?(?<![\w.✝])({ATOM})\s*:=")
+_FIELD = re.compile(rf"(?:[({{,;\n]|\bwith\b)\s*({ATOM})\s*:=")
 _UNIVERSES = re.compile(r"\b(?:Type|Sort)\s+(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|(\w+))|\.\{([^}]*)\}")
 _ATTACHED = re.compile(r"(?<=[^\s(\[{⟨,!%])\[([^\]]*)\]")
 _IN_BRACES = re.compile(rf"[{{,]\s*({ATOM})(?=\s*[,}}])")
@@ -67,13 +66,20 @@ class Renaming:
 
     names: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    _known: dict[str, str] = field(default_factory=dict, repr=False)
+    """Texts that were changed before; most hypotheses are there before and after a tactic."""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.tags)
 
     def text(self, text: str) -> str:
         """A type, value or tactic with the new names; tags stay as they are."""
-        return rename_words(text, self.names, self.tags)
+        if not any(name in text for name in self.names) and not any(tag in text for tag in self.tags):
+            return text  # the usual case, and cheaper to see so
+        renamed = self._known.get(text)
+        if renamed is None:
+            renamed = self._known[text] = rename_words(text, self.names, self.tags)
+        return renamed
 
     def tactic(self, tactic: str) -> str:
         """A tactic with the new names and tags."""
@@ -97,8 +103,10 @@ class Renaming:
         return Goal(self.text(goal.type), hypotheses, None if goal.tag is None else self._new_tag(goal.tag))
 
     def _hypothesis(self, item: Hypothesis) -> Hypothesis:
-        name = self.names.get(item.user_name, item.user_name)
-        return Hypothesis(name, self.text(item.type), None if item.value is None else self.text(item.value))
+        name, type_ = self.names.get(item.user_name, item.user_name), self.text(item.type)
+        if item.value is not None:
+            return Hypothesis(name, type_, self.text(item.value))
+        return item if name == item.user_name and type_ == item.type else Hypothesis(name, type_)
 
     def _new_tag(self, tag: str) -> str:
         """A child's tag begins with its parent's."""
@@ -113,18 +121,19 @@ def is_readable(tactic: str) -> bool:
     return _UNREADABLE.search(tactic) is None
 
 
-def kept_names(states: Iterable[str], tactic: str) -> set[str]:
-    """Words that may stand for something else than a local name and so must stay."""
+def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[str]:
+    """Those of the words in `used` that may stand for something else than a local name and so must stay."""
     kept = set(KEPT)
+    kept.update(word.rpartition("_")[0] for word in used if word[-1].isdigit())  # `∃ a_1` is so called because of `a`
     for text in (*states, tactic):
         if ":=" in text:
-            kept.update(name for word, name in _BEFORE_ASSIGN.findall(text) if word not in _BINDING_WORDS)
+            kept.update(_FIELD.findall(text))
         if "Type" in text or "Sort" in text or ".{" in text:
             for groups in _UNIVERSES.findall(text):
-                kept |= all_words(" ".join(groups))
+                kept |= words_of(" ".join(groups))
         if "[" in text:
             for inside in _ATTACHED.findall(text):
-                kept |= all_words(inside)
+                kept |= words_of(inside)
     if "{" in tactic:
         kept.update(_IN_BRACES.findall(tactic))
     if "|" in tactic and _HAS_PATTERNS.search(tactic):
@@ -132,7 +141,7 @@ def kept_names(states: Iterable[str], tactic: str) -> set[str]:
     if "case" in tactic:
         kept.update(_case_tags(tactic))
     kept.update(_FIRST_WORDS.findall(tactic))
-    kept.update(TACTIC_WORDS.intersection(all_words(tactic)))
+    kept.update(TACTIC_WORDS.intersection(words_of(tactic)))
     return kept
 
 

@@ -8,22 +8,24 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 
-from nanoproof.data.lean_words import is_plain_name, local_words
+from nanoproof.data.lean_words import is_plain_name, words_of
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 
-_ORDER_MATTERS = re.compile(r"\b(?:revert|generalizing|induction'?|wlog|comm|generalize|ac_rfl|ac_nf)\b|_comm\b")
+_ORDER_MATTERS = re.compile(r"\b(?:revert|generalizing|generalize|induction'?|wlog)\b|\bsimp.*_comm\b", re.DOTALL)
+"""What is taken back into the goal comes in the order of the context; sums are sorted by when variables were made."""
 _SEVERAL_GOALS = re.compile(
     r"\b(?:all_goals|any_goals|case'?|rotate_left|rotate_right|swap|pick_goal|on_goal|next|exacts|swap_var|iterate|repeat)\b"
 )
 _SEVERAL_TACTICS = re.compile(r"[;\n·]|<;>|\bby\b|=>(?!\s*\?_)")
-_HIDES = re.compile(r"[⋯\[⟨]")
+_UNSEEN = ("Type", "Sort", "Fact", "Decidable", "Inhabited", "Nonempty")
+_HIDES = re.compile(r"[⋯\[⟨]|(?<![\w.])_")
 
 
 def may_shuffle_hypotheses(state: ProofState, tactic: str) -> bool:
     """Whether the tactic does the same whatever the order of the hypotheses."""
     if "?" in state.text:  # what fills a hole may depend on what is found first
         return False
-    return not (_ORDER_MATTERS.search(tactic) and ("simp" in tactic or _SEVERAL_TACTICS.search(tactic)))
+    return _ORDER_MATTERS.search(tactic) is None
 
 
 def may_shuffle_goals(state: ProofState, tactic: str) -> bool:
@@ -52,8 +54,12 @@ def shuffled_hypotheses(goal: Goal, rng: random.Random) -> Goal:
 
 
 def _stays(item: Hypothesis) -> bool:
-    """Whether no hypothesis may move past this one."""
-    return not is_plain_name(item.user_name) or item.user_name.startswith(("inst", "_inst")) or "Fact" in item.type
+    """Whether no hypothesis may move past this one: some may depend on it without mentioning it."""
+    return (
+        not is_plain_name(item.user_name)
+        or item.user_name.startswith(("inst", "_inst"))
+        or item.type.startswith(_UNSEEN)
+    )
 
 
 def _any_order(items: Sequence[Hypothesis], rng: random.Random) -> list[Hypothesis]:
@@ -77,7 +83,7 @@ def _needs(items: Sequence[Hypothesis], place: int) -> set[int]:
     text = item.type if item.value is None else f"{item.type} {item.value}"
     if _HIDES.search(text):
         return set(range(place))
-    words = local_words(text)
+    words = words_of(text)
     return {earlier for earlier in range(place) if items[earlier].user_name in words}
 
 
@@ -86,19 +92,14 @@ def like(goal: Goal, ranks: Mapping[str, int]) -> Goal:
 
     A hypothesis that would come before something that it mentions moves behind it.
     """
-    ranked = sorted((item for item in goal.hypotheses if item.user_name in ranks), key=lambda h: ranks[h.user_name])
-    following = iter(ranked)
-    slots = [next(following) if item.user_name in ranks else item for item in goal.hypotheses]
-    names = {item.user_name for item in slots}
-    made: list[Hypothesis] = []
-    done: set[str] = set()
-    while slots:
-        item = next((s for s in slots if not (_mentioned(s) & names) - done - {s.user_name}), slots[0])
-        slots.remove(item)
-        made.append(item)
-        done.add(item.user_name)
-    return Goal(goal.type, tuple(made), goal.tag)
-
-
-def _mentioned(item: Hypothesis) -> set[str]:
-    return local_words(item.type if item.value is None else f"{item.type} {item.value}")
+    items = goal.hypotheses
+    ranked = [place for place, item in enumerate(items) if item.user_name in ranks]
+    following = iter(sorted(ranked, key=lambda place: ranks[items[place].user_name]))
+    left = [next(following) if item.user_name in ranks else place for place, item in enumerate(items)]
+    needs = [_needs(items, place) for place in range(len(items))]
+    order: list[int] = []
+    while left:
+        place = next(place for place in left if needs[place].isdisjoint(left))
+        left.remove(place)
+        order.append(place)
+    return Goal(goal.type, tuple(items[place] for place in order), goal.tag)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from nanoproof.lean.errors import ProtocolError
@@ -124,14 +124,15 @@ def _entries(text: str) -> list[str]:
     return entries
 
 
-def _parse_hypotheses(entry: str) -> list[Hypothesis]:
+@lru_cache(maxsize=4096)  # most lines of a state are those of the state before
+def _parse_hypotheses(entry: str) -> tuple[Hypothesis, ...]:
     match = _HYPOTHESIS.fullmatch(entry)
     if match is None:
         raise ProtocolError(f"not a hypothesis as Lean prints it: {entry[:200]!r}")
     rest = match["rest"]
     split = find_top_level(rest, ":=") if ":=" in rest else -1
     type_text, value = (rest, None) if split < 0 else (rest[:split].rstrip(), _dedent(rest[split + 2 :].strip()))
-    return [Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"])]
+    return tuple(Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"]))
 
 
 def _hypothesis_lines(hypotheses: tuple[Hypothesis, ...]) -> list[str]:
@@ -165,7 +166,7 @@ def _indent(text: str) -> str:
 
 
 def _dedent(text: str) -> str:
-    return re.sub(r"\n {1,2}", "\n", text)
+    return re.sub(r"\n {1,2}", "\n", text) if "\n" in text else text
 
 
 def _text(value: Any) -> str:
