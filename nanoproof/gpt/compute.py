@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -51,7 +52,7 @@ class Compute:
             except ValueError as error:
                 raise UserError(f"--fp8: {error}") from error
         if self.compiled:
-            compile_stream(model)
+            compile_model(model)
 
 
 def choose_compute(
@@ -91,8 +92,12 @@ def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
     return False, problem
 
 
-def compile_stream(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:
-    """Compile the trunk of `model.forward` for fixed shapes (the head is not: how many tokens it is for differs)."""
-    model.compiled_stream = torch.compile(  # type: ignore[call-overload]  # torch's overloads lack recompile_limit
-        model.stream, backend=backend, dynamic=False, fullgraph=fullgraph, recompile_limit=RECOMPILE_LIMIT
-    )
+def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:
+    """Compile the trunk of `model.forward`, and the head of `model.losses`, for fixed shapes.
+
+    The head of `model.forward` is not compiled: for how many tokens it is differs from batch to batch.
+    """
+    options = {"backend": backend, "dynamic": False, "fullgraph": fullgraph, "recompile_limit": RECOMPILE_LIMIT}
+    compiler: Any = torch.compile
+    model.compiled_stream = compiler(model.stream, **options)
+    model.compiled_nll = compiler(model.nll, **options)

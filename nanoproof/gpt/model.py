@@ -151,9 +151,10 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         self.compute_dtype = compute_dtype
-        # How `forward` is computed; `compute.py` sets both. The engine brings its own attention and is not compiled.
+        # How `forward` is computed; `compute.py` sets these. The engine brings its own attention and is not compiled.
         self.attention: AttentionPath = DensePath()
         self.compiled_stream: Callable[[torch.Tensor, torch.Tensor, Attend], torch.Tensor] | None = None
+        self.compiled_nll: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None = None
         self.embedding = nn.Embedding(config.padded_vocab_size, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.depth))
         self.head = Linear(config.width, config.padded_vocab_size)
@@ -224,6 +225,17 @@ class GPT(nn.Module):
         `layout` says what packed rows hold; None means that every row is one causal text. Raises ValueError for rows
         longer than the positions.
         """
+        x_BTC = self.hidden(tokens_BT, layout)
+        return self.logits(x_BTC if select_N is None else x_BTC.flatten(0, 1)[select_N])
+
+    def losses(
+        self, tokens_BT: torch.Tensor, targets_BT: torch.Tensor, layout: RowLayout | None = None
+    ) -> torch.Tensor:
+        """-log p of each target, fp32 (B, T); 0 where the target is -1. For rows in which nearly all tokens count."""
+        return (self.compiled_nll or self.nll)(self.hidden(tokens_BT, layout), targets_BT)
+
+    def hidden(self, tokens_BT: torch.Tensor, layout: RowLayout | None = None) -> torch.Tensor:
+        """What the head reads, (B, T, C), computed as `compute.py` has chosen; see `forward`."""
         num_tokens, device = tokens_BT.shape[1], tokens_BT.device
         if layout is None and num_tokens > self.config.sequence_len:
             raise ValueError(f"{num_tokens} tokens, but the model is made for {self.config.sequence_len}")
@@ -233,10 +245,8 @@ class GPT(nn.Module):
         attend = self.attention.open(self.config.windows, layout, (tokens_BT.shape[0], num_tokens), device)
         rope_BTD = self.rope[positions_BT]
         if self.compiled_stream is None:
-            x_BTC = self.stream(tokens_BT, rope_BTD, attend)
-        else:
-            x_BTC = self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
-        return self.logits(x_BTC if select_N is None else x_BTC.flatten(0, 1)[select_N])
+            return self.stream(tokens_BT, rope_BTD, attend)
+        return self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
 
     def trunk(self, tokens_BT: torch.Tensor, positions_BT: torch.Tensor, attend: Attend) -> torch.Tensor:
         """The residual stream after the last layer, normalised, (B, T, C)."""
@@ -253,8 +263,17 @@ class GPT(nn.Module):
 
     def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
         """fp32 logits (..., V) from normalised activations (..., C), bounded softly; only of `vocabulary` if given."""
-        weight = self.head.weight[vocabulary or slice(self.config.vocab_size)].to(x.dtype)
-        return LOGIT_SOFTCAP * torch.tanh(F.linear(x, weight).float() / LOGIT_SOFTCAP)
+        if vocabulary is None:  # the padded matrix, whose size suits the kernels
+            out = F.linear(x, self.head.weight.to(x.dtype))[..., : self.config.vocab_size]
+        else:
+            out = F.linear(x, self.head.weight[vocabulary].to(x.dtype))
+        return LOGIT_SOFTCAP * torch.tanh(out.float() / LOGIT_SOFTCAP)
+
+    def nll(self, x_BTC: torch.Tensor, targets_BT: torch.Tensor) -> torch.Tensor:
+        """-log p of the targets by the head, (B, T); 0 where there is none (-1)."""
+        logits_NV = self.logits(x_BTC.flatten(0, 1))
+        nll_N = F.cross_entropy(logits_NV, targets_BT.flatten(), ignore_index=-1, reduction="none")
+        return nll_N.view_as(targets_BT)
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
         """For each weight that is one or more stacked matrices (Muon's share): the row counts, by parameter name."""

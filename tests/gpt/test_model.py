@@ -60,6 +60,14 @@ def test_selected_positions_have_the_same_logits(model: GPT, tokenizer: Tokenize
     torch.testing.assert_close(model(tokens, select_N=chosen), model(tokens).flatten(0, 1)[chosen])
 
 
+def test_losses_are_those_of_the_logits_and_0_without_a_target(model: GPT, tokenizer: Tokenizer) -> None:
+    tokens, targets = random_tokens(tokenizer, 2, 9), random_tokens(tokenizer, 2, 9, seed=1)
+    targets[0, 3:5] = -1
+    expected = -model(tokens).log_softmax(dim=-1).gather(2, targets.clamp(min=0).unsqueeze(2)).squeeze(2)
+    expected[0, 3:5] = 0
+    torch.testing.assert_close(model.losses(tokens, targets), expected)
+
+
 def test_without_a_mask_no_token_sees_what_follows(model: GPT, tokenizer: Tokenizer) -> None:
     tokens = random_tokens(tokenizer, 1, 12)
     changed = tokens.clone()
