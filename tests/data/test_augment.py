@@ -322,6 +322,6 @@ def test_augmented_tactics_do_the_same_in_nanolean() -> None:
             counts[verdict(item, rng)] += 1
     print(dict(counts))
     assert counts.keys() <= {"works", "unchanged", "leaves other texts"}, next(iter(counts - Counter()))
-    assert counts["works"] > 700 and counts["unchanged"] < 0.15 * counts.total()
+    assert counts["works"] > 500 and counts["unchanged"] < 0.15 * counts.total()
     # Where a hypothesis takes the place of another, and bound variables that are called as in a library statement.
     assert counts["leaves other texts"] < 0.02 * counts.total()
