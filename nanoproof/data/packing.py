@@ -77,6 +77,10 @@ class PackedBatch:
         """Rows `start` to `stop` as a batch of their own."""
         return PackedBatch(*(getattr(self, name)[start:stop] for name in self.__slots__))
 
+    def split(self, rows: int) -> list["PackedBatch"]:
+        """Batches of so many rows each, the last of what remains."""
+        return [self.rows(start, start + rows) for start in range(0, self.tokens.shape[0], rows)]
+
     def layout(self, prefix_lm: bool = False) -> RowLayout:
         """What the model must know of the rows besides their tokens."""
         return RowLayout(self.positions, self.segments, self.branches, prefix_lm)

@@ -21,7 +21,7 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.transitions import Transition
-from nanoproof.gpt.checkpoint import load_model, load_optimizer, save_checkpoint
+from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import model_policy
 from nanoproof.policy.sampling import SamplingConfig
@@ -35,7 +35,7 @@ from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
 from nanoproof.selfplay.options import RLOptions
 from nanoproof.selfplay.status import StatusWriter
-from nanoproof.training.batches import EncodedSet, EpochSampler, deal
+from nanoproof.training.batches import EpochSampler, TransitionSet, deal
 from nanoproof.training.data import load_transitions
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, CadenceOptions, OptimizerOptions, RunOptions, StartOptions
@@ -80,6 +80,7 @@ class ReinforcementLearning:
         self.batch, self.optim, self.dist = batch, optim, dist
         self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
+        self.keep_checkpoints = cadence.keep_checkpoints
         self.collect_seconds = duration(options.collect_max_time, "--collect-max-time")
         self.max_seconds = duration(options.max_time, "--max-time")
         if batch.target_examples_per_step < dist.world_size:
@@ -92,15 +93,18 @@ class ReinforcementLearning:
         self.experience = Experience(self.theorems, Matchmaker(len(self.theorems), matchmaker), buffers)
         limits = ExampleLimits(sequence=min(batch.row_length, self.model.config.sequence_len))
         self.limits = limits
-        self.sft = EncodedSet.encode(self.tokenizer, load_transitions(options.sft_data)[0], limits).examples
-        if not self.sft:
+        transitions = load_transitions(options.sft_data)[0]
+        self.sft = TransitionSet(
+            self.tokenizer, transitions, limits, seed=run_options.seed, augment=options.augment_data
+        )
+        if len(self.sft) == 0:
             raise UserError(f"--sft-data {options.sft_data}: no transition fits in {limits.sequence} tokens")
         self.sft_sampler = EpochSampler(len(self.sft), run_options.seed)
         if self.state.sft_position:
             try:
                 self.sft_sampler.restore(self.state.sft_position)
             except ValueError as error:
-                raise UserError(f"--sft-data {options.sft_data} is not that of the resumed run: {error}") from error
+                raise UserError(f"--sft-data {options.sft_data} is not as in the resumed run: {error}") from error
         self.phase = "starting"
         self._evaluations = itertools.count()
 
@@ -315,7 +319,7 @@ class ReinforcementLearning:
         replay, negative = self.experience.buffers.replay, self.experience.buffers.negative
         if len(replay) == 0:
             sft_total = self.batch.target_examples_per_step
-        sft = [self.sft[index] for index in deal(self.sft_sampler.batch(sft_total), self.dist)]
+        sft = self.sft.examples(list(deal(self.sft_sampler.picks(sft_total), self.dist)))
         rest = len(range(self.dist.rank, self.batch.target_examples_per_step, self.dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, self.options.negative_fraction)) if rest > 0 and len(negative) else 0
         drawn = [(item, False) for item in replay.sample(rng, max(0, rest - failed))] if rest > failed else []
@@ -358,3 +362,4 @@ class ReinforcementLearning:
         )
         if self.dist.is_main:
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)
+            prune_checkpoints(self.stage.run.path, self.keep_checkpoints, protect={self.state.best_step})

@@ -32,6 +32,7 @@ class RLOptions:
     collect_max_time: str = opt("1:00:00", "A collection ends after H:M:S even if it has too few transitions.")
     num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
+    augment_data: bool = opt(True, "Rename and reorder what may be in the SFT data, anew in each epoch.")
     replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
     negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept.", min=0)
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)

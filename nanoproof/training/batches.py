@@ -1,29 +1,103 @@
-"""Which examples go into which step: a fresh permutation for each epoch, dealt over the ranks."""
+"""Which examples go into which step, and what they are made of: a fresh permutation for each epoch, dealt over the
+ranks; each transition augmented anew in each epoch; encoded on a thread while earlier steps train."""
 
+import random
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from nanoproof.common.dist import DistInfo
-from nanoproof.data.packing import Example, ExampleLimits, encode_transition
+from nanoproof.common.suggestion import NUM_VALUE_BINS
+from nanoproof.data.augment import augment_transition
+from nanoproof.data.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
 from nanoproof.data.transitions import Transition
+from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.training.options import BatchOptions
+
+T = TypeVar("T")
+ENCODED_AT_ONCE = 4096
+STEPS_AHEAD = 4
+MAX_DEPTH_WEIGHT = 10.0
+"""Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
 
-@dataclass(frozen=True)
-class EncodedSet:
-    """Encoded transitions, and how many were over the limits and left out."""
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A transition of a set, in an epoch."""
 
-    examples: list[Example]
-    too_long: int
+    epoch: int
+    index: int
 
-    @classmethod
-    def encode(cls, tokenizer: Tokenizer, transitions: Sequence[Transition], limits: ExampleLimits) -> "EncodedSet":
-        """Encode every transition that is within the limits."""
-        encoded = [encode_transition(tokenizer, transition, limits) for transition in transitions]
-        kept = [example for example in encoded if example is not None]
-        return cls(kept, len(encoded) - len(kept))
+
+class TransitionSet:
+    """Transitions, and the examples they become, made when they are asked for.
+
+    Those over the limits are left out (`too_long` of them). With `augment` every epoch has its own version of a
+    transition, which depends on seed, epoch and index alone; a version over the limits is replaced by the plain one.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        transitions: Sequence[Transition],
+        limits: ExampleLimits,
+        *,
+        seed: int = 0,
+        augment: bool = False,
+        state_after: bool = False,
+        depth_weights: Sequence[float] | None = None,
+    ) -> None:
+        self._tokenizer, self._limits = tokenizer, limits
+        self._seed, self._augment = seed, augment
+        self._state_after, self._depth_weights = state_after, depth_weights
+        self.transitions: list[Transition] = []
+        for start in range(0, len(transitions), ENCODED_AT_ONCE):
+            part = transitions[start : start + ENCODED_AT_ONCE]
+            fits = encode_transitions(tokenizer, part, limits)
+            self.transitions += [item for item, example in zip(part, fits) if example is not None]
+        self.too_long = len(transitions) - len(self.transitions)
+
+    def __len__(self) -> int:
+        return len(self.transitions)
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """The examples of these picks, in their order."""
+        plain = [self.transitions[pick.index] for pick in picks]
+        if not self._augment:
+            return [example for example in self._encode(plain) if example is not None]
+        examples = self._encode([self._version(item, pick) for item, pick in zip(plain, picks)])
+        grown = [number for number, example in enumerate(examples) if example is None]
+        for number, example in zip(grown, self._encode([plain[number] for number in grown])):
+            examples[number] = example
+        return [example for example in examples if example is not None]
+
+    def _version(self, transition: Transition, pick: Pick) -> Transition:
+        return augment_transition(transition, random.Random(f"{self._seed} {pick.epoch} {pick.index}"))
+
+    def _encode(self, transitions: Sequence[Transition]) -> list[Example | None]:
+        return encode_transitions(
+            self._tokenizer,
+            transitions,
+            self._limits,
+            state_after=self._state_after,
+            depth_weights=self._depth_weights,
+        )
+
+
+def balanced_depth_weights(transitions: Sequence[Transition]) -> list[float]:
+    """A weight for each depth from 1 on, so that all depths that occur count alike; their mean over transitions is 1.
+
+    Weights are in proportion to 1 / count, but at most `MAX_DEPTH_WEIGHT` before they are scaled to that mean.
+    """
+    counts = Counter(min(max(item.depth, 1), NUM_VALUE_BINS) for item in transitions)
+    raw = {depth: min(len(transitions) / (len(counts) * count), MAX_DEPTH_WEIGHT) for depth, count in counts.items()}
+    mean = sum(raw[depth] * count for depth, count in counts.items()) / max(1, len(transitions))
+    return [raw[depth] / mean if depth in raw else 1.0 for depth in range(1, NUM_VALUE_BINS + 1)]
 
 
 class EpochSampler:
@@ -42,28 +116,67 @@ class EpochSampler:
 
     def batch(self, count: int) -> list[int]:
         """The next `count` indices."""
-        indices: list[int] = []
-        while len(indices) < count:
-            take = min(count - len(indices), self.size - self.offset)
-            indices.extend(self._order[self.offset : self.offset + take].tolist())
+        return [pick.index for pick in self.picks(count)]
+
+    def picks(self, count: int) -> list[Pick]:
+        """The next `count` indices, each with its epoch."""
+        picks: list[Pick] = []
+        while len(picks) < count:
+            take = min(count - len(picks), self.size - self.offset)
+            chosen = self._order[self.offset : self.offset + take].tolist()
+            picks.extend(Pick(self.epoch, index) for index in chosen)
             self.offset += take
             if self.offset == self.size:
                 self.epoch, self.offset = self.epoch + 1, 0
                 self._order = self._permutation()
-        return indices
+        return picks
 
     def state(self) -> dict[str, int]:
         """What `restore` needs to go on from here."""
-        return {"size": self.size, "epoch": self.epoch, "offset": self.offset}
+        return {"size": self.size, "seed": self.seed, "epoch": self.epoch, "offset": self.offset}
 
     def restore(self, state: dict[str, int]) -> None:
-        """Go on from a saved position. Raises ValueError if the set has another size."""
+        """Go on from a saved position. Raises ValueError if it is of a set of another size, or of another seed."""
         if state["size"] != self.size:
             raise ValueError(f"the set has {self.size} examples, the saved position is in one of {state['size']}")
+        if state["seed"] != self.seed:
+            raise ValueError(f"the seed is {self.seed}, the saved position is in the order of seed {state['seed']}")
         self.epoch, self.offset = state["epoch"], state["offset"]
         self._order = self._permutation()
 
 
-def deal(indices: Sequence[int], dist: DistInfo) -> Iterator[int]:
+def pack_for(model: GPT, examples: Sequence[Example], batch: BatchOptions, pad: int) -> PackedBatch:
+    """Examples in rows. A compiled model gets whole micro-batches: for another number of rows it would compile anew."""
+    return pack(examples, batch.row_length, pad, batch.device_batch_size if model.compiled_stream is not None else 1)
+
+
+def deal(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
     """This rank's share of a global batch."""
-    return iter(indices[dist.rank :: dist.world_size])
+    return iter(items[dist.rank :: dist.world_size])
+
+
+class StepExamples:
+    """This rank's examples, step by step: a thread makes those of the coming steps while earlier ones train."""
+
+    def __init__(self, transitions: TransitionSet, sampler: EpochSampler, count: int, dist: DistInfo) -> None:
+        """`count` examples a step over all ranks; the first step is at the sampler's position."""
+        self._transitions, self._sampler, self._count, self._dist = transitions, sampler, count, dist
+        self._state = sampler.state()
+        self._coming: deque[tuple[dict[str, int], Future[list[Example]]]] = deque()
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="encode")
+
+    def next(self) -> list[Example]:
+        """The examples of the next step."""
+        while len(self._coming) <= STEPS_AHEAD:
+            picks = list(deal(self._sampler.picks(self._count), self._dist))
+            self._coming.append((self._sampler.state(), self._pool.submit(self._transitions.examples, picks)))
+        self._state, examples = self._coming.popleft()
+        return examples.result()
+
+    def state(self) -> dict[str, int]:
+        """The sampler's position after the last step handed out."""
+        return self._state
+
+    def close(self) -> None:
+        """Stop working ahead."""
+        self._pool.shutdown(cancel_futures=True)

@@ -1,14 +1,16 @@
 """Supervised finetuning: the loop's steps are on packed transitions."""
 
 import math
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.packing import ExampleLimits
-from nanoproof.training.batches import EncodedSet, EpochSampler, deal
+from nanoproof.data.transitions import Transition
+from nanoproof.training.batches import EpochSampler, StepExamples, TransitionSet, balanced_depth_weights
 from nanoproof.training.data import load_transitions
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
@@ -20,7 +22,9 @@ from nanoproof.training.options import (
     RunOptions,
     StartOptions,
 )
-from nanoproof.training.step import train_step, validation_loss
+from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
+from nanoproof.training.setup import Stage
+from nanoproof.training.step import train_step
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,14 @@ class SFTOptions:
 
     data: str = opt("nanolean", "Transitions: `nanolean`, or a file of LeanTree JSONL.")
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
+    augment_data: bool = opt(True, "Rename and reorder what may be, anew in each epoch.")
+    prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
+    state_after_weight: float = opt(
+        0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0
+    )
+    balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.")
+    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
+    save_epochs: bool = opt(True, "Save a checkpoint after each epoch.")
 
     def __post_init__(self) -> None:
         validate(self, "sft")
@@ -38,6 +50,7 @@ class Finetuning(TrainingLoop):
     """Finetuning on transitions."""
 
     stage_name = "sft"
+    next_command = "python -m nanoproof.rl --model-path {run}"
 
     def __init__(
         self,
@@ -51,54 +64,109 @@ class Finetuning(TrainingLoop):
         dist: DistInfo,
     ) -> None:
         self.options, self.batch = options, batch
-        if batch.target_examples_per_step < dist.world_size:
-            raise UserError("--target-examples-per-step must be at least the number of ranks")
+        _check_combination(options, batch, dist)
         train, valid = load_transitions(options.data)
         super().__init__(run_options, start, cadence, model_options, optim, dist)
-        limits = ExampleLimits(sequence=min(batch.row_length, self.model.config.sequence_len))
-        self.train = EncodedSet.encode(self.tokenizer, train, limits)
-        self.valid = EncodedSet.encode(self.tokenizer, valid, limits)
-        if not self.train.examples:
-            raise UserError(f"--data {options.data}: no transition fits in {limits.sequence} tokens")
-        self.num_steps = math.ceil(options.epochs * len(self.train.examples) / batch.target_examples_per_step)
-        self.sampler = EpochSampler(len(self.train.examples), run_options.seed)
+        if options.prefix_lm:
+            self.model.config = replace(self.model.config, prefix_lm=True)
+        self.weights = LossWeights(batch.value_weight, state_after=options.state_after_weight)
+        self._make_sets(train, valid)
+        self.num_steps = math.ceil(options.epochs * len(self.train) / batch.target_examples_per_step)
+        sampler = EpochSampler(len(self.train), run_options.seed)
         if self.state.data:
             try:
-                self.sampler.restore(self.state.data)
+                sampler.restore(self.state.data)
             except ValueError as error:
-                raise UserError(f"--data {options.data} is not that of the resumed run: {error}") from error
+                raise UserError(f"--data {options.data} is not as in the resumed run: {error}") from error
+        self.coming = StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
+        self.evaluation: PolicyMetrics | None = None
+
+    def _make_sets(self, train: list[Transition], valid: list[Transition]) -> None:
+        options, sequence_len = self.options, self.model.config.sequence_len
+        limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
+        if options.state_after_weight > 0 and all(item.state_after is None for item in train):
+            raise UserError(f"--state-after-weight: {options.data} (--data) does not say which goals a tactic leaves")
+        self.train = TransitionSet(
+            self.tokenizer,
+            train,
+            limits,
+            seed=self.run_options.seed,
+            augment=options.augment_data,
+            state_after=options.state_after_weight > 0,
+            depth_weights=balanced_depth_weights(train) if options.balance_value_by_depth else None,
+        )
+        if len(self.train) == 0:
+            raise UserError(
+                f"--data {options.data}: no transition fits in {limits.sequence} tokens, "
+                f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
+            )
+        step = math.ceil(len(valid) / (options.max_eval_examples or max(1, len(valid))))
+        self.valid = TransitionSet(self.tokenizer, valid[:: max(1, step)], limits)
 
     def decisions(self) -> dict[str, str]:
         """What was decided from options and data, for the log."""
-        sets = f"{len(self.train.examples)} to train, {len(self.valid.examples)} to validate"
-        return {
+        sets = f"{len(self.train)} to train, {len(self.valid)} to validate"
+        decisions = {
             "model": f"{self.model.num_parameters():,} parameters",
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }
+        if self.model.config.prefix_lm:
+            decisions["states"] = f"read both ways ({'--prefix-lm' if self.options.prefix_lm else 'as the model was'})"
+        return decisions
 
     def train_one(self) -> dict[str, float]:
-        indices = deal(self.sampler.batch(self.batch.target_examples_per_step), self.dist)
-        return train_step(
+        started = time.monotonic()
+        examples = self.coming.next()
+        waited = time.monotonic() - started
+        metrics = train_step(
             self.model,
             self.optimizer,
-            [self.train.examples[index] for index in indices],
+            examples,
             self.lr_factor,
             self.batch,
-            LossWeights(self.batch.value_weight),
+            self.weights,
             self.optim.max_grad_norm,
             self.dist,
             self.tokenizer.pad,
         )
+        examples_seen = (self.state.step + 1) * self.batch.target_examples_per_step
+        return {**metrics, "epoch": examples_seen / len(self.train), "wait_seconds": waited}
 
     def note(self, metrics: dict[str, float]) -> str:
         return f"loss {metrics['loss']:.3f}, tactic {metrics['tactic_loss']:.3f}"
 
+    def wants_save(self) -> bool:
+        due, count = super().wants_save(), self.batch.target_examples_per_step
+        before, now = ((step * count) // len(self.train) for step in (self.state.step - 1, self.state.step))
+        return due or (self.options.save_epochs and now > before)
+
     def data_state(self) -> dict[str, Any]:
-        return self.sampler.state()
+        return self.coming.state()
+
+    def close(self) -> None:
+        self.coming.close()
 
     def evaluate(self) -> dict[str, float]:
-        if not self.valid.examples:
+        self.evaluation = policy_metrics(
+            self.model, self.tokenizer, self.valid, self.batch, self.dist, lambda: self.stop.agreed(self.dist.device)
+        )
+        if self.evaluation is None:
             return {}
-        share = [self.valid.examples[index] for index in deal(range(len(self.valid.examples)), self.dist)]
-        return validation_loss(self.model, share, self.batch, self.dist, self.tokenizer.pad)
+        scalars = self.evaluation.scalars()
+        return {"loss": scalars["tactic_loss"] + self.batch.value_weight * scalars["value_loss"], **scalars}
+
+    def after_evaluation(self, stage: Stage) -> None:
+        if self.evaluation is not None and self.dist.is_main:
+            stage.run.event("policy_evaluation", step=self.state.step, **self.evaluation.to_json())
+
+
+def _check_combination(options: SFTOptions, batch: BatchOptions, dist: DistInfo) -> None:
+    """Raise UserError naming the options that cannot go together."""
+    if batch.target_examples_per_step < dist.world_size:
+        raise UserError(
+            f"--target-examples-per-step {batch.target_examples_per_step} leaves some of the {dist.world_size} ranks "
+            "(--nproc_per_node) without an example"
+        )
+    if options.balance_value_by_depth and batch.value_weight == 0:
+        raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")

@@ -7,7 +7,7 @@ from nanoproof.data.packing import ExampleLimits, encode_transition
 from nanoproof.data.transitions import Transition
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import NonFiniteLoss, build_optimizer, train_step, validation_loss
+from nanoproof.training.step import NonFiniteLoss, build_optimizer, train_step
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -70,11 +70,3 @@ def test_a_gradient_that_is_not_finite_stops_before_the_weights_change():
     with pytest.raises(NonFiniteLoss, match="gradient"):
         run_step(model, optimizer, small.examples(WORDS))
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-
-
-def test_validation_loss_changes_nothing():
-    model = small.model(WORDS)
-    before = [parameter.clone() for parameter in model.parameters()]
-    losses = validation_loss(model, small.examples(WORDS), BatchOptions(row_length=128), small.ALONE, WORDS.pad)
-    assert losses["tactic_loss"] > 1
-    assert all(torch.equal(old, new) for old, new in zip(before, model.parameters()))

@@ -1,0 +1,225 @@
+"""How well a model says what to do in a state, and how far the proof is: metrics over held-out transitions.
+
+Tactics are judged over what can be sampled (text tokens and EOS), values over the bins; the losses are those of
+training, over the whole vocabulary. Sums are added over all ranks before anything is divided, so the result does not
+depend on how many ranks there are.
+
+A greedy decoder writes the reference tactic exactly if the most likely token is the right one at each of its places,
+EOS included, given the right ones before. So exact matches are counted in the same forward pass as everything else, and
+equal what decoding one token after the other would give.
+
+Shapes: N positions at which something is to be predicted, M values among them, V vocabulary, K value bins.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from nanoproof.common.dist import DistInfo, all_reduce_sum
+from nanoproof.common.suggestion import NUM_VALUE_BINS
+from nanoproof.data.packing import KIND_CODES, PackedBatch
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.training.batches import Pick, TransitionSet, deal, pack_for
+from nanoproof.training.options import BatchOptions
+
+PACKED_AT_ONCE = 1024
+TOTALS = (
+    *("transitions", "tactic_tokens", "tactic_nll", "token_hits", "first_hits", "exact", "first_entropy"),
+    *("value_nll", "square_argmax", "square_expectation", "value_entropy"),
+)
+BY_DEPTH = ("count", "predicted", "square", "count_here", "predicted_here", "true_here")
+
+
+@dataclass(frozen=True)
+class DepthRow:
+    """Values for transitions of one depth, and how right the model is where it says this depth.
+
+    `count` transitions have the depth; `mean_predicted` and `mse` are of the expected value on them. On `num_predicted`
+    transitions the expected value rounds to the depth; there it is `mean_value` on average, and the truth `mean_depth`.
+    """
+
+    depth: int
+    count: int
+    mean_predicted: float
+    mse: float
+    num_predicted: int
+    mean_value: float
+    mean_depth: float
+
+
+@dataclass(frozen=True)
+class PolicyMetrics:
+    """Means over transitions (`tactic_loss` and `tactic_token_accuracy`: over tactic tokens). Entropies are in nats.
+
+    `value_calibration_error` is the expected calibration error: the mean distance between expected and true depth in
+    the groups of transitions whose expected value rounds to the same number.
+    """
+
+    transitions: int
+    tactic_loss: float
+    tactic_perplexity: float
+    tactic_token_accuracy: float
+    tactic_first_token_accuracy: float
+    tactic_exact_match: float
+    tactic_first_token_entropy: float
+    value_loss: float
+    value_mse_argmax: float
+    value_mse_expectation: float
+    value_entropy: float
+    value_calibration_error: float
+    depths: tuple[DepthRow, ...]
+
+    def scalars(self) -> dict[str, float]:
+        """All but the table."""
+        return {name: float(value) for name, value in vars(self).items() if name != "depths"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {**asdict(self), "depths": [asdict(row) for row in self.depths]}
+
+
+def never() -> bool:
+    """Nobody asks to stop."""
+    return False
+
+
+@torch.no_grad()
+def policy_metrics(
+    model: GPT,
+    tokenizer: Tokenizer,
+    transitions: TransitionSet,
+    batch: BatchOptions,
+    dist: DistInfo,
+    stopped: Callable[[], bool] = never,
+) -> PolicyMetrics | None:
+    """Metrics of the model on all the transitions; all ranks call it together, each works on its share.
+
+    `stopped` is asked now and then, by all ranks together; None is returned once it is true, and without transitions.
+    """
+    model.eval()
+    sums = _Sums()
+    at_once = PACKED_AT_ONCE * dist.world_size
+    for start in range(0, len(transitions), at_once):
+        if stopped():
+            return None
+        picks = [Pick(0, index) for index in range(start, min(start + at_once, len(transitions)))]
+        examples = transitions.examples(list(deal(picks, dist)))
+        for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
+            part = rows.to(dist.device)
+            chosen_N = part.kinds.flatten().nonzero().squeeze(1)
+            logits_NV = model(part.tokens, part.layout(model.config.prefix_lm), chosen_N)
+            sums.add_tactics(logits_NV, part, chosen_N, tokenizer)
+            sums.add_values(logits_NV, part, chosen_N, tokenizer)
+    return sums.metrics(dist.device)
+
+
+def entropy(logits: torch.Tensor) -> torch.Tensor:
+    """Entropy in nats of the distributions over the last dimension."""
+    logprobs = logits.log_softmax(dim=-1)
+    return -(logprobs.exp() * logprobs).sum(dim=-1)
+
+
+class _Sums:
+    """Sums over the transitions of this rank, in double precision."""
+
+    def __init__(self) -> None:
+        self.totals = dict.fromkeys(TOTALS, 0.0)
+        self.by_depth = {name: np.zeros(NUM_VALUE_BINS) for name in BY_DEPTH}
+
+    def add_tactics(
+        self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
+    ) -> None:
+        """Count what the logits at `chosen_N` of a batch say about its tactics."""
+        of_tactics_N = part.kinds.flatten()[chosen_N] == KIND_CODES["tactic"]
+        logits_NV, chosen_N = logits_NV[of_tactics_N], chosen_N[of_tactics_N]
+        targets_N = part.targets.flatten()[chosen_N]
+        sampled_NV = logits_NV[:, : tokenizer.eos + 1]
+        hits_N = sampled_NV.argmax(dim=-1) == targets_N
+        is_first_N = part.tokens.flatten()[chosen_N] == tokenizer.tactic
+        _, sequence_N = part.sequences.flatten()[chosen_N].unique(return_inverse=True)
+        misses_S = torch.bincount(sequence_N, weights=(~hits_N).float())
+        self._add(
+            transitions=is_first_N.sum(),
+            tactic_tokens=len(targets_N),
+            tactic_nll=F.cross_entropy(logits_NV, targets_N, reduction="sum"),
+            token_hits=hits_N.sum(),
+            first_hits=(hits_N & is_first_N).sum(),
+            exact=(misses_S == 0).sum(),
+            first_entropy=entropy(sampled_NV[is_first_N]).sum(),
+        )
+
+    def add_values(
+        self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
+    ) -> None:
+        """The same for its values."""
+        of_values_N = part.kinds.flatten()[chosen_N] == KIND_CODES["value"]
+        logits_MV, chosen_M = logits_NV[of_values_N], chosen_N[of_values_N]
+        targets_M = part.targets.flatten()[chosen_M]
+        bins_MK = logits_MV[:, tokenizer.bins[0] : tokenizer.bins[-1] + 1]
+        depths_K = torch.arange(1, NUM_VALUE_BINS + 1, device=bins_MK.device)
+        expected = (bins_MK.softmax(dim=-1) * depths_K).sum(dim=-1).double().cpu().numpy()
+        likeliest = bins_MK.argmax(dim=-1).cpu().numpy() + 1
+        truth = (targets_M - tokenizer.bins[0]).cpu().numpy() + 1
+        self._add(
+            value_nll=F.cross_entropy(logits_MV, targets_M, reduction="sum"),
+            square_argmax=np.square(likeliest - truth).sum(),
+            square_expectation=np.square(expected - truth).sum(),
+            value_entropy=entropy(bins_MK).sum(),
+        )
+        groups = np.clip(np.rint(expected), 1, NUM_VALUE_BINS).astype(np.int64)
+        for name, where, what in (
+            *(("count", truth, None), ("predicted", truth, expected), ("square", truth, np.square(expected - truth))),
+            *(("count_here", groups, None), ("predicted_here", groups, expected), ("true_here", groups, truth)),
+        ):
+            self.by_depth[name] += np.bincount(where - 1, weights=what, minlength=NUM_VALUE_BINS)
+
+    def _add(self, **values: float | torch.Tensor | np.ndarray) -> None:
+        for name, value in values.items():
+            self.totals[name] += float(value)
+
+    def metrics(self, device: torch.device) -> PolicyMetrics | None:
+        """Means over all ranks (a collective); None if there was nothing to look at."""
+        flat = [*self.totals.values(), *(value for sums in self.by_depth.values() for value in sums.tolist())]
+        summed = all_reduce_sum(flat, device)
+        totals = dict(zip(TOTALS, summed))
+        tables = np.array(summed[len(TOTALS) :]).reshape(len(BY_DEPTH), NUM_VALUE_BINS)
+        count, tokens = totals["transitions"], totals["tactic_tokens"]
+        if count == 0:
+            return None
+        by_depth = dict(zip(BY_DEPTH, tables))
+        misplaced = np.abs(by_depth["predicted_here"] - by_depth["true_here"]).sum()
+        return PolicyMetrics(
+            transitions=int(count),
+            tactic_loss=totals["tactic_nll"] / tokens,
+            tactic_perplexity=float(np.exp(totals["tactic_nll"] / tokens)),
+            tactic_token_accuracy=totals["token_hits"] / tokens,
+            tactic_first_token_accuracy=totals["first_hits"] / count,
+            tactic_exact_match=totals["exact"] / count,
+            tactic_first_token_entropy=totals["first_entropy"] / count,
+            value_loss=totals["value_nll"] / count,
+            value_mse_argmax=totals["square_argmax"] / count,
+            value_mse_expectation=totals["square_expectation"] / count,
+            value_entropy=totals["value_entropy"] / count,
+            value_calibration_error=float(misplaced / count),
+            depths=tuple(_depth_rows(by_depth)),
+        )
+
+
+def _depth_rows(sums: dict[str, np.ndarray]) -> Iterator[DepthRow]:
+    """A row for each depth that occurs or is predicted; means of nothing are 0."""
+    counts, counts_here = np.maximum(sums["count"], 1), np.maximum(sums["count_here"], 1)
+    for index in np.flatnonzero(sums["count"] + sums["count_here"]):
+        yield DepthRow(
+            depth=int(index) + 1,
+            count=int(sums["count"][index]),
+            mean_predicted=float(sums["predicted"][index] / counts[index]),
+            mse=float(sums["square"][index] / counts[index]),
+            num_predicted=int(sums["count_here"][index]),
+            mean_value=float(sums["predicted_here"][index] / counts_here[index]),
+            mean_depth=float(sums["true_here"][index] / counts_here[index]),
+        )

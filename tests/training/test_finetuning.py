@@ -1,0 +1,260 @@
+"""Supervised finetuning from end to end, its data, and what its options promise."""
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+
+from nanoproof import sft
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_jsonl
+from nanoproof.data.packing import KIND_CODES, ExampleLimits, pack
+from nanoproof.data.transitions import Transition
+from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.gpt.tokenizer import train_tokenizer
+from nanoproof.policy.prompt import prefix_tokens
+from nanoproof.training.batches import (
+    MAX_DEPTH_WEIGHT,
+    EpochSampler,
+    Pick,
+    StepExamples,
+    TransitionSet,
+    balanced_depth_weights,
+)
+from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from nanoproof.training.options import BatchOptions, OptimizerOptions
+from nanoproof.training.step import build_optimizer, train_step
+from tests.training import small
+from tests.training.sft_runs import interrupted, words
+
+WORDS = small.tokenizer()
+LIMITS = ExampleLimits(sequence=128)
+
+
+# -- data ------------------------------------------------------------------------------------------------------------
+
+
+def texts(examples):
+    return [WORDS.decode(example.prefix + example.continuations[0].tokens) for example in examples]
+
+
+def test_an_augmented_transition_is_the_same_for_the_same_seed_epoch_and_index_and_new_in_each_epoch():
+    items = small.transitions()
+    first, again, other_seed, plain = (
+        TransitionSet(WORDS, items, LIMITS, seed=seed, augment=augment)
+        for seed, augment in ((1, True), (1, True), (2, True), (1, False))
+    )
+    everything = [[Pick(epoch, index) for index in range(len(items))] for epoch in range(3)]
+    assert first.examples(everything[1]) == again.examples(everything[1])
+    assert first.examples(everything[1][5:9]) == first.examples(everything[1])[5:9]
+    versions = [texts(first.examples(picks)) for picks in everything]
+    versions += [texts(other_seed.examples(everything[1])), texts(plain.examples(everything[1]))]
+    for number, version in enumerate(versions):
+        for other in versions[:number]:
+            assert sum(a != b for a, b in zip(version, other)) > len(items) / 4
+    assert plain.examples(everything[1]) == plain.examples(everything[2])
+
+
+def test_an_augmented_transition_that_grew_over_the_limits_is_replaced_by_the_plain_one(monkeypatch):
+    items = small.transitions(4)
+    monkeypatch.setattr(
+        "nanoproof.training.batches.augment_transition",
+        lambda item, rng: replace(item, state=item.state * 20) if item != items[2] else replace(item, tactic="rfl"),
+    )
+    made = TransitionSet(WORDS, items, LIMITS, augment=True)
+    assert made.too_long == 0
+    shown = texts(made.examples([Pick(0, index) for index in range(4)]))
+    expected = [f"{item.state}\n{item.tactic}" for item in items]
+    assert shown == [*expected[:2], f"{items[2].state}\nrfl", expected[3]]
+
+
+def test_steps_come_in_the_order_of_the_sampler_and_go_on_from_a_saved_position():
+    items = small.transitions()
+    made = TransitionSet(WORDS, items, LIMITS, augment=True)
+    ranks = [replace(small.ALONE, rank=rank, world_size=2) for rank in range(2)]
+    alone = StepExamples(made, EpochSampler(len(items), 3), 16, small.ALONE)
+    shares = [StepExamples(made, EpochSampler(len(items), 3), 16, rank) for rank in ranks]
+    for step in range(6):
+        examples = alone.next()
+        assert [share.next() for share in shares] == [examples[0::2], examples[1::2]]
+        assert {share.state()["offset"] for share in shares} == {alone.state()["offset"]}
+        if step == 3:
+            position = alone.state()
+    sampler = EpochSampler(len(items), 3)
+    sampler.restore(position)
+    resumed = StepExamples(made, sampler, 16, small.ALONE)
+    resumed.next()
+    assert resumed.next() == examples
+    for stream in (alone, resumed, *shares):
+        stream.close()
+
+
+def test_with_balanced_depths_all_depths_count_alike_and_rare_ones_not_too_much():
+    items = [Transition("⊢ p", "h", depth) for depth in [1] * 60 + [2] * 30 + [3] * 10]
+    weights = balanced_depth_weights(items)
+    shares = [weights[depth - 1] * count for depth, count in Counter(item.depth for item in items).items()]
+    assert shares == pytest.approx([100 / 3] * 3)
+    items += [Transition("⊢ p", "h", 64)]
+    weights = balanced_depth_weights(items * 3)
+    assert sum(weights[item.depth - 1] for item in items) == pytest.approx(len(items))
+    assert weights[63] / weights[0] == pytest.approx(MAX_DEPTH_WEIGHT / (101 / (4 * 60)))
+
+
+# -- losses ----------------------------------------------------------------------------------------------------------
+
+
+def losses(model, made, weights):
+    batch = pack(made.examples([Pick(0, index) for index in range(len(made))]), 128, WORDS.pad)
+    norms = Normalizers.of(batch, torch.device("cpu"))
+    return batch, transition_loss(model, batch, weights, norms)
+
+
+def test_balanced_values_are_the_weighted_mean_of_the_plain_losses():
+    items = small.transitions(20)
+    weights = balanced_depth_weights(items)
+    model = small.model(WORDS)
+    expected = 0.0
+    for item in items:
+        _, (_, parts) = losses(model, TransitionSet(WORDS, [item], LIMITS), LossWeights(1.0))
+        expected += weights[item.depth - 1] * float(parts["value_loss"]) / len(items)
+    _, (_, parts) = losses(model, TransitionSet(WORDS, items, LIMITS, depth_weights=weights), LossWeights(1.0))
+    assert float(parts["value_loss"]) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_goals_left_are_predicted_from_state_and_tactic_and_change_nothing_else():
+    model = small.model(WORDS)
+    items = [replace(item, state_after="a : Prop\n⊢ b") for item in small.transitions(6)]
+    _, (_, plain) = losses(model, TransitionSet(WORDS, items, LIMITS), LossWeights(0.1))
+    made = TransitionSet(WORDS, items, LIMITS, state_after=True)
+    batch, (loss, parts) = losses(model, made, LossWeights(0.1, state_after=0.5))
+    assert int((batch.kinds == KIND_CODES["state_after"]).sum()) == 6 * (len(WORDS.encode("a : Prop\n⊢ b")) + 1)
+    for name in plain:
+        assert float(parts[name]) == pytest.approx(float(plain[name]), rel=1e-5)
+    assert float(loss.detach()) == pytest.approx(
+        float(parts["tactic_loss"] + 0.1 * parts["value_loss"] + 0.5 * parts["state_after_loss"])
+    )
+    optimizer, step = build_optimizer(model, OptimizerOptions()), BatchOptions(row_length=128)
+    examples = made.examples([Pick(0, index) for index in range(6)])
+    for _ in range(30):
+        last = train_step(
+            model, optimizer, examples, 1.0, step, LossWeights(0.1, state_after=0.5), 1.0, small.ALONE, WORDS.pad
+        )
+    assert last["state_after_loss"] < 0.3 * float(parts["state_after_loss"])
+
+
+# -- whole runs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run without a break and one with, alone and with two ranks."""
+    path = tmp_path_factory.mktemp("sft")
+    (path / "alone").mkdir()
+    interrupted(path / "alone")
+    (path / "ranks").mkdir()
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    command += ["-m", "tests.training.sft_runs", str(path / "ranks")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def records(run):
+    return {record["step"]: record for record in read_jsonl(run / "metrics.jsonl")}
+
+
+@pytest.mark.parametrize("ranks", ["alone", "ranks"])
+def test_an_interrupted_run_equals_the_uninterrupted_one(folder, ranks):
+    whole, parts = records(folder / ranks / "whole"), records(folder / ranks / "parts")
+    assert list(whole) == list(parts) == list(range(1, 12))
+    measured = [name for name in whole[11] if not name.endswith(("time", "seconds"))]
+    assert {"loss", "state_after_loss", "grad_norm", "valid/tactic_exact_match"} <= set(measured)
+    for step, record in whole.items():
+        assert [parts[step].get(name) for name in measured] == [record.get(name) for name in measured]
+    models = [load_model(folder / ranks / run)[0].state_dict() for run in ("whole", "parts")]
+    assert all(torch.equal(weight, models[1][name]) for name, weight in models[0].items())
+
+
+@pytest.mark.parametrize("ranks", ["alone", "ranks"])
+def test_the_loss_falls_and_rows_are_full(folder, ranks):
+    found = records(folder / ranks / "whole")
+    assert found[11]["loss"] < 0.6 * found[1]["loss"]
+    assert found[11]["valid/tactic_loss"] < found[4]["valid/tactic_loss"]
+    assert all(record["packing"] > 0.6 for record in found.values())
+
+
+def test_two_ranks_train_as_one(folder):
+    alone, ranks = (records(folder / name / "whole") for name in ("alone", "ranks"))
+    for name in ("loss", "tactic_loss", "value_loss", "grad_norm"):
+        assert ranks[1][name] == pytest.approx(alone[1][name], rel=1e-4)
+    assert ranks[11]["loss"] == pytest.approx(alone[11]["loss"], rel=0.02)
+
+
+def test_every_epoch_leaves_a_checkpoint_and_every_evaluation_a_table(folder):
+    run = folder / "alone" / "whole"
+    # 56 transitions (4 are for validation), 16 a step: epochs are over in the steps 4, 7 and 11.
+    assert sorted(int(file.stem.split("_")[1]) for file in run.glob("model_*.pt")) == [4, 7, 11]
+    tables = [event for event in read_jsonl(run / "events.jsonl") if event["kind"] == "policy_evaluation"]
+    assert [event["step"] for event in tables] == [4, 8, 11]
+    assert sum(row["count"] for row in tables[-1]["depths"]) == tables[-1]["transitions"] == 4
+
+
+def test_a_model_that_reads_states_both_ways_stays_so(tmp_path):
+    sft.main(words(tmp_path, "first", "--prefix-lm", "--epochs", 0.5, "--no-save-epochs"))
+    assert load_model(tmp_path / "first")[0].config.prefix_lm
+    options = ["--model-path", str(tmp_path / "first"), "--data", str(tmp_path / "data.jsonl"), "--epochs", "0"]
+    sft.main([*options, "--run-dir", str(tmp_path / "second"), "--device-type", "cpu", "--log-level", "warning"])
+    assert load_model(tmp_path / "second")[0].config.prefix_lm
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--balance-value-by-depth", "--value-weight", 0], "--balance-value-by-depth .* --value-weight 0"),
+        (
+            ["--row-length", 16],
+            r"no transition fits in 16 tokens.* --row-length \(16\) and the model's sequence \(128\)",
+        ),
+        (["--state-after-weight", -1], "state_after_weight must be >= 0"),
+    ],
+)
+def test_options_that_do_not_go_together_are_named(tmp_path, more, message):
+    with pytest.raises(UserError, match=message):
+        sft.main(words(tmp_path, "run", *more))
+    assert not (tmp_path / "run").exists()
+
+
+def test_goals_left_cannot_be_learned_from_data_that_does_not_know_them(tmp_path, monkeypatch):
+    unknown = [replace(item, state_after=None) for item in small.transitions()]
+    monkeypatch.setattr("nanoproof.training.finetuning.load_transitions", lambda name: (unknown, []))
+    with pytest.raises(UserError, match=r"--state-after-weight: .* does not say which goals a tactic leaves"):
+        sft.main(words(tmp_path, "run", "--state-after-weight", 1))
+
+
+def test_a_model_that_sees_200_transitions_long_enough_reproduces_them_greedily():
+    chance, lemmas = random.Random(0), ("add_comm", "mul_one", "le_trans", "succ_pos", "zero_add")
+    items = [
+        Transition(f"{x} {y} : Prop\n⊢ {x} ∧ {y}", f"rw [{chance.choice(lemmas)}, {x}]", chance.randint(1, 5))
+        for x in "abcdefghijklmnopqrst"
+        for y in "ABCDEFGHIJ"
+    ]
+    assert len(items) == 200
+    words = train_tokenizer([item.state + "\n" + item.tactic for item in items], 480)
+    torch.manual_seed(0)
+    model = GPT.create(GPTConfig(vocab_size=words.vocab_size, depth=2, aspect_ratio=32, head_dim=32, sequence_len=64))
+    batch, steps = BatchOptions(device_batch_size=64, row_length=64), 50
+    optimizer = build_optimizer(model, OptimizerOptions(matrix_lr=0.05, unembedding_lr=0.02))
+    examples = TransitionSet(words, items, ExampleLimits(sequence=64)).examples([Pick(0, n) for n in range(200)])
+    for step in range(steps):
+        factor = min(1.0, 2 * (1 - step / steps))
+        train_step(model, optimizer, examples, factor, batch, LossWeights(0.01), 1.0, small.ALONE, words.pad)
+    prompts = [prefix_tokens(words, item.state) for item in items]
+    answers = Engine(model, words).generate(prompts, SamplingOptions(1, 30, temperature=1e-6), [0] * 200)
+    assert [words.decode(answer.samples[0].tokens) for answer in answers] == [item.tactic for item in items]
