@@ -13,4 +13,4 @@ export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS
 ruff check .
 ruff format --check .
 mypy
-python -m pytest "$@"
+python -m pytest -n 2 --dist loadfile "$@"

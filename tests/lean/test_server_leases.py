@@ -136,7 +136,7 @@ def test_while_it_shuts_down_the_server_takes_no_work_but_ends_what_it_has(serve
 
 
 def test_timeouts_of_clients_are_cut_to_the_longest(serve: Serve) -> None:
-    api = Api(serve(max_processes=1, longest_seconds=0.2))
+    api = Api(serve(max_processes=1, longest_seconds=1.0))
     pid = api.get_process(timeout=3600)
     state = api.start(pid)["value"]["proof_state_id"]
     assert "timed out" in api.tactic(pid, state, "hang", timeout=3_600_000)["error"]
