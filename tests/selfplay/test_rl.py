@@ -12,7 +12,7 @@ import torch
 
 from nanoproof import rl
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.checkpoint import finished_steps, load_model
 from nanoproof.selfplay.collect import logged_attempts
 from tests.selfplay import tiny
 
@@ -78,6 +78,7 @@ def test_two_ranks_collect_and_keep_equal_weights(folder):
     path = folder / "two_ranks"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     words = ["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2), "--check-ranks"]
+    words += ["--keep-checkpoints", "1"]
     done = subprocess.run([*command, "-m", "tests.selfplay.tiny", *words], timeout=200, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
@@ -87,6 +88,7 @@ def test_two_ranks_collect_and_keep_equal_weights(folder):
     ]
     assert digests[0] == digests[1] and len(digests[0]) == 2
     assert digests[0][0] != digests[0][1]
+    assert finished_steps(path) == [0, 2]  # the last one, and the one that was best when it was saved
 
 
 def test_a_signal_saves_the_run_and_ends_it_with_0(folder):
