@@ -123,5 +123,5 @@ def _shuffled(
 
 def _following(goal: Goal, state: ProofState) -> Goal:
     """A goal that the tactic left, with the hypotheses that were there before in the order that they have now."""
-    ranks = {item.user_name: rank for rank, item in enumerate(state.goals[0].hypotheses)}
+    ranks = {item: rank for rank, item in enumerate(state.goals[0].hypotheses)}
     return like(goal, ranks)

@@ -87,15 +87,15 @@ def _needs(items: Sequence[Hypothesis], place: int) -> set[int]:
     return {earlier for earlier in range(place) if items[earlier].user_name in words}
 
 
-def like(goal: Goal, ranks: Mapping[str, int]) -> Goal:
+def like(goal: Goal, ranks: Mapping[Hypothesis, int]) -> Goal:
     """The goal with the hypotheses that have a rank in the order of the ranks, on the places that they have together.
 
     A hypothesis that would come before something that it mentions moves behind it.
     """
     items = goal.hypotheses
-    ranked = [place for place, item in enumerate(items) if item.user_name in ranks]
-    following = iter(sorted(ranked, key=lambda place: ranks[items[place].user_name]))
-    left = [next(following) if item.user_name in ranks else place for place, item in enumerate(items)]
+    ranked = [place for place, item in enumerate(items) if item in ranks]
+    following = iter(sorted(ranked, key=lambda place: ranks[items[place]]))
+    left = [next(following) if item in ranks else place for place, item in enumerate(items)]
     needs = [_needs(items, place) for place in range(len(items))]
     order: list[int] = []
     while left:

@@ -35,8 +35,11 @@ class Replayed:
     transition: Transition
 
 
-def replayed(state: TacticState, proof: Step) -> Iterator[Replayed]:
-    """The steps of a proof, each on its goal alone; without those on goals that share metavariables with others."""
+def replayed(state: TacticState, proof: Step, rest: bool = False) -> Iterator[Replayed]:
+    """The steps of a proof, each on its goal alone; without those on goals that share metavariables with others.
+
+    With `rest` the first child goes on with the first goal, whatever becomes of the others.
+    """
     todo = [(state, proof)]
     while todo:
         state, step = todo.pop()
@@ -49,8 +52,8 @@ def replayed(state: TacticState, proof: Step) -> Iterator[Replayed]:
             continue  # not every problem that the generator tries comes out right
         texts = after.goal_texts()
         yield Replayed(state, Transition(state.goal_texts()[0], step.tactic, step.size, "\n\n".join(texts)))
-        if len(after.goals) == len(step.children):
-            todo += [(alone(after, goal), child) for goal, child in zip(after.goals, step.children, strict=True)]
+        if rest or len(after.goals) == len(step.children):
+            todo += [(alone(after, goal), child) for goal, child in zip(after.goals, step.children, strict=not rest)]
 
 
 def alone(state: TacticState, goal: str) -> TacticState:
