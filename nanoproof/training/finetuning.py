@@ -154,6 +154,7 @@ class Finetuning(TrainingLoop):
         if self.evaluation is None:
             return {}
         scalars = self.evaluation.scalars()
+        del scalars["transitions"]
         return {"loss": scalars["tactic_loss"] + self.batch.value_weight * scalars["value_loss"], **scalars}
 
     def after_evaluation(self, stage: Stage) -> None:

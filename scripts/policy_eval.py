@@ -1,0 +1,180 @@
+"""Judge the tactics and values of checkpoints on transitions, without searching.
+
+python -m scripts.policy_eval --model-path sft/<run> --data nanolean
+python -m scripts.policy_eval --model-path sft/<run>/model_400.pt rl/<run> --data transitions.jsonl --json scores.json
+torchrun --standalone --nproc_per_node=2 -m scripts.policy_eval --model-path sft/<run> --data nanolean --split train
+"""
+
+import argparse
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.dist import DistInfo, cleanup
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json
+from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.data.packing import ExampleLimits
+from nanoproof.data.transitions import Transition
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model
+from nanoproof.gpt.compute import choose_compute
+from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.policy.prompt import prompt_tokens
+from nanoproof.training.batches import TransitionSet
+from nanoproof.training.data import load_transitions
+from nanoproof.training.options import BatchOptions, RunOptions
+from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
+from nanoproof.training.setup import start_ranks
+
+log = logging.getLogger(__name__)
+
+GREEDY_TEMPERATURE = 1e-6
+SHOWN_TOKENS = 48
+PERCENTAGES = ("tactic_exact_match", "tactic_first_token_accuracy", "tactic_token_accuracy")
+
+
+@dataclass(frozen=True)
+class PolicyEvalOptions:
+    """Evaluation."""
+
+    model_path: tuple[str, ...] = opt((), "Checkpoints to judge; a directory stands for all that are in it.")
+    data: str = opt("nanolean", "Transitions: `nanolean`, or a file of LeanTree JSONL.")
+    split: Literal["valid", "train"] = opt("valid", "Which transitions of them.")
+    max_examples: int | None = opt(None, "Judge on so many transitions, evenly spread.", min=1)
+    show: int = opt(0, "Show what each model says in so many states.", min=0)
+    json: str | None = opt(None, "File to write all numbers to.")
+
+    def __post_init__(self) -> None:
+        validate(self, "eval")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A checkpoint and its metrics."""
+
+    path: Path
+    step: int
+    metrics: PolicyMetrics
+
+
+def parse_args(argv: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = Parser(prog="python -m scripts.policy_eval", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, PolicyEvalOptions)
+    add_flags(parser, RunOptions, skip={"run", "run_dir", "loggers", "seed"})
+    add_flags(parser, BatchOptions, skip={"target_examples_per_step", "value_weight"})
+    return parser.parse_args(argv)
+
+
+def checkpoints(texts: Sequence[str]) -> list[Path]:
+    """The manifests of the checkpoints, those of a directory in the order of their steps. Raises UserError."""
+    if not texts:
+        raise UserError("give --model-path: one checkpoint or more, or directories of them")
+    found: list[Path] = []
+    for text in texts:
+        path = resolve_model_path(text)
+        latest = find_checkpoint(path)  # refuses a directory without any
+        files = path.glob(f"{latest.stem.split('_')[0]}_*.json") if path.is_dir() else [latest]
+        found += sorted(files, key=lambda file: int(file.stem.split("_")[1]))
+    return found
+
+
+def spread(items: Sequence[Transition], count: int | None) -> list[Transition]:
+    """At most `count` of the items, evenly spread."""
+    step = math.ceil(len(items) / count) if count is not None else 1
+    return list(items[:: max(1, step)])
+
+
+def judge(
+    path: Path, items: Sequence[Transition], options: PolicyEvalOptions, batch: BatchOptions, dist: DistInfo
+) -> Judged:
+    """Load a checkpoint and measure it; all ranks together."""
+    model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+    choose_compute(dist.device, dist.dtype, compiled="off").apply(model)
+    limits = ExampleLimits(sequence=min(batch.row_length, model.config.sequence_len))
+    made = TransitionSet(tokenizer, items, limits)
+    metrics = policy_metrics(model, tokenizer, made, batch, dist)
+    if metrics is None:
+        raise UserError(f"--data {options.data} has no {options.split} transition of at most {limits.sequence} tokens")
+    if made.too_long:
+        log.info("%s: %d transitions left out as too long", path, made.too_long)
+    if options.show and dist.is_main:
+        print(f"\n{path.with_suffix('.pt')}")
+        for line in shown(model, tokenizer, made.transitions[:: max(1, len(made) // options.show)][: options.show]):
+            print(line)
+    return Judged(path, manifest["step"], metrics)
+
+
+def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iterator[str]:
+    """Each state, what is done in the data, and what the model says it would do."""
+    room = model.config.sequence_len - SHOWN_TOKENS
+    prompts = [prompt_tokens(tokenizer, item.state, room) for item in items]
+    greedy = SamplingOptions(1, SHOWN_TOKENS, temperature=GREEDY_TEMPERATURE)
+    for item, answer in zip(items, Engine(model, tokenizer).generate(prompts, greedy, [0] * len(prompts))):
+        said = tokenizer.decode(answer.samples[0].tokens) if answer.samples else f"(no end in {SHOWN_TOKENS} tokens)"
+        yield f"\n{item.state}\n  data:  {item.tactic}  ({item.depth} to go)"
+        yield f"  model: {said}  ({answer.value:.1f} to go)"
+
+
+def table(judged: Sequence[Judged]) -> Iterator[str]:
+    """A line for each metric and a column for each checkpoint."""
+    names = [f"{item.path.parent.name}/{item.step}"[-16:] for item in judged]
+    yield f"{'':32}" + "".join(f"{name:>18}" for name in names)
+    for metric in judged[0].metrics.scalars():
+        values = [item.metrics.scalars()[metric] for item in judged]
+        texts = [
+            f"{value:.0f}"
+            if metric == "transitions"
+            else f"{100 * value:.2f}%"
+            if metric in PERCENTAGES
+            else f"{value:.4f}"
+            for value in values
+        ]
+        yield f"{metric.replace('_', ' '):32}" + "".join(f"{text:>18}" for text in texts)
+
+
+def depth_table(judged: Judged) -> Iterator[str]:
+    """Values by depth: on transitions of that depth, and on those whose value the model says is that."""
+    yield f"values of {judged.path.parent.name}/{judged.step} by depth"
+    yield f"{'depth':>6}{'has it':>10}{'value':>8}{'MSE':>10}   {'says so':>10}{'value':>8}{'truth':>8}"
+    for row in judged.metrics.depths:
+        has = f"{row.count:>10}" + (f"{row.mean_predicted:>8.2f}{row.mse:>10.3f}" if row.count else f"{'':18}")
+        says = f"{row.num_predicted:>10}"
+        if row.num_predicted:
+            says += f"{row.mean_value:>8.2f}{row.mean_depth:>8.2f}"
+        yield f"{row.depth:>6}{has}   {says}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    args = parse_args(argv)
+    options, batch = from_args(PolicyEvalOptions, args), from_args(BatchOptions, args)
+    setup_logging(args.log_level)
+    dist = start_ranks(from_args(RunOptions, args))
+    try:
+        paths = checkpoints(options.model_path)
+        items = spread(load_transitions(options.data)[options.split == "valid"], options.max_examples)
+        judged = [judge(path, items, options, batch, dist) for path in paths]
+    finally:
+        cleanup()
+    if dist.is_main:
+        print(f"\n{options.data} {options.split}, {dist.device.type}")
+        print("\n".join(table(judged)))
+        for item in judged:
+            print("\n".join(["", *depth_table(item)]))
+        if options.json is not None:
+            rows = [{"path": str(item.path), "step": item.step, **item.metrics.to_json()} for item in judged]
+            data = {"data": options.data, "split": options.split, "versions": versions(), "checkpoints": rows}
+            atomic_write_json(Path(options.json), data)
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
