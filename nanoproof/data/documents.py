@@ -1,0 +1,164 @@
+"""Text corpora for pretraining and midtraining: which files there are, and which documents are kept for validation.
+
+    corpus = text_corpus("nemotron")                 # or leangithubraw, nanolean, a directory, a file
+    corpus.train.count, corpus.valid.count
+
+Nothing but the sizes is read here; `token_loader.py` streams the text.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
+from nanoproof.data.nanolean_text import nanolean_documents
+from nanoproof.data.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
+
+NAMED = ("nemotron", "leangithubraw", "nanolean")
+VALID_FRACTION = 0.05
+"""Share of the documents that are kept for validation where a data set does not say which."""
+FEW_VALID = 8
+"""It is more of small corpora: as many documents as this, or a quarter of all."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The documents `start` to `stop` (exclusive) of one group of a file."""
+
+    file: TextFile
+    group: int
+    start: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """Documents in it."""
+        return self.stop - self.start
+
+    @property
+    def num_bytes(self) -> float:
+        """About how many bytes of text."""
+        group = self.file.groups[self.group]
+        return group.num_bytes * self.count / max(1, group.documents)
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents in a fixed order."""
+
+    name: str
+    segments: tuple[Segment, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are, those without text included."""
+        return sum(segment.count for segment in self.segments)
+
+    @property
+    def num_bytes(self) -> float:
+        """About how many bytes of text."""
+        return sum(segment.num_bytes for segment in self.segments)
+
+    def fingerprint(self) -> str:
+        """What is equal for the same files with the same sizes; the files are not read."""
+        parts = [(s.file.path.name, s.group, s.start, s.stop, s.file.groups[s.group].num_bytes) for s in self.segments]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def describe(self) -> str:
+        """For people."""
+        files = len({segment.file.path for segment in self.segments})
+        return f"{self.count:,} documents in {files} files, {self.num_bytes / 1e6:,.1f} MB of text"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text corpus in two parts."""
+
+    name: str
+    train: Documents
+    valid: Documents
+
+
+def text_corpus(name_or_path: str) -> Corpus:
+    """The corpus of a name (`nemotron`, `leangithubraw`, `nanolean`), a directory or a file.
+
+    Of nemotron the last shard is for validation, of leangithubraw the repositories that a hash of the name picks, of
+    nanolean what is validation in its transitions too, and of files the last 5% of the documents (more of few). Raises
+    UserError if something is missing, with the command that makes it, or damaged.
+    """
+    if name_or_path == "nemotron":
+        files = _opened(_downloaded("nemotron", "4plus/part_*.parquet"))
+        return _by_files("nemotron", files[:-1], files[-1:]) if len(files) > 1 else split_last("nemotron", files)
+    if name_or_path == "leangithubraw":
+        return _by_hash("leangithubraw", _opened(_downloaded("leangithubraw", "*.parquet")))
+    if name_or_path == "nanolean":
+        train, valid = nanolean_documents()
+        return _by_files(
+            "nanolean", [MemoryFile(Path("nanolean_train"), train)], [MemoryFile(Path("nanolean_valid"), valid)]
+        )
+    return split_last(name_or_path, _opened(_files_below(Path(name_or_path).expanduser())))
+
+
+def split_last(name: str, files: list[TextFile]) -> Corpus:
+    """A corpus whose last documents, at least one, are for validation."""
+    whole = all_documents(name, files)
+    if whole.count < 2:
+        raise UserError(f"{name} holds {whole.count} document; two are needed, one of them for validation")
+    left = whole.count - max(1, min(FEW_VALID, whole.count // 4), int(whole.count * VALID_FRACTION))
+    train: list[Segment] = []
+    valid: list[Segment] = []
+    for segment in whole.segments:
+        cut = segment.start + min(segment.count, left)
+        left -= cut - segment.start
+        for part, start, stop in ((train, segment.start, cut), (valid, cut, segment.stop)):
+            if start < stop:
+                part.append(Segment(segment.file, segment.group, start, stop))
+    return Corpus(name, Documents(name, tuple(train)), Documents(f"{name} (validation)", tuple(valid)))
+
+
+def all_documents(name: str, files: Sequence[TextFile]) -> Documents:
+    """All documents of some files."""
+    segments = [Segment(file, g, 0, group.documents) for file in files for g, group in enumerate(file.groups)]
+    return Documents(name, tuple(segment for segment in segments if segment.count))
+
+
+def _by_files(name: str, train: Sequence[TextFile], valid: Sequence[TextFile]) -> Corpus:
+    return Corpus(name, all_documents(name, train), all_documents(f"{name} (validation)", valid))
+
+
+def _by_hash(name: str, files: list[TextFile]) -> Corpus:
+    """Files whose name hashes low are for validation, the lowest one in any case."""
+    if len(files) == 1:
+        return split_last(name, files)
+    hashes = [int(hashlib.sha256(file.path.name.encode()).hexdigest()[:8], 16) / 2**32 for file in files]
+    limit = max(VALID_FRACTION, min(hashes))
+    valid = [file for file, value in zip(files, hashes) if value <= limit]
+    return _by_files(name, [file for file in files if file not in valid], valid)
+
+
+def _opened(paths: list[Path]) -> list[TextFile]:
+    return [open_text_file(path) for path in paths]
+
+
+def _downloaded(name: str, pattern: str) -> list[Path]:
+    directory = home() / "data" / name
+    files = sorted(directory.glob(pattern))
+    if not files:
+        raise UserError(
+            f"the data set {name} is not at {directory / pattern}; "
+            f"fetch it with: python -m nanoproof.data.download {name}"
+        )
+    return files
+
+
+def _files_below(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise UserError(f"no text corpus {path}: neither one of {', '.join(NAMED)} nor a file or directory")
+    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    if not files:
+        raise UserError(f"{path} holds no {', '.join(SUFFIXES)} files")
+    return files

@@ -1,0 +1,196 @@
+"""Files of documents, one format like the other: parquet shards, JSON lines, plain text, and lists in memory.
+
+A file is a sequence of groups (parquet's row groups) of documents whose sizes are known without reading them. Reading
+streams through one group in bounded memory. A document may be None or empty; readers count these and pass over them.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.common.errors import UserError
+
+COLUMN = "text"
+SUFFIXES = (".parquet", ".jsonl", ".txt")
+
+READ_DOCUMENTS = 128
+"""Documents that are decoded at a time."""
+BUFFER_BYTES = 1 << 20
+"""Size of the reads from a parquet file; without it pyarrow holds whole row groups in memory."""
+JSONL_GROUP = 1000
+"""Lines in a group of a JSONL file."""
+TEXT_CHARACTERS = 4000
+"""A plain text is cut into documents of about this size, where paragraphs end."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive documents of a file: how many, and about how many bytes of text."""
+
+    documents: int
+    num_bytes: int
+
+
+class TextFile(ABC):
+    """A file of documents."""
+
+    def __init__(self, path: Path, groups: Sequence[Group]) -> None:
+        self.path, self.groups = path, tuple(groups)
+        if self.documents == 0:
+            raise UserError(f"{path} holds no documents")
+
+    @property
+    def documents(self) -> int:
+        """Documents in the file, those without text included."""
+        return sum(group.documents for group in self.groups)
+
+    @abstractmethod
+    def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
+        """The documents of a group at the ascending positions `wanted`. Raises UserError where the file is damaged."""
+
+
+class ParquetFile(TextFile):
+    """A parquet file with a string column `text`; other columns are not read."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            with pq.ParquetFile(path) as file:
+                self._metadata, schema = file.metadata, file.schema_arrow
+        except FileNotFoundError as error:
+            raise UserError(f"no such file: {path}") from error
+        except (OSError, pa.ArrowException) as error:
+            raise UserError(f"{path} is not a parquet file: {_one_line(error)}") from error
+        if COLUMN not in schema.names:
+            raise UserError(f"{path} has no column {COLUMN!r}; its columns are: {', '.join(schema.names) or 'none'}")
+        if not _is_text(schema.field(COLUMN).type):
+            raise UserError(f"{path}: column {COLUMN!r} must hold strings, it holds {schema.field(COLUMN).type}")
+        names = [self._metadata.schema.column(index).path for index in range(self._metadata.num_columns)]
+        column = names.index(COLUMN)
+        groups = [self._metadata.row_group(index) for index in range(self._metadata.num_row_groups)]
+        super().__init__(path, [Group(g.num_rows, g.column(column).total_uncompressed_size) for g in groups])
+
+    def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
+        position, start = 0, 0
+        try:
+            with pq.ParquetFile(self.path, metadata=self._metadata, buffer_size=BUFFER_BYTES) as file:
+                for batch in file.iter_batches(READ_DOCUMENTS, row_groups=[group], columns=[COLUMN], use_threads=False):
+                    column = batch.column(0)
+                    while position < len(wanted) and wanted[position] < start + len(column):
+                        yield column[wanted[position] - start].as_py()
+                        position += 1
+                    if position == len(wanted):
+                        return
+                    start += len(column)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            place = f"{self.path}, row group {group}, column {COLUMN!r}"
+            raise UserError(f"{place}: damaged or gone: {_one_line(error)}") from error
+        raise UserError(f"{self.path}, row group {group}: {start} documents, its footer says more")
+
+
+class JsonlFile(TextFile):
+    """One JSON object with a string `text` per line."""
+
+    def __init__(self, path: Path) -> None:
+        self._starts: list[int] = []
+        groups: list[Group] = []
+        lines = start = position = 0
+        try:
+            with open(path, "rb") as file:
+                for line in file:
+                    position += len(line)
+                    lines += 1
+                    if lines == JSONL_GROUP:
+                        self._starts.append(start)
+                        groups.append(Group(lines, position - start))
+                        lines, start = 0, position
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror}") from error
+        if lines:
+            self._starts.append(start)
+            groups.append(Group(lines, position - start))
+        super().__init__(path, groups)
+
+    def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
+        position = 0
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self._starts[group])
+                for number, line in zip(range(self.groups[group].documents), file):
+                    if position < len(wanted) and wanted[position] == number:
+                        yield self._text(line, group * JSONL_GROUP + number + 1)
+                        position += 1
+        except OSError as error:
+            raise UserError(f"cannot read {self.path}: {error.strerror}") from error
+        if position < len(wanted):
+            raise UserError(f"{self.path}: shorter than it was when it was opened")
+
+    def _text(self, line: bytes, number: int) -> str | None:
+        if not line.strip():
+            return None
+        try:
+            text = json.loads(line)[COLUMN]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{self.path}, line {number}: not a JSON object with a field {COLUMN!r}") from error
+        if text is not None and not isinstance(text, str):
+            raise UserError(f"{self.path}, line {number}: field {COLUMN!r} must be a string")
+        return text.encode("utf-8", "replace").decode("utf-8") if text else None
+
+
+class MemoryFile(TextFile):
+    """Documents in memory, under a name."""
+
+    def __init__(self, path: Path, texts: Sequence[str | None]) -> None:
+        self._texts = texts
+        size = sum(len(text.encode("utf-8", "replace")) for text in texts if text)
+        super().__init__(path, [Group(len(texts), size)] if texts else [])
+
+    def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
+        return (self._texts[index] for index in wanted)
+
+
+def open_text_file(path: Path) -> TextFile:
+    """A file by its suffix. Raises UserError if it is missing, damaged, empty, or of another shape."""
+    if path.suffix == ".parquet":
+        return ParquetFile(path)
+    if path.suffix == ".jsonl":
+        return JsonlFile(path)
+    if path.suffix == ".txt":
+        return MemoryFile(path, cut_text(_read_text(path)))
+    raise UserError(f"{path}: documents are read from {', '.join(SUFFIXES)} files")
+
+
+def cut_text(text: str) -> list[str]:
+    """Documents of about `TEXT_CHARACTERS`: paragraphs are put together until there are as many."""
+    documents: list[str] = []
+    parts: list[str] = []
+    for paragraph in text.replace("\r\n", "\n").split("\n\n"):
+        parts.append(paragraph)
+        if sum(map(len, parts)) >= TEXT_CHARACTERS:
+            documents.append("\n\n".join(parts))
+            parts = []
+    documents.append("\n\n".join(parts))
+    return [document for document in documents if document.strip()]
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,185 @@
+"""Text corpora: kinds of files, what is damaged or missing in them, and what is kept for validation."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.data import nanolean_text
+from nanoproof.data.documents import Documents, text_corpus
+from nanoproof.data.text_files import TextFile, cut_text, open_text_file
+
+
+def write_parquet(path: Path, texts: list[str | None], row_group: int = 4, column: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table({"id": list(range(len(texts))), column: pa.array(texts)})
+    pq.write_table(table, path, row_group_size=row_group)
+    return path
+
+
+def all_texts(file: TextFile) -> list[str | None]:
+    return [text for number, group in enumerate(file.groups) for text in file.read(number, range(group.documents))]
+
+
+def texts_of(part: Documents) -> list[str | None]:
+    return [text for s in part.segments for text in s.file.read(s.group, range(s.start, s.stop))]
+
+
+def test_a_parquet_file_is_read_group_by_group_with_its_nulls(tmp_path: Path) -> None:
+    texts = ["one", None, "", "vier ⊢", "five"]
+    file = open_text_file(write_parquet(tmp_path / "a.parquet", texts, row_group=2))
+    assert [group.documents for group in file.groups] == [2, 2, 1]
+    assert all_texts(file) == texts
+
+
+def test_only_the_wanted_documents_of_a_group_are_read(tmp_path: Path) -> None:
+    file = open_text_file(write_parquet(tmp_path / "a.parquet", [str(n) for n in range(500)], row_group=500))
+    assert list(file.read(0, [3, 127, 128, 499])) == ["3", "127", "128", "499"]
+
+
+def test_a_jsonl_file_is_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nanoproof.data.text_files.JSONL_GROUP", 2)
+    lines = [json.dumps({"text": f"document {n}"}) for n in range(5)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    file = open_text_file(tmp_path / "a.jsonl")
+    assert [group.documents for group in file.groups] == [2, 2, 1]
+    assert all_texts(file) == [f"document {n}" for n in range(5)]
+
+
+def test_a_plain_text_is_cut_where_paragraphs_end() -> None:
+    paragraphs = [f"paragraph {n} " + "word " * 300 for n in range(7)]
+    parts = cut_text("\n\n".join(paragraphs) + "\n\n\n")
+    assert len(parts) == 3
+    assert "\n\n".join(parts).split() == " ".join(paragraphs).split()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.parquet", b"", "a.parquet is not a parquet file"),
+        ("a.parquet", b"PAR1 nonsense PAR1", "a.parquet is not a parquet file"),
+        ("a.jsonl", b"", "a.jsonl holds no documents"),
+        ("a.txt", b"\n\n", "a.txt holds no documents"),
+        ("a.txt", b"\xff\xfe", "a.txt is not UTF-8"),
+        ("a.md", b"text", "documents are read from .parquet, .jsonl, .txt"),
+    ],
+)
+def test_a_damaged_or_empty_file_is_one_clear_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=message) as caught:
+        open_text_file(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parquet_file_without_a_text_column_says_what_it_has(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column 'text'; its columns are: id, content"):
+        open_text_file(write_parquet(tmp_path / "a.parquet", ["x"], column="content"))
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "b.parquet")
+    with pytest.raises(UserError, match="column 'text' must hold strings, it holds int64"):
+        open_text_file(tmp_path / "b.parquet")
+
+
+def test_damage_inside_of_a_parquet_file_names_file_row_group_and_column(tmp_path: Path) -> None:
+    texts = [f"{n} " + "abc" * 200 for n in range(8)]
+    path = write_parquet(tmp_path / "a.parquet", texts, row_group=4)
+    start = pq.ParquetFile(path).metadata.row_group(1).column(1).dictionary_page_offset
+    content = bytearray(path.read_bytes())
+    content[start : start + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    file = open_text_file(path)
+    assert list(file.read(0, range(4))) == texts[:4]
+    with pytest.raises(UserError, match=r"a\.parquet, row group 1, column 'text'"):
+        list(file.read(1, range(4)))
+
+
+def test_a_line_without_text_is_named_by_its_number(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "good"}\n{"txt": "bad"}\n')
+    with pytest.raises(UserError, match="line 2: not a JSON object with a field 'text'"):
+        all_texts(open_text_file(tmp_path / "a.jsonl"))
+
+
+def test_of_one_file_the_last_documents_are_for_validation(tmp_path: Path) -> None:
+    texts = [f"text {n}" for n in range(200)]
+    corpus = text_corpus(str(write_parquet(tmp_path / "a.parquet", list(texts), row_group=64)))
+    assert texts_of(corpus.train) == texts[:190]
+    assert texts_of(corpus.valid) == texts[190:]
+    assert (corpus.train.count, corpus.valid.count) == (190, 10)
+
+
+def test_files_of_a_directory_are_one_corpus(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "b.parquet", [f"b{n}" for n in range(8)])
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"a{n}"}) + "\n" for n in range(8)))
+    corpus = text_corpus(str(tmp_path))
+    assert texts_of(corpus.train) + texts_of(corpus.valid) == [f"{name}{n}" for name in "ab" for n in range(8)]
+    assert corpus.valid.count == 4
+
+
+def test_the_last_shard_of_nemotron_is_for_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    for number in range(3):
+        write_parquet(tmp_path / f"data/nemotron/4plus/part_{number:06d}.parquet", [f"{number}a", f"{number}b"])
+    corpus = text_corpus("nemotron")
+    assert texts_of(corpus.train) == ["0a", "0b", "1a", "1b"]
+    assert texts_of(corpus.valid) == ["2a", "2b"]
+
+
+def test_repositories_stay_in_their_split_when_others_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    directory = tmp_path / "data/leangithubraw"
+    for number in range(60):
+        write_parquet(directory / f"repo{number}.parquet", [f"text of {number}"])
+    before = text_corpus("leangithubraw")
+    assert 0 < before.valid.count < 15
+    for number in range(60, 90):
+        write_parquet(directory / f"repo{number}.parquet", [f"text of {number}"])
+    after = text_corpus("leangithubraw")
+    assert set(texts_of(before.valid)) <= set(texts_of(after.valid))
+    assert set(texts_of(before.train)) <= set(texts_of(after.train))
+
+
+@pytest.mark.parametrize("name", ["nemotron", "leangithubraw"])
+def test_a_data_set_that_is_not_there_says_what_fetches_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    with pytest.raises(UserError, match=f"python -m nanoproof.data.download {name}"):
+        text_corpus(name)
+
+
+def test_a_corpus_that_is_nowhere_names_the_choices(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="neither one of nemotron, leangithubraw, nanolean nor a file"):
+        text_corpus(str(tmp_path / "nothing"))
+
+
+def test_nanolean_is_its_library_and_its_proofs_written_as_theorems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hypotheses = [{"user_name": name, "type": kind} for name, kind in (("p", "Prop"), ("q", "Prop"), ("h", "p ∧ q"))]
+    goal = {"type": "q ∧ p", "hypotheses": hypotheses}
+    tactics = [("constructor", [1, 2]), ("exact h.2", []), ("exact h.1", [])]
+    nodes = [
+        {"id": number, "state": {"goals": [goal]}, "tactic": {"tactic_string": tactic, "children": children}}
+        for number, (tactic, children) in enumerate(tactics)
+    ]
+    record = {"by_blocks": [{"tree": {"root_id": 0, "nodes": nodes}}]}
+    lines = [{"path": f"{n}", "imports": [], "theorems": [{**record, "name": f"swap_{n}"}]} for n in range(10)]
+    path = tmp_path / "transitions.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    monkeypatch.setattr(nanolean_text, "transitions_file", lambda: path)
+    corpus = text_corpus("nanolean")
+    assert texts_of(corpus.valid) == [
+        "theorem swap_9 (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  constructor\n  · exact h.2\n  · exact h.1\n"
+    ]
+    training = texts_of(corpus.train)
+    assert any("theorem Nat.add_comm" in text for text in training if text)
+    assert sum("theorem swap_" in text for text in training if text) == 9
+
+
+def test_the_fingerprint_changes_with_the_files(tmp_path: Path) -> None:
+    first = text_corpus(str(write_parquet(tmp_path / "a.parquet", [f"text {n}" for n in range(40)]))).train
+    again = text_corpus(str(tmp_path / "a.parquet")).train
+    other = text_corpus(str(write_parquet(tmp_path / "a.parquet", [f"other text {n}" for n in range(40)]))).train
+    assert first.fingerprint() == again.fingerprint() != other.fingerprint()
