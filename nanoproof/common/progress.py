@@ -46,8 +46,8 @@ class Progress:
         seconds = time.monotonic() - self._start
         note = f", {self.note}" if self.note else ""
         done, left = self.count - self._initial, self.total - self.count
-        to_go = f" (about {left * seconds / done:.0f} s to go)" if done > 0 and left > 0 else ""
-        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {seconds:.0f} s{to_go}{note}", flush=True)
+        to_go = f" (about {_readable(left * seconds / done)} to go)" if done > 0 and left > 0 else ""
+        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {_readable(seconds)}{to_go}{note}", flush=True)
 
     def close(self) -> None:
         """Finish the bar, or print the last line."""
@@ -61,3 +61,11 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+def _readable(seconds: float) -> str:
+    """Seconds, or `H:MM:SS` where there are many."""
+    if seconds < 300:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -8,8 +8,9 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import cleanup
+from nanoproof.gpt.compute import choose_compute
 from nanoproof.training.loop import TrainingLoop
-from nanoproof.training.options import RunOptions
+from nanoproof.training.options import ComputeOptions, RunOptions
 from nanoproof.training.resume import parse_resumable
 from nanoproof.training.setup import start_ranks, start_stage
 
@@ -26,21 +27,24 @@ def train_main(
     `defaults` are those in which a stage differs from its groups. `kill -USR1` prints the stacks of all threads.
     """
     parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
-    for group in groups:
+    for group in (*groups, ComputeOptions):
         add_flags(parser, group)
     parser.set_defaults(**(defaults or {}))
     args = parse_resumable(parser, argv)
     if hasattr(signal, "SIGUSR1"):
         faulthandler.register(signal.SIGUSR1, all_threads=True)
-    run_options = from_args(RunOptions, args)
+    run_options, wanted = from_args(RunOptions, args), from_args(ComputeOptions, args)
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class
     try:
+        compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
         loop = build(*(from_args(group, args) for group in groups), dist)
         with ExitStack() as stack:
             stack.callback(loop.close)
+            compute.apply(loop.model)
+            decisions = {**compute.decisions(), **loop.decisions()}
             resumed = args.resume_from is not None
-            stage = start_stage(loop.stage_name, run_options, vars(args), dist, loop.decisions(), resumed)
+            stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed)
             stack.callback(stage.run.close)
             stack.callback(stage.tracker.close)
             loop.run(stage)

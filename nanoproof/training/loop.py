@@ -68,7 +68,7 @@ class TrainingLoop(ABC):
         self._saved_step = -1
         self.model, self.tokenizer, self.optimizer = self._load(model_options)
         self.stop = StopSignal()
-        self._last_metrics: dict[str, float] = {}
+        self.last_metrics: dict[str, float] = {}
 
     def _load(self, model_options: ModelOptions) -> tuple[GPT, Tokenizer, MuonAdamW]:
         """A fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from` with its state."""
@@ -178,7 +178,7 @@ class TrainingLoop(ABC):
 
     def record(self, stage: Stage, metrics: dict[str, float]) -> None:
         """Write the metrics of a step down (rank 0): one record for each step, with those of its evaluation."""
-        self._last_metrics |= metrics
+        self.last_metrics |= metrics
         if self.dist.is_main and metrics:
             stage.run.metrics(self.state.step, **metrics)
             stage.tracker.log(metrics, self.state.step)
@@ -202,9 +202,9 @@ class TrainingLoop(ABC):
     def summary(self) -> dict[str, str]:
         """What the last lines say, in order; stages add their own numbers."""
         shown = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
-        for name in ("loss", *(name for name in self._last_metrics if name.startswith("valid/"))):
-            if name in self._last_metrics:
-                shown[name.replace("valid/", "validation ").replace("_", " ")] = f"{self._last_metrics[name]:.4f}"
+        for name in ("loss", *(name for name in self.last_metrics if name.startswith("valid/"))):
+            if name in self.last_metrics:
+                shown[name.replace("valid/", "validation ").replace("_", " ")] = f"{self.last_metrics[name]:.4f}"
         memory = f"{short(peak_memory_bytes(self.dist.device))}B"
         return {**shown, "peak memory": f"{memory} ({self.dist.device.type}, one rank)"}
 

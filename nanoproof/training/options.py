@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from nanoproof.common.config import check, opt, validate
+from nanoproof.gpt.attention.choose import ATTENTION_CHOICES
+from nanoproof.gpt.compute import COMPILE_CHOICES
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,18 @@ class ModelOptions:
             bool(self.window_pattern) and set(self.window_pattern) <= set("SL"),
             f"model.window_pattern must be made of S and L, got {self.window_pattern!r}",
         )
+
+
+@dataclass(frozen=True)
+class ComputeOptions:
+    """Computing."""
+
+    attention: str = opt("auto", "How attention is computed.", choices=ATTENTION_CHOICES)
+    compile: str = opt("auto", "Whether the network is compiled.", choices=COMPILE_CHOICES)
+    fp8: bool = opt(False, "Matrix products of the layers in 8 bits (GPUs that have them).")
+
+    def __post_init__(self) -> None:
+        validate(self, "compute")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from nanoproof.common.run_dir import home
+from nanoproof.gpt.model import GPT
 
 UNITS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -31,6 +32,18 @@ def peak_memory_bytes(device: torch.device) -> int:
         return torch.cuda.max_memory_allocated(device)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def describe_model(model: GPT) -> str:
+    """Parameters and shape."""
+    config = model.config
+    heads = f"{config.num_heads} heads of {config.head_dim}"
+    if config.kv_heads != config.num_heads:
+        heads += f" on {config.kv_heads} keys and values"
+    return (
+        f"{model.num_parameters():,} parameters: depth {config.depth}, width {config.width}, {heads}, "
+        f"windows {config.window_pattern}, sequence {config.sequence_len}, vocabulary {config.vocab_size:,}"
+    )
 
 
 def run_name(path: Path) -> str:
