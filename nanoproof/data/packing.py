@@ -71,11 +71,15 @@ class PackedBatch:
 
     def to(self, device: torch.device) -> "PackedBatch":
         """The same batch on `device`."""
-        return PackedBatch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__slots__))
+        return PackedBatch(*(to_device(getattr(self, name), device) for name in self.__slots__))
 
     def rows(self, start: int, stop: int) -> "PackedBatch":
         """Rows `start` to `stop` as a batch of their own."""
         return PackedBatch(*(getattr(self, name)[start:stop] for name in self.__slots__))
+
+    def chosen(self) -> torch.Tensor:
+        """The flat indices at which something is to be predicted. Ask a batch on the CPU: a GPU would have to stop."""
+        return self.kinds.flatten().nonzero().squeeze(1)
 
     def split(self, rows: int) -> list["PackedBatch"]:
         """Batches of so many rows each, the last of what remains."""
@@ -84,6 +88,12 @@ class PackedBatch:
     def layout(self, prefix_lm: bool = False) -> RowLayout:
         """What the model must know of the rows besides their tokens."""
         return RowLayout(self.positions, self.segments, self.branches, prefix_lm)
+
+
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor on `device`; to a GPU it goes through pinned memory, so that the CPU need not wait."""
+    pinned = tensor.pin_memory() if device.type == "cuda" and not tensor.is_cuda else tensor
+    return pinned.to(device, non_blocking=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.dist import all_reduce_sum
-from nanoproof.data.packing import KIND_CODES, PackedBatch
+from nanoproof.data.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.gpt.model import GPT
 
 
@@ -53,8 +53,10 @@ def transition_loss(
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
     training"). Likelihoods are weighted as the batch says; the weights do not count in the means' denominators.
+
+    The batch comes on the CPU and is moved to the model.
     """
-    chosen_N = batch.kinds.flatten().nonzero().squeeze(1)
+    chosen_N, batch = to_device(batch.chosen(), model.device), batch.to(model.device)
     targets_N, kinds_N, sequences_N, weights_N = (
         x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.sequences, batch.weights)
     )

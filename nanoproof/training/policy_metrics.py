@@ -21,7 +21,7 @@ import torch.nn.functional as F
 
 from nanoproof.common.dist import DistInfo, all_reduce_sum
 from nanoproof.common.suggestion import NUM_VALUE_BINS
-from nanoproof.data.packing import KIND_CODES, PackedBatch
+from nanoproof.data.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.batches import Pick, TransitionSet, deal, pack_for
@@ -110,8 +110,7 @@ def policy_metrics(
         picks = [Pick(0, index) for index in range(start, min(start + at_once, len(transitions)))]
         examples = transitions.examples(list(deal(picks, dist)))
         for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
-            part = rows.to(dist.device)
-            chosen_N = part.kinds.flatten().nonzero().squeeze(1)
+            chosen_N, part = to_device(rows.chosen(), dist.device), rows.to(dist.device)
             logits_NV = model(part.tokens, part.layout(model.config.prefix_lm), chosen_N)
             sums.add_tactics(logits_NV, part, chosen_N, tokenizer)
             sums.add_values(logits_NV, part, chosen_N, tokenizer)

@@ -52,7 +52,7 @@ def train_step(
     names = ["loss", *weights.part_names()]
     sums = torch.zeros(len(names), device=dist.device)
     for rows in batch.split(batch_options.device_batch_size):
-        loss, parts = transition_loss(model, rows.to(dist.device), weights, norms)
+        loss, parts = transition_loss(model, rows, weights, norms)
         loss.backward()
         sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])
     real, places = float((batch.segments > 0).sum()), float(batch.segments.numel())
