@@ -118,7 +118,7 @@ class Tokenizer:
 
     def save(self, path: Path) -> None:
         """Write one JSON file, atomically; `path` is the file, or the directory for `tokenizer.json`."""
-        atomic_write_text(_file_of(path), self._text.to_str(pretty=True))
+        atomic_write_text(_file_of(path), self._text.to_str())
 
     @classmethod
     def load(cls, path: Path | str) -> "Tokenizer":

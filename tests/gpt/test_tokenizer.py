@@ -1,16 +1,19 @@
 """Text survives the tokenizer; symbols and digits stand alone; markers have no spelling."""
 
+import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
 from nanoproof.gpt.tokenizer import MARKERS, SYMBOLS, Tokenizer, train_tokenizer
+from tests.gpt.tok_texts import LEAN, any_text
 
 
-@given(text=st.text(max_size=40) | st.text(alphabet="ℕ⊢→∀ h123\n.✝⟨⟩é", max_size=40))
+@given(text=any_text)
 @settings(max_examples=200, deadline=None)
 def test_decoding_undoes_encoding(tokenizer: Tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -86,8 +89,61 @@ def test_a_vocabulary_without_room_is_refused() -> None:
 
 
 def test_missing_and_damaged_files_are_user_errors(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no tokenizer at .*tok_train"):
+    with pytest.raises(UserError, match=r"no tokenizer at .*scripts\.tok_build .*scripts\.tok_train"):
         Tokenizer.load(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(UserError, match="is not a tokenizer"):
         Tokenizer.load(tmp_path)
+
+
+# -- many texts at once ------------------------------------------------------------------------------------------------
+
+
+@given(texts=st.lists(any_text, max_size=8), threads=st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_many_texts_become_what_each_becomes_alone(tokenizer: Tokenizer, texts: list[str], threads: int) -> None:
+    expected = [tokenizer.encode(text) for text in texts]
+    assert tokenizer.encode_batch(texts, threads) == expected
+    arrays = tokenizer.encode_arrays(texts, threads)
+    assert [array.tolist() for array in arrays] == expected
+    assert all(array.dtype == np.uint32 for array in arrays)
+
+
+def test_several_threads_keep_the_order_of_the_texts(tokenizer: Tokenizer) -> None:
+    texts = [f"text {number} " * (1 + number % 700) for number in range(300)]
+    assert tokenizer.encode_batch(texts, threads=4) == tokenizer.encode_batch(texts, threads=1)
+
+
+@pytest.mark.parametrize("run", [" " * 1_100_000, "ab" * 100_000, "=" * 200_000])
+def test_very_long_runs_are_encoded(tokenizer: Tokenizer, run: str) -> None:
+    assert tokenizer.decode(tokenizer.encode(run)) == run
+
+
+def test_what_is_not_unicode_is_refused(tokenizer: Tokenizer) -> None:
+    for broken in ("ab\ud800c", "\udfff"):
+        with pytest.raises(UserError, match="lone surrogate at character"):
+            tokenizer.encode(broken)
+        with pytest.raises(UserError, match="lone surrogate at character"):
+            tokenizer.encode_arrays(["fine", broken])
+
+
+def test_bytes_of_tokens_add_up_to_those_of_the_text(tokenizer: Tokenizer) -> None:
+    sizes = tokenizer.token_bytes()
+    assert sizes.shape == (tokenizer.vocab_size,)
+    for text in (LEAN, "😀é⊢ x", ""):
+        assert sizes[tokenizer.encode(text)].sum() == len(text.encode())
+    assert not sizes[tokenizer.bos :].any() and sizes[: tokenizer.bos].all()
+
+
+def test_the_fingerprint_tells_vocabularies_apart(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tokenizer.save(tmp_path)
+    texts = ["intro h", "⊢ a + b = b + a"] * 5
+    others = [train_tokenizer(texts, 443), train_tokenizer(texts, 444), train_tokenizer(texts, 443, "gpt2")]
+    assert Tokenizer.load(tmp_path).fingerprint == tokenizer.fingerprint
+    assert len({tokenizer.fingerprint, *(other.fingerprint for other in others)}) == 4
+    assert others[0].fingerprint == train_tokenizer(texts, 443).fingerprint
+
+
+def test_a_tokenizer_can_be_sent_to_another_process(tokenizer: Tokenizer) -> None:
+    sent = pickle.loads(pickle.dumps(tokenizer))
+    assert (sent.fingerprint, sent.encode(LEAN)) == (tokenizer.fingerprint, tokenizer.encode(LEAN))

@@ -5,6 +5,7 @@ n - 256 makes. GPT-2's own `<|endoftext|>` (50256) is left out; the number belon
 """
 
 import gzip
+from functools import cache
 from importlib import resources
 
 from nanoproof.gpt.byte_bpe import BYTE_OF_CHARACTER, make_text_tokenizer
@@ -18,6 +19,7 @@ def gpt2_merges() -> list[tuple[str, str]]:
     return [(left, right) for left, right in pairs]
 
 
+@cache
 def gpt2_tokenizer(symbols: tuple[str, ...] = SYMBOLS) -> Tokenizer:
     """GPT-2's vocabulary with `symbols` as single tokens, and the markers; without symbols, texts become just what
     they become with GPT-2.

@@ -1,0 +1,85 @@
+"""Build the large tokenizer: GPT-2's merges, Lean's symbols as single tokens, and the markers of the token format.
+
+python -m scripts.tok_build
+python -m scripts.tok_build --out my_tokenizer
+
+Nothing is downloaded: the merges come with the package. Two forms of the same encoding are written: `tokenizer.json`
+for the `tokenizers` library, which every stage of training reads and every checkpoint carries, and
+`tokenizer.tiktoken` with `tokenizer.tiktoken.json` for `tiktoken` (nanoproof.gpt.tiktoken_files.load_tiktoken). Both
+are read back and compared on sample texts before the command says that it is done.
+
+For models of natural language and real Lean. A model of the embedded prover alone is better off with a small
+vocabulary of its own: python -m scripts.tok_train.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tokenizers
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_json
+from nanoproof.common.run_dir import home
+from nanoproof.gpt.gpt2 import gpt2_tokenizer
+from nanoproof.gpt.tiktoken_files import RANKS_FILE, load_tiktoken, save_tiktoken
+from nanoproof.gpt.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
+from scripts.tok_samples import SAMPLES
+
+META_FILE = "tokenizer_meta.json"
+BUILT = "built"
+"""The name by which the other commands know what this one writes, whether it was written or not."""
+
+
+def default_name() -> str:
+    """The tokenizer in $NANOPROOF_HOME if there is one, else `built`."""
+    own = home() / "tokenizer"
+    return str(own) if (own / TOKENIZER_FILE).exists() else BUILT
+
+
+def named_tokenizer(name: str) -> Tokenizer:
+    """`built`, or a tokenizer file or directory. Raises UserError if it is missing."""
+    return gpt2_tokenizer() if name == BUILT else Tokenizer.load(Path(name).expanduser())
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """Building."""
+
+    out: str | None = opt(None, "Directory to write to; default $NANOPROOF_HOME/tokenizer.")
+
+
+def write_tokenizer(tokenizer: Tokenizer, out: Path, made_from: dict[str, object]) -> None:
+    """Write both forms and how they were made, then read them back and compare."""
+    tokenizer.save(out)
+    save_tiktoken(tokenizer, out)
+    check_same(out, [*SAMPLES.values(), " ".join(MARKERS)])
+    meta = {**made_from, "vocab_size": tokenizer.vocab_size, "fingerprint": tokenizer.fingerprint}
+    atomic_write_json(out / META_FILE, meta)
+
+
+def check_same(directory: Path, texts: list[str]) -> None:
+    """Assert that both forms in `directory` encode these texts alike, and that decoding gives the texts back."""
+    loaded = Tokenizer.load(directory)
+    other, plain = load_tiktoken(directory), tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
+    for text in texts:
+        tokens = loaded.encode(text)
+        assert tokens == other.encode_ordinary(text) == plain.encode(text).ids, "the two forms differ"
+        assert loaded.decode(tokens) == text, "decoding does not give the text back"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.tok_build", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, BuildOptions)
+    options = from_args(BuildOptions, parser.parse_args(argv))
+    out = Path(options.out).expanduser() if options.out else home() / "tokenizer"
+    tokenizer = gpt2_tokenizer()
+    write_tokenizer(tokenizer, out, {"merges": "gpt2", "pattern": "gpt2"})
+    print(f"{tokenizer.vocab_size:,} tokens (fingerprint {tokenizer.fingerprint}), written to {out / TOKENIZER_FILE}")
+    print(f"the same for tiktoken: {out / RANKS_FILE}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

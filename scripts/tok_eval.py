@@ -1,0 +1,145 @@
+"""How well tokenizers compress texts of different kinds, against plain GPT-2.
+
+python -m scripts.tok_eval
+python -m scripts.tok_eval --tokenizer my_tokenizer other/tokenizer.json --input shards/ Mathlib/Algebra
+
+The built-in samples are short texts of our own, one of each kind that a prover reads; every --input is one more kind.
+Fewer tokens for the same text are better: a model sees more of it at the same cost. Decoding is checked on the way.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json
+from nanoproof.gpt.gpt2 import gpt2_tokenizer
+from nanoproof.gpt.tokenizer import Tokenizer
+from scripts.tok_build import BUILT, default_name, named_tokenizer
+from scripts.tok_samples import SAMPLES
+from scripts.tok_texts import read_texts
+
+BASELINE = "gpt2"
+AT_ONCE = 256
+"""Texts that are encoded together."""
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """Comparison."""
+
+    tokenizer: tuple[str, ...] = opt(
+        (), "Tokenizer files or directories, or `built` (what tok_build writes); default: `built`, and yours if any."
+    )
+    input: tuple[str, ...] = opt((), "More texts: `nanolean`, or files and directories of JSONL, parquet or text.")
+    max_chars: int = opt(2_000_000, "Characters to read of each input.", min=1)
+    samples: bool = opt(True, "Compare on the built-in samples.")
+    json: str | None = opt(None, "File to write the numbers to.")
+
+    def __post_init__(self) -> None:
+        validate(self, "tok_eval")
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one tokenizer made of the texts of one kind."""
+
+    kind: str
+    tokenizer: str
+    characters: int
+    bytes: int
+    tokens: int
+    relative: float
+    """Tokens divided by those of plain GPT-2."""
+
+    @property
+    def bytes_per_token(self) -> float:
+        return self.bytes / self.tokens
+
+    @property
+    def tokens_per_character(self) -> float:
+        return self.tokens / self.characters
+
+    def to_json(self) -> dict[str, object]:
+        """All numbers, the derived ones too."""
+        derived = {"bytes_per_token": self.bytes_per_token, "tokens_per_character": self.tokens_per_character}
+        return {**to_dict(self), **derived}
+
+
+def load_tokenizers(names: tuple[str, ...]) -> dict[str, Tokenizer]:
+    """The tokenizers of --tokenizer by name, behind plain GPT-2. Raises UserError if one is missing."""
+    found = {BASELINE: gpt2_tokenizer(())}
+    for name in names or dict.fromkeys((BUILT, default_name())):
+        if name not in found:
+            found[name] = named_tokenizer(name)
+    return found
+
+
+def count(kind: str, texts: Iterable[str], tokenizers: dict[str, Tokenizer]) -> list[Score]:
+    """The scores of all tokenizers on one kind of text. Raises UserError if there is no text."""
+    characters = num_bytes = 0
+    tokens = dict.fromkeys(tokenizers, 0)
+    for batch in _batches(texts):
+        characters += sum(map(len, batch))
+        num_bytes += sum(len(text.encode("utf-8")) for text in batch)
+        for name, tokenizer in tokenizers.items():
+            for text, encoded in zip(batch, tokenizer.encode_batch(batch)):
+                assert tokenizer.decode(encoded) == text, f"{name} does not give a text back"
+                tokens[name] += len(encoded)
+    if characters == 0:
+        raise UserError(f"--input {kind}: there is no text in it")
+    plain = tokens[BASELINE]
+    return [Score(kind, name, characters, num_bytes, tokens[name], tokens[name] / plain) for name in tokenizers]
+
+
+def _batches(texts: Iterable[str]) -> Iterable[list[str]]:
+    batch: list[str] = []
+    for text in texts:
+        batch.append(text)
+        if len(batch) == AT_ONCE:
+            yield batch
+            batch = []
+    yield batch
+
+
+def table(scores: list[Score]) -> str:
+    """The scores for people, kind by kind."""
+    kinds = max(len("kind"), *(len(score.kind) for score in scores))
+    names = max(len("tokenizer"), *(len(score.tokenizer) for score in scores))
+    lines = [
+        f"{'kind':<{kinds}}  {'tokenizer':<{names}}  {'tokens':>10}  bytes/token  tokens/char  tokens vs {BASELINE}"
+    ]
+    for index, score in enumerate(scores):
+        again = index > 0 and scores[index - 1].kind == score.kind
+        if not again and index:
+            lines.append("")
+        change = "" if score.tokenizer == BASELINE else f"{100 * (score.relative - 1):+.1f}%"
+        lines.append(
+            f"{'' if again else score.kind:<{kinds}}  {score.tokenizer:<{names}}  {score.tokens:>10,}"
+            f"  {score.bytes_per_token:>11.2f}  {score.tokens_per_character:>11.3f}  {change:>14}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.tok_eval", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, EvalOptions)
+    options = from_args(EvalOptions, parser.parse_args(argv))
+    if not options.samples and not options.input:
+        raise UserError("--no-samples leaves nothing to compare on; give texts with --input")
+    tokenizers = load_tokenizers(options.tokenizer)
+    kinds: dict[str, Iterable[str]] = {kind: [text] for kind, text in SAMPLES.items()} if options.samples else {}
+    kinds |= {source: read_texts(source, options.max_chars) for source in options.input}
+    scores = [score for kind, texts in kinds.items() for score in count(kind, texts, tokenizers)]
+    print(table(scores))
+    print("\ntext tokens: " + ", ".join(f"{name} {each.num_text_tokens:,}" for name, each in tokenizers.items()))
+    print("round trip: every text came back the same from every tokenizer")
+    if options.json:
+        atomic_write_json(Path(options.json), [score.to_json() for score in scores])
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,155 @@
+"""How a text is split into tokens: in colours on a terminal, between bars elsewhere, with the numbers below.
+
+python -m scripts.tok_show "theorem t (n : ℕ) : n ≤ n + 1"
+python -m scripts.tok_show "n : ℕ\\n⊢ n ≤ n + 1" --tactic "exact Nat.le_succ n"
+python -m scripts.tok_show --file Foo.lean --list
+python -m scripts.tok_show --ids 50373 38 50374
+
+In a TEXT from the command line `\\n` stands for a line break. With --tactic or --depth the text is a proof state, and
+what is shown is the sample that training makes of it, with the markers by their names. NO_COLOR switches colours off.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.suggestion import NUM_VALUE_BINS
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.policy.prompt import prefix_tokens
+from scripts.tok_build import default_name, named_tokenizer
+
+BACKGROUNDS = (24, 58, 53, 22, 94)
+"""Dark colours of the 256-colour palette that take turns."""
+BAR = "│"
+MARKER_STYLE = "\x1b[1;7m"
+RESET = "\x1b[0m"
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """What is shown."""
+
+    file: str | None = opt(None, "UTF-8 file to read the text from; `-` is standard input.")
+    ids: tuple[int, ...] = opt((), "Numbers of tokens to show instead of a text.")
+    tactic: str | None = opt(None, "Show the tactic sample of the text and this tactic.")
+    depth: int | None = opt(None, "Show the value sample of the text at this proof depth.", min=1)
+    tokenizer: str | None = opt(
+        None, "Tokenizer file or directory, or `built`; default $NANOPROOF_HOME/tokenizer if there, else `built`."
+    )
+    list: bool = opt(False, "One token per line, with its number and its bytes.")
+
+    def __post_init__(self) -> None:
+        validate(self, "tok_show")
+        check(self.tactic is None or self.depth is None, "--tactic and --depth are two samples; give one of them")
+        sample = self.tactic is not None or self.depth is not None
+        check(not (self.ids and sample), "--ids are shown as they are, without --tactic or --depth")
+
+
+def read_text(text: str | None, file: str | None) -> str:
+    """The text of the command line or of a file. Raises UserError unless there is exactly one, readable."""
+    if (text is None) == (file is None):
+        raise UserError("give one text: TEXT, --file or --ids")
+    if file is None:
+        return (text or "").replace("\\n", "\n")
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).expanduser().read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise UserError(f"--file {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"--file {file}: not UTF-8 text (byte {error.start})") from error
+
+
+def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list[int]:
+    """The tokens of the text, or of the sample that --tactic or --depth asks for."""
+    if options.tactic is not None:
+        tactic = [tokenizer.tactic, *tokenizer.encode(options.tactic), tokenizer.eos]
+        return [*prefix_tokens(tokenizer, text), *tactic]
+    if options.depth is not None:
+        bin_token = tokenizer.bins[min(options.depth, NUM_VALUE_BINS) - 1]
+        return [*prefix_tokens(tokenizer, text), tokenizer.value, bin_token, tokenizer.eos]
+    return tokenizer.encode(text)
+
+
+def visible(tokenizer: Tokenizer, token: int) -> str:
+    """A token in print: halves of characters as bytes, spaces and line breaks so that they are seen."""
+    if token >= tokenizer.num_text_tokens:
+        return tokenizer.describe(token)
+    data = tokenizer.bpe.tokens[token]
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"<{data.hex(' ')}>"
+    return "".join(_visible_character(character) for character in text)
+
+
+def _visible_character(character: str) -> str:
+    if character in "\n\t\r":
+        return {"\n": "⏎\n", "\t": "⇥", "\r": "␍"}[character]
+    return character if character.isprintable() else f"<U+{ord(character):04X}>"
+
+
+def render(tokenizer: Tokenizer, tokens: Sequence[int], color: bool) -> str:
+    """The tokens in a row: in colours that take turns, or with bars between them."""
+    if not color:
+        return BAR.join(visible(tokenizer, token) for token in tokens)
+    parts = []
+    for index, token in enumerate(tokens):
+        is_marker = token >= tokenizer.num_text_tokens
+        style = MARKER_STYLE if is_marker else f"\x1b[97;48;5;{BACKGROUNDS[index % len(BACKGROUNDS)]}m"
+        lines = visible(tokenizer, token).split("\n")
+        parts.append("\n".join(f"{style}{line}{RESET}" if line else "" for line in lines))
+    return "".join(parts)
+
+
+def listing(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
+    """One token per line: number, bytes, text."""
+    sizes = tokenizer.token_bytes()
+    return "\n".join(
+        f"{token:>6}  {sizes[token]:>3}  {visible(tokenizer, token).replace(chr(10), '')}" for token in tokens
+    )
+
+
+def summary(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
+    """Counts of tokens, characters and bytes."""
+    num_bytes = int(tokenizer.token_bytes()[list(tokens)].sum()) if tokens else 0
+    words = [f"{len(tokens)} tokens", f"{len(tokenizer.decode(tokens))} characters", f"{num_bytes} bytes"]
+    markers = sum(token >= tokenizer.num_text_tokens for token in tokens)
+    if markers:
+        words.append(f"{markers} of the tokens are markers")
+    elif tokens:
+        words.append(f"{num_bytes / len(tokens):.2f} bytes per token")
+    return ", ".join(words)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.tok_show", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("text", nargs="?", help=r"Text to split; `\n` in it stands for a line break.")
+    add_flags(parser, ShowOptions)
+    args = parser.parse_args(argv)
+    options = from_args(ShowOptions, args)
+    tokenizer = named_tokenizer(options.tokenizer or default_name())
+    if options.ids:
+        if args.text is not None or options.file is not None:
+            raise UserError("--ids and a text (TEXT or --file) cannot be shown at once")
+        tokens = list(options.ids)
+        wrong = [token for token in tokens if not 0 <= token < tokenizer.vocab_size]
+        if wrong:
+            raise UserError(f"--ids must be >= 0 and < {tokenizer.vocab_size}, got {wrong[0]}")
+    else:
+        tokens = sample_tokens(tokenizer, read_text(args.text, options.file), options)
+    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    print(listing(tokenizer, tokens) if options.list else render(tokenizer, tokens, color))
+    if not options.list:
+        print(" ".join(map(str, tokens)))
+    print(summary(tokenizer, tokens))
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
