@@ -1,12 +1,12 @@
 """How a text is split into tokens: in colours on a terminal, between bars elsewhere, with the numbers below.
 
 python -m scripts.tok_show "theorem t (n : ℕ) : n ≤ n + 1"
-python -m scripts.tok_show "n : ℕ\\n⊢ n ≤ n + 1" --tactic "exact Nat.le_succ n"
+python -m scripts.tok_show $'n : ℕ\\n⊢ n ≤ n + 1' --tactic "exact Nat.le_succ n"
 python -m scripts.tok_show --file Foo.lean --list
 python -m scripts.tok_show --ids 50373 38 50374
 
-In a TEXT from the command line `\\n` stands for a line break. With --tactic or --depth the text is a proof state, and
-what is shown is the sample that training makes of it, with the markers by their names. NO_COLOR switches colours off.
+With --tactic or --depth the text is a proof state, and what is shown is the sample that training makes of it, with the
+markers by their names. NO_COLOR switches colours off.
 """
 
 import os
@@ -54,7 +54,7 @@ def read_text(text: str | None, file: str | None) -> str:
     if (text is None) == (file is None):
         raise UserError("give one text: TEXT, --file or --ids")
     if file is None:
-        return (text or "").replace("\\n", "\n")
+        return text or ""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).expanduser().read_bytes()
         return data.decode("utf-8")
@@ -129,7 +129,7 @@ def summary(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     parser = Parser(prog="python -m scripts.tok_show", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("text", nargs="?", help=r"Text to split; `\n` in it stands for a line break.")
+    parser.add_argument("text", nargs="?", help="Text to split.")
     add_flags(parser, ShowOptions)
     args = parser.parse_args(argv)
     options = from_args(ShowOptions, args)

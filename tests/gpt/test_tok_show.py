@@ -29,7 +29,7 @@ def test_outside_of_a_terminal_bars_stand_between_tokens(capsys) -> None:
 
 
 def test_a_sample_is_shown_as_training_makes_it(capsys) -> None:
-    lines = shown([r"p\n⊢ p", "--tactic", "rfl", "--tokenizer", "built"], capsys)
+    lines = shown(["p\n⊢ p", "--tactic", "rfl", "--tokenizer", "built"], capsys)
     assert lines[:3] == ["<|endoftext|>│p│⏎", "│⊢│ p│⏎", "│<|tactic|>│r│fl│<|endoftext|>"]
     assert lines[-1].endswith("3 of the tokens are markers")
     lines = shown(["p", "--depth", "70", "--tokenizer", "built"], capsys)
@@ -61,6 +61,10 @@ def test_colours_are_for_terminals_unless_switched_off(
     main(["a b", "--tactic", "c", "--tokenizer", "built"])
     assert ("\x1b[" in terminal.getvalue()) is colored
     assert ("│" in terminal.getvalue()) is not colored
+
+
+def test_a_backslash_of_latex_is_no_line_break(capsys) -> None:
+    assert shown([r"\neq", "--tokenizer", "built"], capsys)[0].replace("│", "") == r"\neq"
 
 
 def test_a_file_is_read_whole(tmp_path: Path, capsys) -> None:
