@@ -21,7 +21,7 @@ SUFFIXES = (".parquet", ".jsonl", ".txt")
 READ_DOCUMENTS = 128
 """Documents that are decoded at a time."""
 BUFFER_BYTES = 1 << 20
-"""Size of the reads from a parquet file; without it pyarrow holds whole row groups in memory."""
+"""Size of the reads from a parquet file; without it, or with `pre_buffer`, pyarrow holds whole row groups in memory."""
 JSONL_GROUP = 1000
 """Lines in a group of a JSONL file."""
 TEXT_CHARACTERS = 4000
@@ -77,7 +77,7 @@ class ParquetFile(TextFile):
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         position, start = 0, 0
         try:
-            with pq.ParquetFile(self.path, metadata=self._metadata, buffer_size=BUFFER_BYTES) as file:
+            with pq.ParquetFile(self.path, metadata=self._metadata, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
                 for batch in file.iter_batches(READ_DOCUMENTS, row_groups=[group], columns=[COLUMN], use_threads=False):
                     column = batch.column(0)
                     while position < len(wanted) and wanted[position] < start + len(column):

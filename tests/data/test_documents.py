@@ -1,6 +1,7 @@
 """Text corpora: kinds of files, what is damaged or missing in them, and what is kept for validation."""
 
 import json
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,6 +39,18 @@ def test_a_parquet_file_is_read_group_by_group_with_its_nulls(tmp_path: Path) ->
 def test_only_the_wanted_documents_of_a_group_are_read(tmp_path: Path) -> None:
     file = open_text_file(write_parquet(tmp_path / "a.parquet", [str(n) for n in range(500)], row_group=500))
     assert list(file.read(0, [3, 127, 128, 499])) == ["3", "127", "128", "499"]
+
+
+def test_a_row_group_is_never_held_as_a_whole(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    path = write_parquet(tmp_path / "a.parquet", [rng.randbytes(8000).hex() for _ in range(1500)], row_group=1500)
+    assert path.stat().st_size > 10e6
+    before = pa.total_allocated_bytes()
+    reader = open_text_file(path).read(0, range(1500))
+    for _ in range(700):
+        next(reader)
+    assert pa.total_allocated_bytes() - before < 8e6
+    reader.close()  # type: ignore[attr-defined]
 
 
 def test_a_jsonl_file_is_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
