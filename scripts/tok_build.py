@@ -18,7 +18,7 @@ from pathlib import Path
 import tokenizers
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home
 from nanoproof.gpt.gpt2 import gpt2_tokenizer
@@ -50,12 +50,15 @@ class BuildOptions:
 
 
 def write_tokenizer(tokenizer: Tokenizer, out: Path, made_from: dict[str, object]) -> None:
-    """Write both forms and how they were made, then read them back and compare."""
-    tokenizer.save(out)
-    save_tiktoken(tokenizer, out)
-    check_same(out, [*SAMPLES.values(), " ".join(MARKERS)])
+    """Write both forms and how they were made, and read them back and compare. Raises UserError if it cannot."""
     meta = {**made_from, "vocab_size": tokenizer.vocab_size, "fingerprint": tokenizer.fingerprint}
-    atomic_write_json(out / META_FILE, meta)
+    try:
+        tokenizer.save(out)
+        save_tiktoken(tokenizer, out)
+        atomic_write_json(out / META_FILE, meta)
+    except OSError as error:
+        raise UserError(f"--out {out}: cannot write there: {error.strerror}") from error
+    check_same(out, [*SAMPLES.values(), " ".join(MARKERS)])
 
 
 def check_same(directory: Path, texts: list[str]) -> None:

@@ -137,7 +137,10 @@ def main(argv: list[str] | None = None) -> int:
     print("\ntext tokens: " + ", ".join(f"{name} {each.num_text_tokens:,}" for name, each in tokenizers.items()))
     print("round trip: every text came back the same from every tokenizer")
     if options.json:
-        atomic_write_json(Path(options.json), [score.to_json() for score in scores])
+        try:
+            atomic_write_json(Path(options.json), [score.to_json() for score in scores])
+        except OSError as error:
+            raise UserError(f"--json {options.json}: cannot write there: {error.strerror}") from error
     return 0
 
 

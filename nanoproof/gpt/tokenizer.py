@@ -131,6 +131,8 @@ class Tokenizer:
                 f"no tokenizer at {file}; make one with: python -m scripts.tok_build (GPT-2's vocabulary), "
                 "or python -m scripts.tok_train (learned from your texts)"
             ) from error
+        except OSError as error:
+            raise UserError(f"cannot read the tokenizer {file}: {error.strerror}") from error
         except Exception as error:  # the tokenizers library raises nothing narrower
             raise UserError(f"{file} is not a tokenizer of this project: {error}") from error
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.gpt import gpt2
 from nanoproof.gpt.gpt2 import gpt2_merges, gpt2_tokenizer
 from nanoproof.gpt.tiktoken_files import load_tiktoken
@@ -52,6 +53,12 @@ def test_the_command_writes_one_encoding_in_two_forms(tmp_path: Path, built: Tok
     framed = encoding.encode(f"<|endoftext|>{text}<|tactic|>", allowed_special="all")
     assert framed == [loaded.bos, *loaded.encode(text), loaded.tactic]
     assert json.loads((tmp_path / "tokenizer_meta.json").read_text())["fingerprint"] == built.fingerprint
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"--out .*file: cannot write there"):
+        main(["--out", str(tmp_path / "file")])
 
 
 def test_the_licence_notice_lies_beside_the_merges() -> None:
