@@ -1,0 +1,25 @@
+"""Midtraining: a pretrained network (or a fresh one) goes on with Lean code.
+
+python -m nanoproof.midtrain --model-path pretrain/RUN --data leangithubraw
+torchrun --standalone --nproc_per_node=8 -m nanoproof.midtrain --model-path pretrain/RUN
+python -m nanoproof.midtrain --model-path pretrain/RUN --data nanolean --epochs 2
+python -m nanoproof.midtrain --resume-from midtrain/RUN
+"""
+
+from nanoproof.common.errors import run_main
+from nanoproof.training.entry import train_main
+from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.plan import MidtrainLength
+from nanoproof.training.pretraining import Midtraining, TextOptions
+
+GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
+DEFAULTS = {"data": "leangithubraw", "device_batch_size": 16, "eval_every": "250steps"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    return train_main(Midtraining, GROUPS, __doc__ or "", argv, DEFAULTS)
+
+
+if __name__ == "__main__":
+    run_main(main)

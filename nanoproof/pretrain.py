@@ -1,0 +1,33 @@
+"""Pretraining: a network learns to go on with texts, from scratch.
+
+python -m nanoproof.pretrain --depth 20 --run d20
+torchrun --standalone --nproc_per_node=8 -m nanoproof.pretrain --depth 20 --run d20
+python -m nanoproof.pretrain --depth 4 --aspect-ratio 48 --head-dim 32 --sequence-len 256 --data nanolean
+python -m nanoproof.pretrain --resume-from pretrain/RUN
+"""
+
+from nanoproof.common.errors import run_main
+from nanoproof.training.entry import train_main
+from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.plan import PretrainLength
+from nanoproof.training.pretraining import Pretraining, TextOptions
+
+GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
+DEFAULTS = {
+    "eval_every": "250steps",
+    "unembedding_lr": 0.008,
+    "weight_decay": 0.28,
+    "init_lr_frac": 1.0,
+    "warmup_frac": 0.005,
+    "warmdown_frac": 0.65,
+    "final_lr_frac": 0.05,
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    return train_main(Pretraining, GROUPS, __doc__ or "", argv, DEFAULTS)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,144 @@
+"""How much a step and a whole run of training on text are: tokens in a run, tokens in a step, micro-batches."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.training.report import short
+
+TOKENS_PER_PARAMETER = 12.0
+FULL_BATCH = 491_520
+"""Tokens in a step where there is enough text: about half a million."""
+
+# The batch beyond which gradients gain little grows like (tokens of the run)^0.383 (Bergsma et al. 2025, "Power Lines",
+# arXiv:2505.13738). The anchor: a full batch for the twelve billion tokens of the default model.
+ANCHOR_TOKENS = 12e9
+BATCH_EXPONENT = 0.383
+FEWEST_STEPS = 100
+SMALLEST_ROWS = 8
+
+
+class Length(ABC):
+    """How long a stage trains: a number of steps, or tokens that follow from the model or from the text."""
+
+    num_steps: int | None
+    rule_option: ClassVar[str]
+    """The option that says how long where `--num-steps` does not."""
+
+    @abstractmethod
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        """Tokens to train on by the rule, and the rule in words. `parameters` are the weights that are multiplied with,
+        `text_tokens` those of an epoch."""
+
+    @abstractmethod
+    def batch(self, tokens: float) -> tuple[float, str]:
+        """Tokens in a step that suit a run over so many tokens, and why."""
+
+    def _check_one_rule(self, value: float | None) -> None:
+        message = f"--num-steps and {self.rule_option} both say how long to train: they clash; `none` takes one back"
+        check(self.num_steps is None or value is None, message)
+
+
+@dataclass(frozen=True)
+class PretrainLength(Length):
+    """Length of the run."""
+
+    num_steps: int | None = opt(None, "Steps to train for; none derives them from --tokens-per-parameter.", min=0)
+    tokens_per_parameter: float | None = opt(
+        None, f"Tokens for each weight outside of the embedding; none: {TOKENS_PER_PARAMETER:g}.", above=0
+    )
+
+    rule_option = "--tokens-per-parameter"
+
+    def __post_init__(self) -> None:
+        validate(self, "pretrain")
+        self._check_one_rule(self.tokens_per_parameter)
+
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        ratio = self.tokens_per_parameter or TOKENS_PER_PARAMETER
+        return ratio * parameters, f"--tokens-per-parameter {ratio:g} x {short(parameters)} outside of the embedding"
+
+    def batch(self, tokens: float) -> tuple[float, str]:
+        return FULL_BATCH * (tokens / ANCHOR_TOKENS) ** BATCH_EXPONENT, "grows with the run's tokens ^ 0.383"
+
+
+@dataclass(frozen=True)
+class MidtrainLength(Length):
+    """Length of the run."""
+
+    num_steps: int | None = opt(None, "Steps to train for; none derives them from --epochs.", min=0)
+    epochs: float | None = opt(None, "How often the text is read; none: once.", above=0)
+
+    rule_option = "--epochs"
+
+    def __post_init__(self) -> None:
+        validate(self, "midtrain")
+        self._check_one_rule(self.epochs)
+
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        epochs = self.epochs or 1.0
+        return epochs * text_tokens, f"--epochs {epochs:g}"
+
+    def batch(self, tokens: float) -> tuple[float, str]:
+        if tokens >= FULL_BATCH * FEWEST_STEPS:
+            return FULL_BATCH, "the default"
+        return tokens / FEWEST_STEPS, f"so that there are about {FEWEST_STEPS} steps"
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """One optimizer step: `accumulation` micro-batches of `device_rows` rows of `row_length` tokens on each rank."""
+
+    device_rows: int
+    row_length: int
+    ranks: int
+    accumulation: int
+    reason: str
+
+    @property
+    def rows(self) -> int:
+        """Rows in a step, over all ranks."""
+        return self.device_rows * self.ranks * self.accumulation
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in a step, over all ranks."""
+        return self.rows * self.row_length
+
+    def __str__(self) -> str:
+        ranks = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        shape = f"{self.accumulation} x {self.device_rows} rows x {self.row_length} tokens on {ranks}"
+        return f"{self.tokens:,} tokens a step ({self.reason}) = {shape}"
+
+
+def plan_batch(total: int, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
+    """A batch of exactly `total` tokens. Raises UserError that names the options whose product does not divide it."""
+    smallest = device_rows * row_length * ranks
+    if total % smallest != 0:
+        raise UserError(
+            f"--total-batch-size {total} is no multiple of --device-batch-size {device_rows} x {row_length} tokens "
+            f"in a row (--sequence-len) x {ranks} rank(s) = {smallest}"
+        )
+    return BatchPlan(device_rows, row_length, ranks, total // smallest, reason)
+
+
+def suit_batch(wanted: float, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
+    """A batch of about `wanted` tokens: the nearest power of two of rows, rounded up to whole micro-batches.
+
+    So the usual numbers of ranks get the same batch.
+    """
+    rows = max(SMALLEST_ROWS, 2 ** round(math.log2(max(1.0, wanted / row_length))))
+    accumulation = math.ceil(rows / (device_rows * ranks))
+    if accumulation * device_rows * ranks != rows:
+        reason += f", rounded up to a multiple of --device-batch-size {device_rows} x {ranks} rank(s)"
+    return BatchPlan(device_rows, row_length, ranks, accumulation, reason)
+
+
+def describe_schedule(num_steps: int, warmup: float, warmdown: float, init: float, final: float) -> str:
+    """The learning-rate schedule in words."""
+    rising, falling = round(warmup * num_steps), num_steps - round(warmdown * num_steps)
+    start = f"rise for {rising} steps, " if rising else ""
+    return f"learning rates {start}stay at {init:g} of full until step {falling}, fall to {final:g} at step {num_steps}"
