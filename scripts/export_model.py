@@ -1,0 +1,67 @@
+"""Write a checkpoint's network as safetensors, for other programs to read.
+
+python -m scripts.export_model --model-path sft/RUN --output-dir my_model
+python -m scripts.export_model --model-path sft/RUN/model_1000.pt --dtype bfloat16
+
+Three files come side by side: `model.safetensors` (weights by parameter name), `config.json` (size and shape of the
+network, and the step and stage that the weights are from) and `tokenizer.json` (for the library `tokenizers`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import safetensors.torch
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validate
+from nanoproof.common.dist import DTYPES
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model
+from nanoproof.gpt.tokenizer import TOKENIZER_FILE
+
+WEIGHTS_FILE = "model.safetensors"
+CONFIG_FILE = "config.json"
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Export."""
+
+    model_path: str | None = opt(None, "Checkpoint to export: a file, or a run directory for its latest.")
+    output_dir: str | None = opt(None, "Where to write; default <checkpoint dir>/export_<step>.")
+    dtype: Literal["float32", "bfloat16", "float16"] = opt("float32", "Number format of the weights.")
+
+    def __post_init__(self) -> None:
+        validate(self, "export")
+        check(self.model_path is not None, "give --model-path, the checkpoint to export")
+
+
+def export(checkpoint: Path, directory: Path, dtype: str) -> None:
+    """Write the three files of a checkpoint to a directory. Raises UserError if it is no checkpoint."""
+    model, tokenizer, manifest = load_model(checkpoint)
+    weights = {name: tensor.to(DTYPES[dtype]) for name, tensor in model.state_dict().items()}
+    tokenizer.save(directory / TOKENIZER_FILE)
+    atomic_write(directory / WEIGHTS_FILE, lambda file: file.write(safetensors.torch.save(weights, {"format": "pt"})))
+    origin = {"step": manifest["step"], "stage": manifest["extra"].get("stage")}
+    config = {"architecture": "nanoproof", "dtype": dtype, **origin, "config": to_dict(model.config)}
+    atomic_write_json(directory / CONFIG_FILE, config)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.export_model", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, ExportOptions)
+    options = from_args(ExportOptions, parser.parse_args(argv))
+    checkpoint = find_checkpoint(resolve_model_path(options.model_path or ""))
+    step = checkpoint.stem.removeprefix("model_")
+    directory = Path(options.output_dir) if options.output_dir else checkpoint.parent / f"export_{step}"
+    export(checkpoint, directory, options.dtype)
+    size = (directory / WEIGHTS_FILE).stat().st_size
+    print(f"{directory}: {WEIGHTS_FILE} ({size / 1e6:.1f} MB, {options.dtype}), {CONFIG_FILE}, {TOKENIZER_FILE}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
