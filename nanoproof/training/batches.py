@@ -5,7 +5,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.augment import augment_transition
 from nanoproof.data.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
-from nanoproof.data.transitions import Transition
+from nanoproof.data.transitions import Transition, select
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.options import BatchOptions
@@ -55,11 +55,11 @@ class TransitionSet:
         self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
-        self.transitions: list[Transition] = []
+        fitting: list[int] = []
         for start in range(0, len(transitions), ENCODED_AT_ONCE):
-            part = transitions[start : start + ENCODED_AT_ONCE]
-            fits = encode_transitions(tokenizer, part, limits)
-            self.transitions += [item for item, example in zip(part, fits) if example is not None]
+            examples = encode_transitions(tokenizer, transitions[start : start + ENCODED_AT_ONCE], limits)
+            fitting += [start + place for place, example in enumerate(examples) if example is not None]
+        self.transitions = select(transitions, fitting)
         self.too_long = len(transitions) - len(self.transitions)
 
     def __len__(self) -> int:
@@ -77,6 +77,8 @@ class TransitionSet:
         return [example for example in examples if example is not None]
 
     def _version(self, transition: Transition, pick: Pick) -> Transition:
+        if not self._state_after:
+            transition = replace(transition, state_after=None)  # the work of changing it is spared
         return augment_transition(transition, random.Random(f"{self._seed} {pick.epoch} {pick.index}"))
 
     def _encode(self, transitions: Sequence[Transition]) -> list[Example | None]:

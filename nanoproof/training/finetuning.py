@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,7 +82,7 @@ class Finetuning(TrainingLoop):
         self.coming = StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
         self.evaluation: PolicyMetrics | None = None
 
-    def _make_sets(self, train: list[Transition], valid: list[Transition]) -> None:
+    def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
         options, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
         if options.state_after_weight > 0 and all(item.state_after is None for item in train):

@@ -66,7 +66,9 @@ def test_an_augmented_transition_that_grew_over_the_limits_is_replaced_by_the_pl
     items = small.transitions(4)
     monkeypatch.setattr(
         "nanoproof.training.batches.augment_transition",
-        lambda item, rng: replace(item, state=item.state * 20) if item != items[2] else replace(item, tactic="rfl"),
+        lambda item, rng: (
+            replace(item, state=item.state * 20) if item.state != items[2].state else replace(item, tactic="rfl")
+        ),
     )
     made = TransitionSet(WORDS, items, LIMITS, augment=True)
     assert made.too_long == 0
