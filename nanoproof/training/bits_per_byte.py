@@ -14,7 +14,7 @@ import torch
 from nanoproof.common.dist import DistInfo, all_reduce_sum
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.training.token_step import NO_TARGET, token_losses
+from nanoproof.training.token_step import NO_TARGET
 
 DOCUMENTS_AT_ONCE = 256
 
@@ -70,7 +70,7 @@ def bits_per_byte(
         if stopped():
             return {}
         tokens_BT, targets_BT = _batch(text, own[start : start + batch_rows], batch_rows)
-        losses = token_losses(model, tokens_BT.to(dist.device), targets_BT.to(dist.device)).cpu().double()
+        losses = model.losses(tokens_BT.to(dist.device), targets_BT.to(dist.device)).flatten().cpu().double()
         targets = targets_BT.flatten()
         valid = targets != NO_TARGET
         sizes = torch.where(valid, text.bytes_V[targets.clamp(min=0)], 0)

@@ -16,11 +16,6 @@ from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 NO_TARGET = -1
 
 
-def token_losses(model: GPT, tokens_BT: torch.Tensor, targets_BT: torch.Tensor) -> torch.Tensor:
-    """-log p of each target (fp32, B*T of them); 0 where nothing is to be predicted."""
-    return model.losses(tokens_BT, targets_BT).flatten()
-
-
 def token_step(
     model: GPT,
     optimizer: MuonAdamW,
@@ -41,7 +36,7 @@ def token_step(
     share = torch.zeros((), device=dist.device)
     for batch in batches:
         tokens_BT, targets_BT = (x.to(dist.device, non_blocking=True) for x in (batch.tokens_BT, batch.targets_BT))
-        loss = token_losses(model, tokens_BT, targets_BT).sum() / max(targets, 1.0)
+        loss = model.losses(tokens_BT, targets_BT).sum() / max(targets, 1.0)
         loss.backward()
         share += loss.detach()
     (total,) = all_reduce_sum([float(share)], dist.device)
