@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
+from nanoproof.gpt.compute import choose_compute
 from nanoproof.monitor.server import start_monitor
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
@@ -21,7 +22,14 @@ from nanoproof.selfplay.fleet import open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
 from nanoproof.selfplay.options import FleetOptions, RLOptions
-from nanoproof.training.options import BatchOptions, CadenceOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.options import (
+    BatchOptions,
+    CadenceOptions,
+    ComputeOptions,
+    OptimizerOptions,
+    RunOptions,
+    StartOptions,
+)
 from nanoproof.training.resume import parse_resumable
 from nanoproof.training.setup import start_ranks, start_stage
 
@@ -30,7 +38,7 @@ log = logging.getLogger(__name__)
 GROUPS = {
     "": (
         *(RunOptions, StartOptions, CadenceOptions, RLOptions, FleetOptions),
-        *(SamplingConfig, BatchOptions, OptimizerOptions),
+        *(SamplingConfig, BatchOptions, OptimizerOptions, ComputeOptions),
     ),
     "search-": (SearchConfig,),
     "mm-": (MatchmakerConfig,),
@@ -68,6 +76,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> None:
     """Wire the parts together, then loop until the last step, the time limit, or a signal."""
+    wanted = from_args(ComputeOptions, args)
+    compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
     loop = ReinforcementLearning(
         run_options,
         from_args(StartOptions, args),
@@ -80,13 +90,14 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
         from_args(OptimizerOptions, args),
         dist,
     )
+    compute.apply(loop.model)
     with ExitStack() as stack:
         fleet = stack.enter_context(open_fleet(from_args(FleetOptions, args), dist))
         port = loop.options.monitor_port if dist.is_main else None
         monitor = start_monitor(port) if port is not None else None
         if monitor is not None:
             stack.callback(monitor.close)
-        decisions = {**loop.decisions(), "lean": fleet.description}
+        decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
         resumed = loop.start.resume_from is not None
         stage = start_stage("rl", run_options, vars(args), dist, decisions, resumed)
         if monitor is not None:
