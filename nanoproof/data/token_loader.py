@@ -274,7 +274,8 @@ class TokenLoader:
         """Go on from a state, of any number of ranks. Raises UserError if it is of other data or does not divide."""
         try:
             known = {name: state[name] for name in ("documents", "tokenizer", "seed", "row_length", "chunk_bytes")}
-            num_streams, rows, positions = int(state["num_streams"]), int(state["rows"]), state["streams"]
+            num_streams, rows = int(state["num_streams"]), int(state["rows"])
+            positions = {str(index): state["streams"][str(index)] for index in range(num_streams)}
             mine = {name: self.local_state()[name] for name in known}
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"the saved position in the data is damaged: {error!r}") from error

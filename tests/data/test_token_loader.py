@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.loader import LoaderBenchmark, run_benchmark
 from nanoproof.common.errors import UserError
 from nanoproof.data import token_loader
 from nanoproof.data.chunks import Plan
@@ -222,6 +223,13 @@ def test_resuming_on_ranks_that_do_not_divide_the_streams_is_refused() -> None:
         other.restore(state)
 
 
+def test_a_position_without_all_streams_is_refused() -> None:
+    with loader(in_memory(60), 0, 2) as part:
+        state = part.local_state()  # the other rank's streams are not in it
+        with pytest.raises(UserError, match="the saved position in the data is damaged"):
+            part.restore(state)
+
+
 def test_resuming_on_other_data_is_refused() -> None:
     with loader(in_memory(60)) as part:
         state = part.state()
@@ -241,6 +249,13 @@ def test_documents_without_any_text_are_an_error_not_a_hang() -> None:
     empty = all_documents("blank", [MemoryFile(Path("blank"), [" ", None, ""])])
     with loader(empty) as part, pytest.raises(UserError, match="blank: too few of its 3 documents have text"):
         part.next_batch()
+
+
+def test_the_benchmark_finds_the_same_tokens_in_both_ways(tmp_path: Path) -> None:
+    options = LoaderBenchmark(megabytes=0.5, row_length=256, rows=8, batches=3, repeats=1, steady_batches=4)
+    result = run_benchmark(options, tmp_path)  # it checks them
+    assert set(result) == {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}
+    assert result["details"]["steady"]["dropped_share"] < 0.02
 
 
 # ---------------------------------------------------------------------------------------------------------------------
