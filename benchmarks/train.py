@@ -1,0 +1,72 @@
+"""How fast training is: packed finetuning against plain finetuning here, and the stages on a GPU.
+
+python -m benchmarks.train --json train.json                       # a small network on CPU, packed against plain
+python -m benchmarks.train --device cuda --markdown train.md       # depth 20: pretraining, finetuning, attention, fp8
+python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 32 --sequence-len 128 --vocab-size 512
+"""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from benchmarks.train_device import DeviceOptions, markdown, measure_device
+from benchmarks.train_sft import SFTComparison, compare_all
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json, atomic_write_text
+
+
+@dataclass(frozen=True)
+class TrainBenchmark:
+    """Training benchmark."""
+
+    device: str | None = opt(
+        None, "Measure the stages on this device (cuda, cpu); none compares packed with plain finetuning on CPU."
+    )
+    json: str | None = opt(None, "File to write the results to.")
+    markdown: str | None = opt(None, "File to write the table of --device to.")
+
+    def __post_init__(self) -> None:
+        validate(self, "benchmark")
+
+
+def check_flags(options: TrainBenchmark, given: set[str]) -> None:
+    """Refuse flags of the measurement that is not run."""
+    of_device = {field.name for field in fields(DeviceOptions)} | {"markdown"}
+    of_comparison = {field.name for field in fields(SFTComparison)}
+    if options.device is None and given & of_device:
+        flag = min(given & of_device).replace("_", "-")
+        raise UserError(f"--{flag} needs --device")
+    if options.device is not None and given & of_comparison:
+        raise UserError(
+            f"--{min(given & of_comparison).replace('_', '-')} is for the comparison; it clashes with --device"
+        )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m benchmarks.train", description=(__doc__ or "").splitlines()[0])
+    for group in (TrainBenchmark, SFTComparison, DeviceOptions):
+        add_flags(parser, group)
+    args = parser.parse_args(argv)
+    options = from_args(TrainBenchmark, args)
+    check_flags(options, {name for name, value in vars(args).items() if value != parser.get_default(name)})
+    if options.device is None:
+        results = compare_all(from_args(SFTComparison, args))
+        for result in results:
+            print(
+                f"{result['name']}: {result['ours']} {result['unit']} against {result['baseline']} plain, "
+                f"ratio {result['ratio']} ({result['hardware']})"
+            )
+    else:
+        results = measure_device(options.device, from_args(DeviceOptions, args))
+        table = markdown(results)
+        print(table)
+        if options.markdown is not None:
+            atomic_write_text(Path(options.markdown), table + "\n")
+    if options.json is not None:
+        atomic_write_json(Path(options.json), results)
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
