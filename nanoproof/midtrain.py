@@ -1,7 +1,7 @@
 """Midtraining: a pretrained network (or a fresh one) goes on with Lean code.
 
 python -m nanoproof.midtrain --model-path pretrain/RUN --data leangithubraw
-torchrun --standalone --nproc_per_node=8 -m nanoproof.midtrain --model-path pretrain/RUN
+torchrun --standalone --nproc_per_node=8 -m nanoproof.midtrain -- --model-path pretrain/RUN
 python -m nanoproof.midtrain --model-path pretrain/RUN --data nanolean --epochs 2
 python -m nanoproof.midtrain --resume-from midtrain/RUN
 """

@@ -1,7 +1,7 @@
 """Pretraining: a network learns to go on with texts, from scratch.
 
 python -m nanoproof.pretrain --depth 20 --run d20
-torchrun --standalone --nproc_per_node=8 -m nanoproof.pretrain --depth 20 --run d20
+torchrun --standalone --nproc_per_node=8 -m nanoproof.pretrain -- --depth 20 --run d20
 python -m nanoproof.pretrain --depth 4 --aspect-ratio 48 --head-dim 32 --sequence-len 256 --data nanolean
 python -m nanoproof.pretrain --resume-from pretrain/RUN
 """

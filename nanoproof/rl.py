@@ -1,7 +1,7 @@
 """Reinforcement learning: collect proofs with the current network, train on them, repeat.
 
 python -m nanoproof.rl --model-path sft/<run>
-torchrun --standalone --nproc_per_node=2 -m nanoproof.rl --model-path sft/<run> --lean-servers host:8000
+torchrun --standalone --nproc_per_node=2 -m nanoproof.rl -- --model-path sft/<run> --lean-servers host:8000
 python -m nanoproof.rl --resume-from rl/<run>
 """
 

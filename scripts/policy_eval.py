@@ -2,7 +2,7 @@
 
 python -m scripts.policy_eval --model-path sft/<run> --data nanolean
 python -m scripts.policy_eval --model-path sft/<run>/model_400.pt rl/<run> --data transitions.jsonl --json scores.json
-torchrun --standalone --nproc_per_node=2 -m scripts.policy_eval --model-path sft/<run> --data nanolean --split train
+torchrun --standalone --nproc_per_node=2 -m scripts.policy_eval -- --model-path sft/<run> --data nanolean --split train
 """
 
 import argparse

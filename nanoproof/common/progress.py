@@ -2,9 +2,11 @@
 
 import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
 
 from tqdm import tqdm
+from tqdm.contrib.logging import logging_redirect_tqdm
 
 
 class Progress:
@@ -22,7 +24,7 @@ class Progress:
     ) -> None:
         self.total, self.desc, self.unit = total, desc, unit
         self.count, self.note = initial, ""
-        self._initial = initial
+        self._initial, self._stack = initial, ExitStack()
         self._every, self._show = every_seconds, show
         self._start = self._last = time.monotonic()
         self._bar = (
@@ -51,12 +53,15 @@ class Progress:
 
     def close(self) -> None:
         """Finish the bar, or print the last line."""
+        self._stack.close()
         if self._bar is not None:
             self._bar.close()
         elif self._show:
             self._line()
 
     def __enter__(self) -> "Progress":
+        if self._bar is not None:
+            self._stack.enter_context(logging_redirect_tqdm())  # log lines go above the bar, not through it
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:

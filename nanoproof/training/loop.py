@@ -10,8 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from tqdm.contrib.logging import logging_redirect_tqdm
-
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.progress import Progress
@@ -129,10 +127,10 @@ class TrainingLoop(ABC):
         """Train to the end or to a signal, evaluating and saving on the way."""
         stopped = False
         steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
-        with self.stop, logging_redirect_tqdm(), steps as progress:
+        with self.stop, steps as progress:
             while self.state.step < self.num_steps and not stopped:
                 stopped = self._step(stage, progress)
-            if stopped:
+            if stopped and self.dist.is_main:
                 log.warning("stopped by a signal after step %d of %d", self.state.step, self.num_steps)
             self.save(stage)
         if self.dist.is_main:
