@@ -22,14 +22,14 @@ POOLS: dict[str, tuple[str, ...]] = {
     "proposition": _pool("p q r s a b c P Q R"),
     "predicate": _pool("p q r P Q R"),
     "natural": _pool("n m k i j a b c d l x y t"),
-    "number": _pool("x y z a b c r s t u v w d"),
+    "number": _pool("x y z a b c r s t u v w d ε δ"),
     "list": _pool("l l₁ l₂ xs ys zs as bs s t"),
     "set": _pool("s t u v A B S T U V"),
     "function": _pool("f g F G f₁ f₂ g' f' u v"),
     "element": _pool("x y z a b c d u v w"),
     "structure": _pool("A B C G H K L M N P S T X Y"),
 }
-_SUFFIXES = _pool("' ₀ ₁ ₂ ₃ 1 2")
+_SUFFIXES = _pool("' ₀ ₁ ₂ ₃")
 _NATURALS = frozenset(("Nat", "ℕ", "Int", "ℤ", "Fin", "ZMod", "PNat", "ℕ+"))
 _NUMBERS = frozenset(("ℝ", "ℚ", "ℂ", "Real", "Rat", "Complex", "ENNReal", "NNReal"))
 _LISTS = frozenset(("List", "Array", "Vector", "Multiset"))

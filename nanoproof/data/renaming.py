@@ -40,7 +40,7 @@ TACTIC_WORDS = _words(
 
 _FIELD = re.compile(rf"(?:[({{,;\n]|\bwith\b)\s*({ATOM})\s*:=")
 _UNIVERSES = re.compile(r"\b(?:Type|Sort)\s+(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|(\w+))|\.\{([^}]*)\}")
-_ATTACHED = re.compile(r"(?<=[^\s(\[{⟨,!%])\[([^\]]*)\]")
+_NOTATION = re.compile(r"[\[⟦](X|T;T⁻¹|ε|i|I)[\]⟧]")  # `R[X]`, `R⟦X⟧`, `R[T;T⁻¹]`, `R[ε]`, `ℤ[i]`
 _IN_BRACES = re.compile(rf"[{{,]\s*({ATOM})(?=\s*[,}}])")
 _AFTER_BAR = re.compile(rf"\|\s*@?\s*({ATOM})")
 _HAS_PATTERNS = re.compile(r"\b(?:cases|induction|match|fun)\b")
@@ -131,9 +131,8 @@ def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[s
         if "Type" in text or "Sort" in text or ".{" in text:
             for groups in _UNIVERSES.findall(text):
                 kept |= words_of(" ".join(groups))
-        if "[" in text:
-            for inside in _ATTACHED.findall(text):
-                kept |= words_of(inside)
+        if "[" in text or "⟦" in text:
+            kept.update(letter[0] for letter in _NOTATION.findall(text))
     if "{" in tactic:
         kept.update(_IN_BRACES.findall(tactic))
     if "|" in tactic and _HAS_PATTERNS.search(tactic):

@@ -56,9 +56,7 @@ def shuffled_hypotheses(goal: Goal, rng: random.Random) -> Goal:
 def _stays(item: Hypothesis) -> bool:
     """Whether no hypothesis may move past this one: some may depend on it without mentioning it."""
     return (
-        not is_plain_name(item.user_name)
-        or item.user_name.startswith(("inst", "_inst"))
-        or item.type.startswith(_UNSEEN)
+        not is_plain_name(item.user_name) or item.user_name.startswith(("inst", "_")) or item.type.startswith(_UNSEEN)
     )
 
 

@@ -58,6 +58,7 @@ def names_of(state: ProofState) -> list[str]:
         ("f '' h ∪ g ⁻¹' h", "f '' k ∪ g ⁻¹' k"),
         ("h = 'h'", "k = 'h'"),
         ("hᶜ ∪ h⁻¹", "kᶜ ∪ k⁻¹"),
+        ("∫ x in h..h, f x = foo h ..", "∫ x in k..k, f x = foo k .."),
     ],
 )
 def test_words_are_renamed_where_they_are_the_local_name(text: str, renamed: str) -> None:
@@ -115,6 +116,7 @@ def test_inaccessible_and_library_names_stay() -> None:
         ("v : Nat\nα : Type (max u v)", "exact foo v", "v"),
         ("v : Nat", "exact foo.{v} v", "v"),
         ("X : Nat\np : R[X]", "exact foo X p", "X"),
+        ("X : Nat\np : R⟦X⟧", "exact foo X p", "X"),
         ("h : p\nq : Prop", "case h => exact h", "h"),
         ("zero : p", "induction k with | zero => exact zero | succ k ih => exact foo", "zero"),
         ("left : p", "left", "left"),
