@@ -233,6 +233,12 @@ def test_options_that_do_not_go_together_are_named(tmp_path, more, message):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_step_with_fewer_examples_than_ranks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("nanoproof.training.entry.start_ranks", lambda options: replace(small.ALONE, world_size=32))
+    with pytest.raises(UserError, match=r"--target-examples-per-step 16 .* 32 ranks \(--nproc_per_node\)"):
+        sft.main(words(tmp_path, "run"))
+
+
 def test_goals_left_cannot_be_learned_from_data_that_does_not_know_them(tmp_path, monkeypatch):
     unknown = [replace(item, state_after=None) for item in small.transitions()]
     monkeypatch.setattr("nanoproof.training.finetuning.load_transitions", lambda name: (unknown, []))
