@@ -1,0 +1,153 @@
+"""Manifests: which files of a data set count as here, and what is said of the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.data.catalog import CATALOG, choose, of_stages
+from nanoproof.data.manifest import (
+    FileRecord,
+    Manifest,
+    dataset_dir,
+    find_problems,
+    manifest_path,
+    open_file,
+    open_files,
+    read_manifest,
+    record_file,
+    write_manifest,
+)
+
+
+@pytest.fixture(autouse=True)
+def fresh_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    return tmp_path
+
+
+def make(name: str = "leantree", missing: tuple[str, ...] = (), **texts: str) -> Manifest:
+    """A data set of small files with a manifest that fits."""
+    directory = dataset_dir(name)
+    directory.mkdir(parents=True, exist_ok=True)
+    files: dict[str, FileRecord] = {}
+    for stem, text in texts.items():
+        path = directory / f"{stem}.jsonl"
+        path.write_text(text, encoding="utf-8")
+        files[path.name] = record_file(path, rows=text.count("\n"), source="hub:a/b", revision="main", commit="c" * 40)
+    manifest = Manifest(name, "hub:a/b", "main", "c" * 40, "2026-01-02T03:04:05Z", files, missing)
+    write_manifest(manifest)
+    return manifest
+
+
+def test_what_is_written_is_read_back() -> None:
+    manifest = make(b="1\n", a="1\n2\n", missing=("c.jsonl",))
+    assert read_manifest("leantree") == manifest
+    assert list(json.loads(manifest_path("leantree").read_text())["files"]) == ["a.jsonl", "b.jsonl"]
+    assert (manifest.files["a.jsonl"].rows, manifest.bytes) == (2, 6)
+
+
+def test_a_listed_file_of_the_right_size_is_opened() -> None:
+    make(a="1\n")
+    assert open_file("leantree", "a.jsonl").read_text() == "1\n"
+
+
+def test_without_a_manifest_the_error_names_the_download_command() -> None:
+    (dataset_dir("leantree")).mkdir(parents=True)
+    (dataset_dir("leantree") / "a.jsonl").write_text("1\n")
+    with pytest.raises(UserError, match=r"leantree is not in .*python -m nanoproof\.data\.download leantree$"):
+        open_file("leantree", "a.jsonl")
+
+
+def test_of_a_set_that_is_built_the_error_names_the_build_command() -> None:
+    with pytest.raises(UserError, match=r"python -m nanoproof\.data\.midtrain\.leangithubraw build$"):
+        open_files("leangithubraw")
+
+
+def test_a_file_that_is_not_listed_does_not_count() -> None:
+    make(a="1\n")
+    (dataset_dir("leantree") / "b.jsonl").write_text("1\n")
+    with pytest.raises(UserError, match=r"lists no b\.jsonl.*download leantree"):
+        open_file("leantree", "b.jsonl")
+
+
+def test_a_file_of_another_size_does_not_count() -> None:
+    make(a="1\n2\n")
+    (dataset_dir("leantree") / "a.jsonl").write_text("1\n")
+    with pytest.raises(UserError, match=r"a\.jsonl is incomplete or changed: 2 bytes, its manifest says 4.*download"):
+        open_file("leantree", "a.jsonl")
+
+
+def test_a_file_that_is_gone_does_not_count() -> None:
+    make(a="1\n")
+    (dataset_dir("leantree") / "a.jsonl").unlink()
+    with pytest.raises(UserError, match=r"a\.jsonl is gone; get it again with: .*download leantree"):
+        open_file("leantree", "a.jsonl")
+
+
+def test_files_are_opened_by_pattern_and_sorted() -> None:
+    make(b="1\n", a="1\n", other="1\n")
+    assert [path.name for path in open_files("leantree", "[ab].jsonl")] == ["a.jsonl", "b.jsonl"]
+
+
+def test_a_set_of_files_that_is_incomplete_is_not_opened_by_pattern() -> None:
+    make(a="1\n", missing=("b.jsonl", "x.whitelist.json"))
+    with pytest.raises(UserError, match=r"incomplete: b\.jsonl did not arrive; go on with: .*download leantree"):
+        open_files("leantree", "*.jsonl")
+
+
+def test_changed_content_of_the_same_size_is_found_by_its_checksum() -> None:
+    manifest = make(a="1\n", b="2\n")
+    (dataset_dir("leantree") / "a.jsonl").write_text("7\n")
+    assert find_problems(manifest) == {}
+    assert find_problems(manifest, hashes=True) == {"a.jsonl": "its SHA-256 is not the one of the manifest"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", '{"name": "leantree"}', '{"name": 1, "files": {"a": {"bytes": 1}}, "missing": []}', '{"files": 3}', "{"],
+)
+def test_a_damaged_manifest_is_a_users_error(content: str) -> None:
+    dataset_dir("leantree").mkdir(parents=True)
+    manifest_path("leantree").write_text(content)
+    with pytest.raises(UserError, match=r"manifest\.json"):
+        read_manifest("leantree")
+
+
+def test_a_manifest_of_another_set_is_refused() -> None:
+    make(a="1\n")
+    dataset_dir("proofnet").mkdir(parents=True)
+    manifest_path("proofnet").write_text(manifest_path("leantree").read_text())
+    with pytest.raises(UserError, match="no manifest of the data set proofnet"):
+        read_manifest("proofnet")
+
+
+# -- the catalog -------------------------------------------------------------------------------------------------
+
+
+def test_stages_stand_for_their_data_sets() -> None:
+    assert of_stages(["rl"]) == ["leanworkbook", "numinamath", "deepseek_prover", "nanolean"]
+    assert of_stages(["pretrain", "bench"]) == ["nemotron", "minif2f", "proofnet", "nanolean"]
+
+
+def test_names_and_stages_are_mixed_and_come_once_in_the_order_of_the_catalog() -> None:
+    assert [data_set.name for data_set in choose(["rl", "leantree", "numinamath"])] == [
+        "leantree",
+        "leanworkbook",
+        "numinamath",
+        "deepseek_prover",
+        "nanolean",
+    ]
+    assert [data_set.name for data_set in choose(["all"])] == list(CATALOG)
+
+
+def test_an_unknown_name_lists_what_there_is() -> None:
+    with pytest.raises(UserError, match=r"unknown data set minif2g; there are: all, the stages pretrain.*minif2f"):
+        choose(["minif2g"])
+
+
+def test_local_names_do_not_collide() -> None:
+    for data_set in CATALOG.values():
+        names = [source.local for source in (*data_set.files, *(source for _, source in data_set.whitelists))]
+        assert len(names) == len(set(names))
