@@ -47,8 +47,9 @@ def refused(*words, home):
     return lines[0]
 
 
-def test_a_missing_checkpoint(tmp_path):
-    assert "--model-path nowhere" in refused("nanoproof.rl", "--model-path", "nowhere", home=tmp_path)
+@pytest.mark.parametrize("command", ["nanoproof.rl", "nanoproof.sft"])
+def test_a_missing_checkpoint(tmp_path, command):
+    assert "--model-path nowhere" in refused(command, "--model-path", "nowhere", home=tmp_path)
 
 
 def test_a_run_of_another_stage_cannot_be_resumed(tmp_path, checkpoint):

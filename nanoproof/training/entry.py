@@ -8,6 +8,8 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import cleanup
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.gpt.checkpoint import find_checkpoint
 from nanoproof.gpt.compute import choose_compute
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.options import ComputeOptions, RunOptions
@@ -34,11 +36,14 @@ def train_main(
     if hasattr(signal, "SIGUSR1"):
         faulthandler.register(signal.SIGUSR1, all_threads=True)
     run_options, wanted = from_args(RunOptions, args), from_args(ComputeOptions, args)
+    options: list[Any] = [from_args(group, args) for group in groups]
+    if args.model_path is not None:
+        find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class
     try:
         compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-        loop = build(*(from_args(group, args) for group in groups), dist)
+        loop = build(*options, dist)
         with ExitStack() as stack:
             stack.callback(loop.close)
             compute.apply(loop.model)
