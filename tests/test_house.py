@@ -37,7 +37,7 @@ BESIDE = {("selfplay", "training")}
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 KERNEL = "nanoproof.lean.nanolean.kernel"
 ENTRY_POINT = 9
-PAGES = ("README.md", "docs/lean-servers.md")
+PAGES = ("README.md", "docs/lean-servers.md", "docs/training.md", "docs/benchmarks.md")
 """Pages whose commands are checked against the flags that exist."""
 
 
@@ -257,7 +257,9 @@ def test_build_requirements_are_met_by_the_pins() -> None:
         assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)])
 
 
-# -- the README, and the page on Lean servers --------------------------------------------------------------------
+# -- the README, and other pages that tell what to type ----------------------------------------------------------
+
+ASSIGNMENT = re.compile(r"([A-Z_]+)=")
 
 
 def commands(page: str) -> list[str]:
@@ -265,16 +267,18 @@ def commands(page: str) -> list[str]:
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    inline = re.findall(r"`((?:python|bash|torchrun)\s[^`]+)`", prose)
+    inline = re.findall(r"`((?:[A-Z_]+=\S+\s)*(?:python|bash|torchrun)\s[^`]+)`", prose)
     lines = [line for block in blocks for line in block.splitlines()]
     return sorted({line.strip() for line in [*lines, *inline] if line.strip() and not line.startswith("#")})
 
 
-def words_of(command: str) -> tuple[str, list[str]]:
-    """The module or script of a command, and the words behind it."""
+def words_of(command: str) -> tuple[list[str], str, list[str]]:
+    """The variables that a command sets, its module or script, and the words behind that."""
     words = shlex.split(command, comments=True)
+    variables = [match[1] for match in map(ASSIGNMENT.match, words) if match]
+    words = words[len(variables) :]
     start = words.index("-m") + 1 if "-m" in words else 1
-    return words[start], words[start + 1 :]
+    return variables, words[start], words[start + 1 :]
 
 
 def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -296,16 +300,37 @@ def test_pages_name_commands(page: str) -> None:
 
 @pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
 def test_pages_name_commands_and_flags_that_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    target, words = words_of(command)
+    variables, target, words = words_of(command)
     if target.endswith((".sh", ".py")):
         assert (ROOT / target).is_file(), f"there is no {target}"
         known = (ROOT / target).read_text(encoding="utf-8")
+        assert [name for name in variables if name not in known] == [], f"{target} does not know these variables"
     else:
         known = help_of(target, words, capsys)
     for word in words:
         if word.startswith("--"):
             flag = word.split("=")[0]
             assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known), f"{target} does not know {flag}"
+
+
+STAGES = {
+    "PRETRAIN": "nanoproof.pretrain",
+    "MIDTRAIN": "nanoproof.midtrain",
+    "SFT": "nanoproof.sft",
+    "RL": "nanoproof.rl",
+}
+STAGES["EVAL"] = "scripts.prover_eval"
+
+
+def test_the_whole_pipeline_gives_its_stages_flags_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    script = (ROOT / "runs" / "full.sh").read_text(encoding="utf-8")
+    said = {name: " ".join(re.findall(rf"{name}_FLAGS:=([^}}]+)", script)) for name in STAGES}
+    said |= {name: said[name] + " " + " ".join(re.findall(rf"stage {name.lower()} (.*)", script)) for name in STAGES}
+    for name, module in STAGES.items():
+        flags = set(re.findall(r"--[a-z][\w-]*", said[name]))
+        known = set(re.findall(r"--[a-z][\w-]*", help_of(module, [], capsys)))
+        assert flags, f"{name} has no flags"
+        assert flags - known == set(), module
 
 
 # -- what does not belong into the repository --------------------------------------------------------------------
