@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nanoproof.common.dist import DistInfo, broadcast_json
 from nanoproof.common.errors import UserError
-from nanoproof.data.documents import Corpus, Documents, Segment, text_corpus
+from nanoproof.data.documents import Corpus, Documents, Segment
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.bits_per_byte import ValidationText
 
@@ -23,12 +23,13 @@ class StageText:
     """Tokens to train on in one epoch; counted where the corpus is small, else estimated from a sample."""
 
     @classmethod
-    def load(cls, name: str, tokenizer: Tokenizer, row_length: int, eval_tokens: int, dist: DistInfo) -> "StageText":
-        """Open `--data NAME` and tokenize what validation and the estimate need. All ranks call it together."""
-        corpus = text_corpus(name)
+    def read(
+        cls, corpus: Corpus, tokenizer: Tokenizer, row_length: int, eval_tokens: int, dist: DistInfo
+    ) -> "StageText":
+        """Tokenize what validation and the estimate need. All ranks call it together."""
         valid = ValidationText.encode(tokenizer, texts(corpus.valid), row_length, eval_tokens)
         if valid.num_bytes == 0:
-            raise UserError(f"--data {name}: there is no text to validate with")
+            raise UserError(f"--data {corpus.name}: there is no text to validate with")
         estimate = count_tokens(corpus.train, tokenizer) if dist.is_main else 0.0
         return cls(corpus, valid, float(broadcast_json(estimate)))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.dist import DistInfo
+from nanoproof.data.documents import text_corpus
 from nanoproof.data.token_loader import TokenLoader
 from nanoproof.gpt.flops import device_peak_flops, flops_per_token, matrix_parameters, mfu
 from nanoproof.training.bits_per_byte import bits_per_byte
@@ -62,9 +63,10 @@ class Pretraining(TrainingLoop):
     ) -> None:
         self.options, self.length = options, length
         self.sample_trigger = Trigger.parse(options.sample_every, "--sample-every")
+        corpus = text_corpus(options.data)  # before a large model is made for nothing
         super().__init__(run_options, start, cadence, model_options, optim, dist)
         config = self.model.config
-        self.text = StageText.load(options.data, self.tokenizer, config.sequence_len, options.eval_tokens, dist)
+        self.text = StageText.read(corpus, self.tokenizer, config.sequence_len, options.eval_tokens, dist)
         parameters = sum(matrix_parameters(config).values())
         self.wanted_tokens, self.length_reason = length.wanted(parameters, self.text.train_tokens)
         self.plan = self._plan_batch()
@@ -125,8 +127,9 @@ class Pretraining(TrainingLoop):
         metrics = token_step(self.model, self.optimizer, batches, self.lr_factor, self.optim.max_grad_norm, self.dist)
         seconds = time.monotonic() - started
         self._recent_speeds.append(self.plan.tokens / seconds)
-        metrics |= {"tokens": float((self.state.step + 1) * self.plan.tokens), "wait_seconds": waited}
-        metrics["tokens_per_second"] = self._recent_speeds[-1]
+        tokens = (self.state.step + 1) * self.plan.tokens
+        metrics |= {"tokens": float(tokens), "epoch": tokens / max(1.0, self.text.train_tokens)}
+        metrics |= {"wait_seconds": waited, "tokens_per_second": self._recent_speeds[-1]}
         share = self._mfu(metrics["tokens_per_second"])
         return metrics if share is None else {**metrics, "mfu": share}
 

@@ -24,8 +24,8 @@ def words(tmp_path):
 
 
 def start(words, *launcher):
-    """A toy run in a process of its own."""
-    command = [sys.executable, *launcher, "-m", "tests.training.toy_loop", *words]
+    """A toy run in a process of its own. Before the options of a launched one comes --: torchrun has --run-path."""
+    command = [sys.executable, *launcher, "-m", "tests.training.toy_loop", *(["--"] if launcher else []), *words]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -118,7 +118,7 @@ def test_a_second_signal_ends_a_run_at_once(words, tmp_path):
 
 def test_a_signal_to_one_of_two_ranks_stops_both_after_the_same_step(words, tmp_path):
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    process = start([*words, "--num-steps", "50", "--signal-at", "3"], *launcher)
+    process = start([*words, "--run", "name", "--num-steps", "50", "--signal-at", "3"], *launcher)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert read_manifest(tmp_path / "run")["step"] == 3
