@@ -17,6 +17,7 @@ DEFAULTS = {
     "eval_every": "250steps",
     "unembedding_lr": 0.008,
     "weight_decay": 0.28,
+    "momentum_warmup_steps": 300,
     "init_lr_frac": 1.0,
     "warmup_frac": 0.005,
     "warmdown_frac": 0.65,

@@ -1,0 +1,66 @@
+"""What is decided about devices and threads, and how a rank alone fails."""
+
+import pytest
+import torch
+
+from nanoproof.common.dist import DistInfo, choose_device, count_errors, init_distributed, together
+from nanoproof.common.errors import UserError
+
+
+def fail() -> None:
+    raise OSError("disk full")
+
+
+def test_more_ranks_than_cuda_devices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("", local_rank=1)[0] == torch.device("cuda", 1)
+    with pytest.raises(UserError, match="--nproc_per_node must be at most 2"):
+        choose_device("cuda", local_rank=2)
+    assert choose_device("cpu", local_rank=2)[0] == torch.device("cpu")
+
+
+def test_a_device_that_is_not_there_or_unknown_is_named() -> None:
+    with pytest.raises(UserError, match="--device-type must be cuda, cpu or mps; got tpu"):
+        choose_device("tpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(UserError, match="--device-type cuda: this machine has no such device"):
+            choose_device("cuda")
+
+
+def test_mps_is_for_one_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    for name, value in {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match="--device-type mps works with one rank only"):
+        init_distributed("mps")
+
+
+@pytest.mark.parametrize(
+    ("world_size", "threads", "reason"),
+    [
+        (1, None, "torch's choice"),
+        (1, "1", "for each rank, OMP_NUM_THREADS=1"),
+        (2, "1", "for each rank, OMP_NUM_THREADS=1; torchrun sets 1 where none is given"),
+        (2, "8", "for each rank, OMP_NUM_THREADS=8"),
+    ],
+)
+def test_threads_are_a_decision_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, world_size: int, threads: str | None, reason: str
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if threads is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    info = DistInfo(0, 0, world_size, torch.device("cpu"), "test", torch.float32, "test")
+    assert info.decisions()["threads"].endswith(f" cores ({reason})")
+
+
+def test_alone_a_failure_is_raised_as_it_is() -> None:
+    with pytest.raises(OSError, match="disk full"):
+        together(fail)
+    together(lambda: None)
+
+
+def test_without_a_store_a_rank_knows_of_its_own_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    assert (count_errors(add=1), count_errors(add=0)) == (1, 0)
