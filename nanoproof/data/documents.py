@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
+from nanoproof.data.catalog import how_to_get
 from nanoproof.data.nanolean_text import nanolean_documents
 from nanoproof.data.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
 
@@ -146,10 +147,7 @@ def _downloaded(name: str, pattern: str) -> list[Path]:
     directory = home() / "data" / name
     files = sorted(directory.glob(pattern))
     if not files:
-        raise UserError(
-            f"the data set {name} is not at {directory / pattern}; "
-            f"fetch it with: python -m nanoproof.data.download {name}"
-        )
+        raise UserError(f"the data set {name} is not at {directory / pattern}; get it with: {how_to_get(name)}")
     return files
 
 

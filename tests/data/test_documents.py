@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean_text
+from nanoproof.data.catalog import how_to_get
 from nanoproof.data.documents import Documents, text_corpus
 from nanoproof.data.text_files import TextFile, cut_text, open_text_file
 
@@ -158,7 +160,7 @@ def test_a_data_set_that_is_not_there_says_what_fetches_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    with pytest.raises(UserError, match=f"python -m nanoproof.data.download {name}"):
+    with pytest.raises(UserError, match=re.escape(f"get it with: {how_to_get(name)}")):
         text_corpus(name)
 
 
