@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -95,8 +96,12 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
 
 
 def cleanup() -> None:
-    """Leave the process group."""
-    if dist.is_initialized():
+    """Leave the process group; to be called in a `finally`.
+
+    With nccl the ranks may wait for each other in this, so a rank that an exception ends goes without it (this has not
+    been run on GPUs).
+    """
+    if dist.is_initialized() and not (dist.get_backend() == "nccl" and sys.exc_info()[0] is not None):
         dist.destroy_process_group()
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+import torch.distributed as dist
 
-from nanoproof.common.dist import DistInfo, choose_device, count_errors, init_distributed, together
+from nanoproof.common.dist import DistInfo, choose_device, cleanup, count_errors, init_distributed, together
 from nanoproof.common.errors import UserError
 
 
@@ -59,6 +60,21 @@ def test_alone_a_failure_is_raised_as_it_is() -> None:
     with pytest.raises(OSError, match="disk full"):
         together(fail)
     together(lambda: None)
+
+
+def test_a_rank_that_fails_on_a_gpu_leaves_without_waiting_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[bool] = []
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "get_backend", lambda: "nccl")
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: left.append(True))
+    with pytest.raises(OSError):
+        try:
+            fail()
+        finally:
+            cleanup()
+    assert left == []
+    cleanup()
+    assert left == [True]
 
 
 def test_without_a_store_a_rank_knows_of_its_own_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,9 +263,9 @@ def parts_of(saved: dict) -> list[tuple[str, str, int, torch.Tensor]]:
 @pytest.mark.parametrize("world_size", [2, 3])
 def test_many_ranks_train_as_one(ranks: dict[int, list[dict]], world_size: int) -> None:
     alone, first = ranks[1][0], ranks[world_size][0]
-    assert first["norms"] == pytest.approx(alone["norms"], rel=1e-3)
+    assert first["norms"] == pytest.approx(alone["norms"], rel=1e-5)
     for name, tensor in first["weights"].items():
-        torch.testing.assert_close(tensor, alone["weights"][name], atol=1e-3, rtol=1e-3)
+        torch.testing.assert_close(tensor, alone["weights"][name], atol=3e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("world_size", [2, 3])
