@@ -53,7 +53,7 @@ def matrix_parameters(config: GPTConfig) -> dict[str, int]:
 
 def parameter_counts(model: GPT) -> dict[str, int]:
     """Parameters of the model by kind; their sum is `model.num_parameters()`."""
-    counts = {"embedding": 0, "head": 0, "attention": 0, "feed_forward": 0, "scalars": 0}
+    counts = {"embedding": 0, "value_embedding": 0, "head": 0, "attention": 0, "feed_forward": 0, "scalars": 0}
     kinds = {"qkv": "attention", "attention_out": "attention", "up": "feed_forward", "down": "feed_forward"}
     for name, parameter in model.named_parameters():
         parts = name.split(".")

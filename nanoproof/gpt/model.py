@@ -1,13 +1,14 @@
 """The network: a decoder-only Transformer that reads a proof state and writes a tactic or a value bin.
 
 Rotary positions, normalised queries and keys, ReLU² feed-forward, RMSNorm without parameters, untied head,
-grouped-query attention, sliding windows, and per-layer scalars that weigh the residual stream against the embedding.
+grouped-query attention, sliding windows, per-layer scalars that weigh the residual stream against the embedding, and a
+second embedding that every layer adds to the values of attention.
 
 Shapes: B rows, T tokens, C width, H query heads, K key/value heads, D head size, V vocabulary, N selected tokens.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,6 +37,7 @@ class GPTConfig:
     num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
     sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
     window_pattern: str = opt("SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.")
+    value_embedding: bool = opt(True, "A second embedding of the tokens is added to the values of attention.")
     prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
 
     def __post_init__(self) -> None:
@@ -115,8 +117,12 @@ class Block(nn.Module):
         self.up = Linear(config.width, 4 * config.width)
         self.down = Linear(4 * config.width, config.width)
 
-    def forward(self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend) -> torch.Tensor:
+    def forward(
+        self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend, token_values_BTKD: torch.Tensor | None
+    ) -> torch.Tensor:
         q_BTHD, k_BTKD, v_BTKD = self.project(x_BTC, rope_BTD)
+        if token_values_BTKD is not None:
+            v_BTKD = v_BTKD + token_values_BTKD
         return self.mix(x_BTC, attend(self.layer, q_BTHD, k_BTKD, v_BTKD))
 
     def project(self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -160,6 +166,9 @@ class GPT(nn.Module):
         self.head = Linear(config.width, config.padded_vocab_size)
         self.residual_scale = nn.Parameter(torch.empty(config.depth))
         self.embedding_scale = nn.Parameter(torch.empty(config.depth))
+        if config.value_embedding:
+            self.value_embedding = nn.Embedding(config.padded_vocab_size, config.kv_heads * config.head_dim)
+            self.value_scale = nn.Parameter(torch.empty(config.depth))
         angles = torch.empty(config.sequence_len, config.head_dim // 2, dtype=torch.complex64)
         self.register_buffer("rope", angles, persistent=False)
 
@@ -204,6 +213,9 @@ class GPT(nn.Module):
             nn.init.zeros_(block.down.weight)
         self.residual_scale.fill_(1.0)
         self.embedding_scale.fill_(0.1)
+        if self.config.value_embedding:
+            nn.init.normal_(self.value_embedding.weight, std=1.0)
+            self.value_scale.fill_(0.5)
 
     @torch.no_grad()
     def init_tables(self) -> None:
@@ -257,9 +269,19 @@ class GPT(nn.Module):
         start_BTC = norm(self.embedding(tokens_BT).to(self.compute_dtype))
         x_BTC = start_BTC
         scales = zip(self.residual_scale.to(x_BTC.dtype), self.embedding_scale.to(x_BTC.dtype))
-        for block, (residual, embedding) in zip(self.layers, scales):
-            x_BTC = block(torch.addcmul(residual * x_BTC, embedding, start_BTC), rope_BTD, attend)
+        for block, (residual, embedding), token_values in zip(self.layers, scales, self.token_values(tokens_BT)):
+            x_BTC = block(torch.addcmul(residual * x_BTC, embedding, start_BTC), rope_BTD, attend, token_values)
         return norm(x_BTC)
+
+    def token_values(self, tokens_BT: torch.Tensor) -> Iterator[torch.Tensor | None]:
+        """What each layer adds to its values, (B, T, K, D)."""
+        if not self.config.value_embedding:
+            yield from [None] * self.config.depth
+            return
+        values_BTX = self.value_embedding(tokens_BT).to(self.compute_dtype)
+        values_BTKD = norm(values_BTX.unflatten(-1, (-1, self.config.head_dim)))
+        for scale in self.value_scale.to(self.compute_dtype):
+            yield scale * values_BTKD
 
     def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
         """fp32 logits (..., V) from normalised activations (..., C), bounded softly; only of `vocabulary` if given."""

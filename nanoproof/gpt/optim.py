@@ -98,6 +98,14 @@ class MuonAdamW:
         groups = [  # AdamW's come first: its weights travel while Muon computes
             Group("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), (0.8, 0.95)),
             Group("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), (0.8, 0.95)),
+            *(
+                [
+                    Group("value_embedding", embedding_lr * adam_scale, rows_of("value_embedding.weight"), (0.8, 0.95)),
+                    Group("value_scale", scalar_lr * 0.1, rows_of("value_scale"), (0.8, 0.95), SCALAR_EPS),
+                ]
+                if model.config.value_embedding
+                else []
+            ),
             Group("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), (0.8, 0.95), SCALAR_EPS),
             Group("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
             Group("matrix", matrix_lr, [Stack(parts, shape, rank, world_size) for shape, parts in matrices.items()]),

@@ -16,7 +16,7 @@ class RunOptions:
     seed: int = opt(0, "Seed of every random choice.", min=0)
     device_type: str = opt("", "cuda, cpu or mps; empty takes the best there is.")
     log_level: str = opt("info", "How much to log.", choices=("debug", "info", "warning", "error"))
-    loggers: tuple[str, ...] = opt((), "Trackers to send metrics to: wandb.")
+    loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=("wandb",))
 
     def __post_init__(self) -> None:
         validate(self, "run")
@@ -64,6 +64,7 @@ class ModelOptions:
     num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
     sequence_len: int = opt(768, "Longest sequence, in tokens.", min=16)
     window_pattern: str = opt("SSSL", "Attention windows, repeated over the layers: S a quarter of the context, L all.")
+    value_embedding: bool = opt(True, "A second embedding of the tokens is added to the values of attention.")
     tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")
 
     def __post_init__(self) -> None:

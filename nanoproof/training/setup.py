@@ -58,6 +58,7 @@ def load_or_build_model(
             sequence_len=options.sequence_len,
             vocab_size=tokenizer.vocab_size,
             window_pattern=options.window_pattern,
+            value_embedding=options.value_embedding,
         )
     except ValueError as error:
         raise UserError(str(error)) from error

@@ -61,7 +61,7 @@ def test_parameters_are_counted_by_kind(tokenizer: Tokenizer) -> None:
     weights = matrix_parameters(model.config)
     assert sum(counts.values()) == model.num_parameters()
     assert (counts["attention"], counts["feed_forward"]) == (weights["attention"], weights["feed_forward"])
-    assert counts["scalars"] == 2 * model.config.depth
+    assert counts["scalars"] == 3 * model.config.depth
 
 
 @pytest.mark.parametrize(

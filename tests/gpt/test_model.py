@@ -115,6 +115,20 @@ def test_a_short_window_cuts_off_the_distant_past(tokenizer: Tokenizer) -> None:
     assert difference[18:].max() < 1e-6
 
 
+def test_tokens_reach_others_by_the_value_embedding(tokenizer: Tokenizer) -> None:
+    """With embedding and value projection silenced, what a token says is its value embedding alone."""
+    with_values, without = (make_model(tokenizer, depth=1, value_embedding=on) for on in (True, False))
+    tokens = random_tokens(tokenizer, 1, 12)
+    changed = tokens.clone()
+    changed[0, 4] = (changed[0, 4] + 1) % tokenizer.vocab_size
+    for model, differs in ((with_values, True), (without, False)):
+        with torch.no_grad():
+            model.embedding.weight.fill_(1.0)
+        assert torch.equal(model(tokens)[0, :4], model(changed)[0, :4])
+        assert torch.equal(model(tokens), model(changed)) != differs
+    assert not any("value" in name for name, _ in without.named_parameters())
+
+
 def test_more_tokens_than_positions_are_refused(model: GPT) -> None:
     with pytest.raises(ValueError, match="129 tokens, but the model is made for 128"):
         model(torch.zeros(1, 129, dtype=torch.long))
