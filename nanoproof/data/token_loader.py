@@ -321,7 +321,7 @@ class TokenLoader:
             thread.join()
         self._threads = []
         for stream in self._streams.values():
-            stream.source, stream.being_read = None, False
+            stream.source, stream.being_read, stream.current = None, False, None
             stream.ahead.clear()
 
     def __enter__(self) -> "TokenLoader":

@@ -223,6 +223,17 @@ def test_a_saved_position_goes_on_exactly_on_any_number_of_ranks(
     assert found == expected
 
 
+def test_a_closed_loader_goes_on_where_it_was() -> None:
+    documents = in_memory(60)
+    expected = global_batches(documents, 1, 6)
+    with loader(documents) as part:
+        found = []
+        for _ in range(6):
+            found.append(rows_of(part))
+            part.close()
+    assert found == expected
+
+
 def test_resuming_on_ranks_that_do_not_divide_the_streams_is_refused() -> None:
     documents = in_memory(60)
     with loader(documents, rows_per_step=24, rows_per_batch=24) as part:
