@@ -13,7 +13,13 @@ from nanoproof.training.plan import MidtrainLength
 from nanoproof.training.pretraining import Midtraining, TextOptions
 
 GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
-DEFAULTS = {"data": "leangithubraw", "device_batch_size": 16, "eval_every": "250steps"}
+DEFAULTS = {
+    "data": "leangithubraw",
+    "device_batch_size": 16,
+    "eval_every": "250steps",
+    "save_every": "1:00:00",
+    "keep_checkpoints": 3,
+}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,6 +15,8 @@ from nanoproof.training.pretraining import Pretraining, TextOptions
 GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
 DEFAULTS = {
     "eval_every": "250steps",
+    "save_every": "1:00:00",
+    "keep_checkpoints": 3,
     "unembedding_lr": 0.008,
     "weight_decay": 0.28,
     "momentum_warmup_steps": 300,

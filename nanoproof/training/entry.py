@@ -46,6 +46,7 @@ def train_main(
         loop = build(*options, dist)
         with ExitStack() as stack:
             stack.callback(loop.close)
+            loop.check_length()
             compute.apply(loop.model)
             decisions = {**compute.decisions(), **loop.decisions()}
             resumed = args.resume_from is not None

@@ -89,6 +89,14 @@ class TrainingLoop(ABC):
             load_optimizer(path, optimizer)
         return model, tokenizer, optimizer
 
+    def check_length(self) -> None:
+        """Raise UserError if the run that is resumed is longer than it is to be."""
+        if self.state.step > self.num_steps:
+            raise UserError(
+                f"--resume-from {self.start.resume_from}: the run has {self.state.step} steps already, "
+                f"more than the {self.num_steps} that the options ask for"
+            )
+
     @abstractmethod
     def decisions(self) -> dict[str, str]:
         """What was decided from options and data, for the log."""

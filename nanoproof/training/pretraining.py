@@ -179,7 +179,9 @@ class Pretraining(TrainingLoop):
 
     def summary(self) -> dict[str, str]:
         tokens = self.state.step * self.plan.tokens
-        return {"text": f"{short(tokens)} tokens, {self.speed()} in the last steps", **super().summary()}
+        lost = self.loader.stats()["dropped_share"]
+        text = f"{short(tokens)} tokens ({lost:.2%} of the text lost in packing), {self.speed()} in the last steps"
+        return {"text": text, **super().summary()}
 
     def close(self) -> None:
         self.loader.close()

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import read_manifest
 from nanoproof.gpt.optim import NonFiniteLoss
@@ -63,6 +64,12 @@ def test_a_resumed_run_has_one_record_for_each_step(words, tmp_path):
     changed = {"--eval-every": ["200steps", "never"], "--num-steps": [5, 6]}
     assert [(event["step"], event["changed"], event["records_dropped"]) for event in resumed] == [(3, changed, 2)]
     assert "other options than before: --eval-every 200steps -> never" in (run / "log.txt").read_text()
+
+
+def test_a_run_that_is_longer_than_asked_for_is_not_resumed(words, tmp_path):
+    toy_loop.main([*words, "--num-steps", "5"])
+    with pytest.raises(UserError, match=r"--resume-from .*: the run has 5 steps already, more than the 4"):
+        toy_loop.main(["--resume-from", str(tmp_path / "run"), "--num-steps", "4"])
 
 
 def test_the_log_says_how_to_go_on(words, tmp_path, monkeypatch):
