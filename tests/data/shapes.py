@@ -1,0 +1,90 @@
+"""Every downloaded data set, small and made up, in the shape that its host serves; for `tests/fakes/hub.py`."""
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.data.catalog import CATALOG
+from tests.fakes.hub import FakeHub, Repository
+
+NEMOTRON = "nvidia/Nemotron-CC-Math-v1"
+LEAN_WORKBOOK = "internlm/Lean-Workbook"
+SHARDS = 46
+
+
+def parquet(**columns: list[Any]) -> bytes:
+    """A parquet file."""
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression="none")
+    return out.getvalue()
+
+
+def jsonl(*records: Any) -> bytes:
+    """A file of JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def lean(count: int) -> bytes:
+    """A file of theorems, as miniF2F's are."""
+    parts = [f"theorem problem_{n} (x : ℕ) (h : x = {n}) :\n    x + 1 = {n + 1} := by\n  sorry\n" for n in range(count)]
+    return ("import Mathlib\n\nopen scoped Real\n\n" + "\n".join(parts)).encode()
+
+
+def whitelist() -> bytes:
+    """A whitelist as published."""
+    record = {"lean_version": "v4.27.0", "num_checked": 1, "num_passing": 1, "num_failing": 0}
+    return json.dumps({**record, "passing": ["0" * 16], "failing": []}).encode()
+
+
+def shard(number: int) -> bytes:
+    """One shard of nemotron."""
+    return parquet(text=[f"Shard {number}, page {page}: one plus one is two. " * 3 for page in range(4)])
+
+
+def workbook(count: int = 3) -> bytes:
+    """Lean-Workbook."""
+    statement = "theorem lean_workbook_{n} (x : ℝ) : x ^ 2 ≥ 0  :=  by sorry"
+    return json.dumps(
+        [
+            {"formal_statement": statement.format(n=n), "proof": ["positivity"], "natural_language_statement": ""}
+            for n in range(count)
+        ]
+    ).encode()
+
+
+def fill(fake: FakeHub) -> None:
+    """Publish everything that the catalog names."""
+    goal = {"type": "True", "hypotheses": []}
+    tree = {"root_id": 0, "nodes": [{"id": 0, "state": {"goals": [goal]}, "proof_size": 1, "proof_depth": 1}]}
+    theorem = {"span": {"start": 0, "finish": 9}, "name": "t", "context": [], "by_blocks": [{"tree": tree}]}
+    lean_files = [{"path": f"Mathlib/A{n}.lean", "imports": [], "theorems": [theorem]} for n in range(10)]
+    numina = parquet(uuid=["a", "b"], formal_statement=["import Mathlib\ntheorem a : True := by"] * 2)
+    deepseek = [
+        {"name": f"d{n}", "formal_statement": f"theorem d{n} : True := by", "formal_proof": ""} for n in range(5)
+    ]
+    proofnet = [
+        {"name": f"p{n}", "split": "valid", "header": "import Mathlib\n", "formal_statement": "theorem p : True :="}
+        for n in range(371)
+    ]
+    hub = {
+        NEMOTRON: {f"4plus/part_{n:06d}.parquet": shard(n) for n in range(SHARDS)}
+        | {"3/part_000000.parquet": shard(99), "README.md": b"# Nemotron"},
+        "ufal/leantree": {"leantree_mathlib.jsonl": jsonl(*lean_files), "README.md": b"# LeanTree"},
+        LEAN_WORKBOOK: {"lean_workbook.json": workbook()},
+        "AI-MO/NuminaMath-LEAN": {"data/train-00000-of-00001.parquet": numina},
+        "deepseek-ai/DeepSeek-Prover-V1": {"dataset.jsonl": jsonl(*deepseek)},
+    }
+    git = {
+        "google-deepmind/miniF2F": {"MiniF2F/Valid.lean": lean(256), "MiniF2F/Test.lean": lean(244)},
+        "Kripner/ProofNet": {"data/proofnet.jsonl": jsonl(*proofnet)},
+        "Kripner/nanoproof": {
+            source.path: whitelist() for data_set in CATALOG.values() for _, source in data_set.whitelists
+        },
+    }
+    for table, repositories in ((fake.hub, hub), (fake.git, git)):
+        for name, files in repositories.items():
+            table[name] = Repository(gated=name == NEMOTRON)
+            table[name].publish(files)
