@@ -24,6 +24,7 @@ from nanoproof.training.options import (
     StartOptions,
 )
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
+from nanoproof.training.report import describe_model
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import train_step
 
@@ -108,7 +109,7 @@ class Finetuning(TrainingLoop):
         """What was decided from options and data, for the log."""
         sets = f"{len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
-            "model": f"{self.model.num_parameters():,} parameters",
+            "model": describe_model(self.model),
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }

@@ -85,7 +85,7 @@ class MidtrainLength(Length):
     def batch(self, tokens: float) -> tuple[float, str]:
         if tokens >= FULL_BATCH * FEWEST_STEPS:
             return FULL_BATCH, "the default"
-        return tokens / FEWEST_STEPS, f"so that there are about {FEWEST_STEPS} steps"
+        return tokens / FEWEST_STEPS, f"1/{FEWEST_STEPS} of the {short(tokens)} tokens that a whole run would read"
 
 
 @dataclass(frozen=True)
