@@ -12,9 +12,9 @@ others; the exit code is 1 then. docs/data.md says what the sets are.
 import argparse
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from multiprocessing.pool import ThreadPool
 
 from filelock import FileLock, Timeout
 
@@ -55,7 +55,8 @@ class Downloader:
     def plan(self, data_sets: Sequence[DataSet]) -> list[Plan]:
         """What is to be done for each set."""
         with self._pool() as pool:
-            plans = list(pool.map(lambda s: make_plan(s, self._config, self._remotes, self._stop), data_sets))
+            plan = partial(make_plan, config=self._config, remotes=self._remotes, stop=self._stop)
+            plans = list(pool.imap(plan, data_sets))
         refuse_what_does_not_fit(plans, home() / "data")
         return plans
 
@@ -64,9 +65,8 @@ class Downloader:
         work = [(plan, file) for plan in plans for file in plan.to_fetch]
         total = sum(file.size or 0 for _, file in work)
         with Counter(total, len(work)) as counter, self._pool() as pool:
-            jobs = [pool.submit(self._fetch_one, plan, file, counter) for plan, file in work]
-            for job in as_completed(jobs):
-                job.result()
+            for _ in pool.imap_unordered(lambda job: self._fetch_one(*job, counter), work):
+                pass
         for plan in plans:
             plan.save()
 
@@ -84,14 +84,13 @@ class Downloader:
         counter.file()
 
     @contextmanager
-    def _pool(self) -> Iterator[ThreadPoolExecutor]:
-        """A pool whose work ends soon if an exception comes, Ctrl-C above all."""
-        with ThreadPoolExecutor(self._config.workers) as pool:
+    def _pool(self) -> Iterator[ThreadPool]:
+        """Threads that Ctrl-C does not wait for: one of them may be listening to a host that says nothing."""
+        with ThreadPool(self._config.workers) as pool:
             try:
                 yield pool
             except BaseException:
                 self._stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
 

@@ -4,9 +4,11 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from typing import Any
 
 import huggingface_hub
 import pytest
+from filelock import FileLock
 from huggingface_hub.errors import GatedRepoError
 
 from nanoproof.common.errors import UserError
@@ -511,6 +514,39 @@ def test_a_mirror_that_does_not_tell_commits_is_enough(hub: FakeHub, monkeypatch
 
 
 # -- the command, and the stand-in -------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(60)
+def test_ctrl_c_ends_the_command_at_once_and_keeps_what_came(hub: FakeHub) -> None:
+    """One file is on its way, of another the host says nothing for 20 seconds."""
+    content = shapes.workbook(4000)
+    hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: content})
+    hub.mishaps[WORKBOOK_FILE] = ["truncate", "stall"]
+    hub.mishaps["leantree_mathlib.jsonl"] = ["stall"]
+    command = [sys.executable, "-m", "nanoproof.data.download", "leanworkbook", "leantree"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while hub.mishaps[WORKBOOK_FILE] or hub.mishaps["leantree_mathlib.jsonl"]:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert (process.returncode, errors) == (130, "interrupted\n")
+    (name,) = left_over()
+    assert content.startswith((dataset_dir("leanworkbook") / name).read_bytes())
+    hub.requests.clear()
+    assert run("leanworkbook", "leantree") == 0
+    assert [bool(request.range) for request in hub.contents(WORKBOOK_FILE)] == [True]
+
+
+def test_a_second_download_of_a_set_waits_for_the_first(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset_dir("proofnet").mkdir(parents=True)
+    with FileLock(dataset_dir("proofnet") / ".download.lock"):
+        second = threading.Thread(target=run, args=("proofnet",))
+        second.start()
+        second.join(0.3)
+        assert second.is_alive() and hub.requests == []
+    second.join(30)
+    assert "waiting for another download of proofnet to end" in capsys.readouterr().out
+    assert open_file("proofnet", "proofnet.jsonl").exists()
 
 
 def test_the_command_as_a_user_runs_it(hub: FakeHub) -> None:
