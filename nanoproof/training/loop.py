@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+import torch
+
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.progress import Progress
@@ -170,6 +172,11 @@ class TrainingLoop(ABC):
     def _train_checked(self) -> dict[str, float]:
         try:
             return self.train_one()
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"step {self.state.step + 1}: out of memory on {self.dist.device} "
+                f"({short(peak_memory_bytes(self.dist.device))}B in use at most); try a smaller --device-batch-size"
+            ) from error
         except NonFiniteLoss as error:
             kept = f"the last checkpoint is of step {self._saved_step}" if self._saved_step >= 0 else "nothing is saved"
             raise NonFiniteLoss(f"step {self.state.step + 1}: {error}; the run ends here, {kept}") from error

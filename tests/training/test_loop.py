@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
@@ -88,6 +89,15 @@ def test_a_loss_that_is_not_a_number_names_the_step_and_the_last_checkpoint(word
     with pytest.raises(NonFiniteLoss, match=r"step 4: the loss is nan; .* the last checkpoint is of step 2"):
         toy_loop.main([*words, "--save-every", "2steps"])
     assert read_manifest(tmp_path / "run")["step"] == 2
+
+
+def test_a_gpu_without_memory_left_names_the_option_that_helps(words, monkeypatch):
+    def too_much(self):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(toy_loop.ToyLoop, "train_one", too_much)
+    with pytest.raises(UserError, match=r"step 1: out of memory on cpu .* try a smaller --device-batch-size"):
+        toy_loop.main(words)
 
 
 def test_the_time_since_the_last_evaluation_survives_a_resume(words, tmp_path):
