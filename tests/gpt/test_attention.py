@@ -1,12 +1,17 @@
 """Every attention path that can run here gives the output and gradients of dense masks; the choice names its reason."""
 
+import sys
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 import torch
 from torch.nn.attention import flex_attention as torch_flex
+from torch.nn.attention import list_flash_attention_impls
 from torch.nn.attention.varlen import varlen_attn
 
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.attention.choose import ATTENTION_CHOICES, choose_attention, make_path
+from nanoproof.gpt.attention.choose import ATTENTION_CHOICES, FA3_PACKAGE, choose_attention, make_path
 from nanoproof.gpt.attention.contract import AttentionPath
 from nanoproof.gpt.attention.dense import DensePath
 from nanoproof.gpt.attention.flex import FlexPath
@@ -34,6 +39,7 @@ def run(path: AttentionPath, layout: RowLayout | None, kv_heads: int, window: in
     return [y.detach()[real], *torch.autograd.grad(y, (q, k, v), upstream)]
 
 
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("rows", ["causal", "packed", "prefix_lm"])
 @pytest.mark.parametrize("kv_heads", [4, 2])
@@ -118,7 +124,23 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], pa
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a GPU")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name in packages else None)
+    fa3 = ModuleType(FA3_PACKAGE) if FA3_PACKAGE in packages else None  # None: the import says there is no such module
+    monkeypatch.setitem(sys.modules, FA3_PACKAGE, fa3)
     return torch.device("cuda", 0)
+
+
+def test_a_kernel_package_that_cannot_be_loaded_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    device = pretend_gpu(monkeypatch, (9, 0), set())
+    monkeypatch.delitem(sys.modules, FA3_PACKAGE)
+    (tmp_path / f"{FA3_PACKAGE}.py").write_text("raise ImportError('undefined symbol')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    name, reason = choose_attention(device, torch.bfloat16)
+    assert name == "varlen"
+    assert f"not fa3: the package {FA3_PACKAGE} cannot be loaded: undefined symbol" in reason
+
+
+def test_torch_knows_the_implementation_that_is_activated() -> None:
+    assert "FA3" in list_flash_attention_impls()
 
 
 @pytest.mark.parametrize(

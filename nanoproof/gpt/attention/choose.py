@@ -6,6 +6,7 @@ Triton; SDPA runs everywhere, on whole rows or on the examples that were packed 
 has been run yet.
 """
 
+import importlib
 import importlib.util
 from collections.abc import Callable
 
@@ -39,8 +40,12 @@ def _missing_for_fa3(device: torch.device, dtype: torch.dtype) -> str | None:
         return problem
     if torch.cuda.get_device_capability(device)[0] != 9:
         return f"it needs a Hopper GPU, this is {torch.cuda.get_device_name(device)}"
-    if importlib.util.find_spec(FA3_PACKAGE) is None:
+    try:
+        importlib.import_module(FA3_PACKAGE)
+    except ModuleNotFoundError:
         return f"the package {FA3_PACKAGE} is not installed"
+    except (ImportError, OSError, RuntimeError) as error:  # built for another torch or CUDA, say
+        return f"the package {FA3_PACKAGE} cannot be loaded: {error}"
     return None
 
 
