@@ -100,7 +100,7 @@ class Counter:
     def __init__(self, total_bytes: int, files: int) -> None:
         self._lock = threading.Lock()
         self._bytes, self._shown, self._done, self._files = 0, 0, 0, files
-        self._progress = Progress(-(-total_bytes // MEGABYTE), "download", unit="MB", show=files > 0)
+        self._progress = Progress(total_bytes // MEGABYTE, "download", unit="MB", show=files > 0)
 
     def bytes(self, count: int) -> None:
         """So many bytes came."""

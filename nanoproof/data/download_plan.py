@@ -198,6 +198,9 @@ def _without_listing(plan: Plan, source: Source, error: TransferError) -> None:
 def _is_here(plan: Plan, file: RemoteFile) -> bool:
     """Whether a file is on disk as its host has it; one that nobody has listed yet is hashed and listed."""
     record, target = plan.here.get(file.local), plan.target(file)
+    if record is not None and record.source != file.source.address:
+        plan.notes.append(f"{file.local} was made here and is kept; --force takes the published one")
+        return True
     if record is not None:
         same_version = file.commit == record.commit and file.size in (None, record.bytes)
         same = file.sha256 == record.sha256 if file.sha256 else same_version

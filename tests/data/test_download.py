@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +23,7 @@ from huggingface_hub.errors import GatedRepoError
 from nanoproof.common.errors import UserError
 from nanoproof.data import download, download_plan, transfer
 from nanoproof.data.catalog import CATALOG, Source
-from nanoproof.data.manifest import dataset_dir, open_file, open_files, read_manifest
+from nanoproof.data.manifest import dataset_dir, open_file, open_files, read_manifest, record_file, write_manifest
 from tests.data import shapes
 from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
 from tests.fakes.hub import TOKEN, FakeHub, sha256
@@ -470,6 +471,20 @@ def test_a_file_that_was_put_here_by_hand_is_taken_if_it_is_the_right_one(hub: F
     assert run("leanworkbook") == 0
     assert hub.contents(WORKBOOK_FILE) == []
     assert open_rows("leanworkbook", WORKBOOK_FILE) == 3
+
+
+def test_a_whitelist_that_was_made_here_is_kept(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("leanworkbook") == 0
+    path = open_file("leanworkbook", f"{WORKBOOK_FILE}.whitelist.v4.27.0.json")
+    path.write_text('{"made": "here"}')
+    manifest = read_manifest("leanworkbook")
+    assert manifest is not None
+    write_manifest(replace(manifest, files={**manifest.files, path.name: record_file(path, source="check-init")}))
+    capsys.readouterr()
+    assert run("leanworkbook") == 0
+    assert path.read_text() == '{"made": "here"}' and "was made here and is kept" in said(capsys, "note")[0]
+    assert run("leanworkbook", "--force") == 0
+    assert path.read_bytes() == shapes.whitelist()
 
 
 # -- no network --------------------------------------------------------------------------------------------------
