@@ -136,7 +136,7 @@ def test_a_resumed_run_keeps_its_batch_where_none_was_asked_for(here):
     ("more", "message"),
     [
         (["--data", "nowhere.jsonl"], "no text corpus nowhere.jsonl"),
-        (["--data", "nemotron"], r"the data set nemotron is not at .*get it with"),
+        (["--data", "nemotron"], r"the data set nemotron is not .*get it with"),
         (["--tokenizer", "nowhere"], "no tokenizer at nowhere"),
         (["--total-batch-size", "100"], r"--total-batch-size 100 .*--device-batch-size 2 x 32 .*--sequence-len"),
         (["--num-steps", "3", "--tokens-per-parameter", "2"], "--num-steps and --tokens-per-parameter .* clash"),
