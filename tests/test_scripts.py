@@ -23,7 +23,7 @@ PROOFS = {
     "gap_beside": GOOD + "\nexample : 1 = 2 := by\n  sorry\n",
     "wrong": "theorem wrong (p q : Prop) (h : p) : q := by\n  exact h\n",
     "cheat": "axiom cheat : ∀ p : Prop, p\n\ntheorem cheated : 1 = 2 := cheat _\n",
-    "none": "def two : Nat := 2\n",
+    "none": "namespace Nothing\nend Nothing\n",
     "empty": "",
 }
 

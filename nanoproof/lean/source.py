@@ -15,7 +15,7 @@ _NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃
 _DECLARATION = re.compile(
     r"^(?P<before>[ \t]*(?:(?:set_option|open)\s[^\n]*?\sin[ \t]+)*)"
     r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe)\s+)*)"
-    r"(?P<keyword>theorem|lemma|example)(?![\w.'])"
+    r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?",
     re.MULTILINE,
 )
@@ -55,7 +55,7 @@ def parts(source: str) -> Parts:
     for match in _DECLARATION.finditer(masked, 0, gap.start()):
         declaration = match
     if declaration is None:
-        raise SourceError(f"no theorem, lemma or example comes before the sorry in {_shown(source)}")
+        raise SourceError(f"no theorem, lemma, example or def comes before the sorry in {_shown(source)}")
     is_example = declaration["keyword"] == "example"
     if not is_example and declaration["name"] is None:
         raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
@@ -137,7 +137,7 @@ def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
 
 
 def declared_names(source: str) -> list[str]:
-    """Full names of the theorems and lemmas of the text, in order, enclosing namespaces included."""
+    """Full names of the theorems, lemmas and defs of the text, in order, enclosing namespaces included."""
     masked = mask(source)
     events = sorted([*_DECLARATION.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
     scopes: list[str] = []

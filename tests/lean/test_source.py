@@ -67,6 +67,8 @@ def test_statement_ends_at_the_assignment_of_the_declaration() -> None:
         ("/-- theorem no -/ theorem yes : p := sorry", "yes"),
         ("lemma first : q := rfl\n\ntheorem second\n  (h : q) : p := sorry", "second"),
         ("example : p := sorry", None),
+        ("noncomputable def structure_of (G : Type*) : CommGroup G := by sorry", "structure_of"),
+        ("def f : Nat := 3\n\ntheorem about_f : f = 3 := by sorry", "about_f"),
     ],
 )
 def test_theorem_name(source: str, name: str | None) -> None:
@@ -79,7 +81,7 @@ def test_theorem_name(source: str, name: str | None) -> None:
         ("theorem t : p := by rfl", "exactly one sorry, got 0"),
         ("theorem t : p := by\n  sorry\n\ntheorem u : q := sorry", "exactly one sorry, got 2"),
         ("import Mathlib\ntheorem t : p := sorry", "no imports"),
-        ("def f : Nat := sorry", "no theorem, lemma or example"),
+        ("abbrev f : Nat := sorry", "no theorem, lemma, example or def"),
         ("theorem t : p := by\n  have h : q := by sorry\n  exact h", "not the whole proof"),
         ("theorem t : p := ⟨sorry, rfl⟩", "not the whole proof"),
         ("theorem : p := sorry", "has no name"),
@@ -122,3 +124,9 @@ def test_declared_names_include_namespaces() -> None:
     source = "namespace A\nsection S\nlemma x : p := rfl\nend S\nnamespace B.C\ntheorem y : p := rfl\n"
     source += "theorem _root_.z : p := rfl\nend B.C\nend A\ntheorem w : p := rfl"
     assert declared_names(source) == ["A.x", "A.B.C.y", "z", "w"]
+
+
+def test_a_definition_that_is_a_goal_is_an_example_while_it_is_worked_on_and_its_axioms_are_asked_for() -> None:
+    source = "def commutative (G : Type*) [Group G] : CommGroup G := by\n  sorry"
+    assert to_example(source) == "example (G : Type*) [Group G] : CommGroup G := by\n  sorry"
+    assert declared_names(splice(source, "exact x")) == ["commutative"]
