@@ -33,7 +33,8 @@ class Source:
 
     `host` is "hub" for data set repositories of the hub, "git" for repositories whose files are read over HTTPS. `path`
     may have a `*` in its last part (on the hub only). `local` is the name within the data set's directory, by default
-    the last part of `path`; for a pattern it is the folder.
+    the last part of `path`; for a pattern it is the folder. `gated` says that the terms must be accepted on the
+    repository's page before a token may read it.
     """
 
     host: Host
@@ -41,6 +42,7 @@ class Source:
     path: str
     local: str = ""
     revision: str = ""
+    gated: bool = False
 
     def __post_init__(self) -> None:
         defaults = {
@@ -72,10 +74,10 @@ class Source:
 class DataSet:
     """One data set.
 
-    `files` are needed, `whitelists` (by Lean version) are fetched beside them. `gated` is the page where the terms must
-    be accepted before a token may download it. `rows` are those to expect in each file (of files that are not named
-    they are not known); `about` says that the number is rounded. `shards` is the number of files of a pattern, the
-    last of which is for validation. `build` is the command that makes a set which is not downloaded.
+    `files` are needed, `whitelists` (by Lean version) are fetched beside them. `rows` are those to expect in each file
+    (of files that are not named they are not known); `about` says that the number is rounded. `shards` is the number of
+    files of a pattern, the last of which is for validation. `build` is the command that makes a set which is not
+    downloaded.
     """
 
     name: str
@@ -85,7 +87,6 @@ class DataSet:
     files: tuple[Source, ...] = ()
     whitelists: tuple[tuple[str, Source], ...] = ()
     licence: str = SEE_PAGE
-    gated: str = ""
     rows: tuple[tuple[str, int], ...] = ()
     about: bool = False
     shards: int = 0
@@ -95,6 +96,11 @@ class DataSet:
     def command(self) -> str:
         """The command that brings the data set here."""
         return self.build or f"python -m nanoproof.data.download {self.name}"
+
+    @property
+    def gated(self) -> str:
+        """The page where terms must be accepted; "" if there is none."""
+        return next((source.page for source in self.files if source.gated), "")
 
     def expected_rows(self, filename: str) -> int | None:
         """Rows that a file should have; None if that is not known."""
@@ -106,16 +112,13 @@ def _whitelists(filename: str) -> tuple[tuple[str, Source], ...]:
     return tuple((version, Source("git", WHITELISTS, f"data/whitelists/{name}")) for version, name in names.items())
 
 
-_NEMOTRON = "nvidia/Nemotron-CC-Math-v1"
-
 _DATA_SETS = (
     DataSet(
         name="nemotron",
         stages=("pretrain",),
         title="Mathematics of the web, the better pages of Nemotron-CC-Math",
         reader="nanoproof.data.pretrain.nemotron",
-        files=(Source("hub", _NEMOTRON, "4plus/part_*.parquet"),),
-        gated=HUB_PAGE + _NEMOTRON,
+        files=(Source("hub", "nvidia/Nemotron-CC-Math-v1", "4plus/part_*.parquet", gated=True),),
         shards=46,
     ),
     DataSet(

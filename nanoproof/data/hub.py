@@ -117,11 +117,14 @@ class Hub:
         if status in (401, 403) and _is_token_refused(error):
             message = f"{self.endpoint} does not accept your token; log in with `hf auth login` or mend HF_TOKEN"
             return TransferError(message, for_all=True)
-        if status in (401, 403):
+        if status in (401, 403) and source.gated:
             return TransferError(_gated(source), for_all=True)
-        return TransferError(f"{self.endpoint} answers {status} for {source.repository}: {_one_line(error)}")
+        message = f"{self.endpoint} answers {status} for {source.repository}: {_one_line(error)}"
+        return TransferError(message, for_all=status in (401, 403))
 
     def _no_repository(self, source: Source) -> str:
+        if source.gated:  # the hub does not tell hidden repositories from missing ones
+            return _gated(source)
         private = "" if get_token() else ", or it is not public and you are not logged in (`hf auth login`, HF_TOKEN)"
         return f"there is no data set repository {source.repository} at {self.endpoint}{private}"
 

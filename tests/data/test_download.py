@@ -239,6 +239,14 @@ def test_a_gated_set_without_token_names_the_terms_and_the_others_arrive(
     assert len(open_files("minif2f", "*.lean")) == 2
 
 
+def test_a_gated_set_whose_files_are_not_even_listed_names_the_terms(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.hub[NEMOTRON].hidden = True
+    assert run("nemotron") == 1
+    assert "it is gated: accept the terms at" in said(capsys, "failed")[0]
+
+
 def test_a_token_without_access_is_told_from_none(
     hub: FakeHub, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,8 @@ class Repository:
 
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     gated: bool = False
+    hidden: bool = False
+    """Whether not even its files are listed without a token."""
 
     def publish(self, files: Mapping[str, bytes]) -> str:
         """A new commit with these files in place of the older ones; returns its hash."""
@@ -197,8 +199,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(401, "", "Invalid credentials in Authorization header")
             return None
         found = self.server_state.hub.get(name)
-        if found is None:
+        if found is None or (found.hidden and token != TOKEN):
             self._refuse(404 if token else 401, "RepoNotFound", "Repository not found")
+            return None
         return found
 
     def _token(self) -> str:
