@@ -16,7 +16,7 @@ from tests.training.small import write_leantree
 PROPS, HYPOTHESES = ("p", "q", "r", "s", "a", "b"), ("h", "h1", "h2", "hp")
 
 
-def tiny_theorems(split: str) -> list[Theorem]:
+def tiny_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
     """`x → x` for every name: `intro h` and `exact h`; valid has the ones with a hypothesis."""
     if split == "train":
         return [Theorem(f"theorem t{x} ({x} : Prop) : {x} → {x} := by sorry", "tiny", f"t{x}") for x in PROPS]

@@ -1,0 +1,251 @@
+"""`python -m nanoproof.data.whitelist check-init NAME`: makes a whitelist, or a report on a benchmark.
+
+Verdicts are appended to a file beside the result as they come, so a check that was stopped goes on where it was.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
+from nanoproof.common.progress import Progress
+from nanoproof.data.init_checks import InitChecks, Patience, Verdict
+from nanoproof.data.manifest import dataset_dir
+from nanoproof.data.theorems import is_benchmark, list_theorems, split_names, splits_of
+from nanoproof.data.whitelist import (
+    Whitelist,
+    choose_lean,
+    data_file,
+    parse_whitelist,
+    theorem_hash,
+    whitelist_path,
+    write_whitelist,
+)
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.errors import ServerUnavailable
+from nanoproof.lean.fleet import LeanFleet
+from nanoproof.lean.theorem import Theorem
+
+SHOWN = 5
+"""Refusals that are printed with what Lean says."""
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Checking statements."""
+
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without any, the embedded prover is started.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_project: str | None = opt(
+        None, "Lean project whose lean-toolchain names the version (default: LEAN_PROJECT_PATH, or what servers say)."
+    )
+    workers: int | None = opt(None, "Theorems checked at the same time (default: one for each Lean process).", min=1)
+    out: str | None = opt(None, "Where to write (default: beside the data).")
+    force: bool = opt(False, "Check again what is known.")
+
+    def __post_init__(self) -> None:
+        validate(self, "check")
+
+
+@dataclass
+class Known:
+    """Verdicts so far: passing or not by hash, and what Lean said of refused ones, where that is known."""
+
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+
+    def add(self, key: str, passing: bool, message: str) -> None:
+        """One verdict."""
+        self.verdicts[key] = passing
+        if not passing:
+            self.messages[key] = message
+
+
+def run_check_init(argv: Sequence[str] | None, patience: Patience | None = None) -> int:
+    """The command; exit code 1 if some theorems could not be checked."""
+    parser = Parser(prog="python -m nanoproof.data.whitelist", description="Which theorems a Lean version accepts.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check-init", help="Ask Lean servers for every statement of a data set.")
+    check.add_argument("name", metavar="NAME", help="Data set, such as leanworkbook.")
+    add_flags(check, CheckOptions)
+    args = parser.parse_args(argv)
+    (name, *more) = split_names([args.name])
+    if more:
+        raise UserError(f"check-init takes one data set, got {args.name}")
+    options = from_args(CheckOptions, args)
+    theorems = all_theorems(name)
+    with open_servers(options) as (fleet, version, processes):
+        return check_init(name, theorems, fleet, version, options, options.workers or processes, patience or Patience())
+
+
+def all_theorems(name: str) -> dict[str, Theorem]:
+    """The theorems of all splits by hash, unfiltered. Those of equal source are one."""
+    found = {}
+    for split in splits_of(name):
+        for theorem in list_theorems(name, split):
+            found[theorem_hash(theorem.source)] = theorem
+    if not found:
+        raise UserError(f"{name} holds no theorems")
+    return found
+
+
+@contextmanager
+def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
+    """Lean servers, the Lean version that they run, and how many processes they have.
+
+    Raises UserError if one cannot be reached, if the version cannot be told, and if a server runs another one.
+    """
+    if not options.lean_servers:
+        processes = options.workers or 2
+        with start_embedded(processes) as embedded:
+            fleet = LeanFleet(embedded.addresses)
+            yield fleet, version_of(fleet, options), processes
+        return
+    fleet = LeanFleet(options.lean_servers, options.lean_token)
+    version = version_of(fleet, options)
+    yield fleet, version, sum(report.status["max_processes"] for report in fleet.check() if report.status) or 1
+
+
+def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
+    """The Lean version of the project, or else of the servers, which must agree with it."""
+    asked = choose_lean(options.lean_project, embedded=not options.lean_servers)
+    version = asked.version if asked.required else None
+    for report in fleet.check():
+        versions = (report.status or {}).get("versions")
+        said = versions.get("lean") if isinstance(versions, dict) else None
+        if said is not None and version is not None and said != version:
+            source = asked.reason if asked.version else "another server"
+            raise UserError(f"the Lean server {report.address} runs Lean {said}, not {version}: {source}")
+        version = version or said
+    if version is None:
+        raise UserError("the servers do not say which Lean they run; give its project: --lean-project DIR")
+    return version
+
+
+def check_init(
+    name: str,
+    theorems: dict[str, Theorem],
+    fleet: LeanFleet,
+    version: str,
+    options: CheckOptions,
+    workers: int,
+    patience: Patience,
+) -> int:
+    """Check what is not known yet, write the result, print a summary."""
+    benchmark = all(is_benchmark(name, split) for split in splits_of(name))
+    path = Path(options.out).expanduser() if options.out else result_path(name, version, benchmark)
+    partial = path.with_name(f"{path.name}.partial.jsonl")
+    known = Known() if options.force else read_known(path, partial, version, benchmark)
+    if options.force:
+        partial.unlink(missing_ok=True)
+    waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts]
+    checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
+    record_verdicts(name, checks, known, partial, len(theorems), len(theorems) - len(waiting))
+    verdicts = {key: known.verdicts[key] for key in theorems if key in known.verdicts}
+    if not any(verdicts.values()):
+        partial.unlink(missing_ok=True)
+        first = next(iter(known.messages.values()), checks.unchecked[0][1] if checks.unchecked else "")
+        raise UserError(f"no theorem of {name} passes, so nothing is written (are the imports right?); first: {first}")
+    write_result(path, name, version, verdicts, theorems, known, benchmark)
+    if not checks.unchecked:
+        partial.unlink(missing_ok=True)
+    print_summary(name, version, verdicts, theorems, known, checks, path)
+    return 1 if checks.unchecked else 0
+
+
+def result_path(name: str, version: str, benchmark: bool) -> Path:
+    """A whitelist is beside the data; a report on a benchmark too, under a name that nothing filters by."""
+    if benchmark:
+        return dataset_dir(name) / f"{data_file(name)}.report.{version}.json"
+    return dataset_dir(name) / whitelist_path(name, version).name
+
+
+def read_known(path: Path, partial: Path, version: str, benchmark: bool) -> Known:
+    """Verdicts of an earlier check: those of its result unless that is a report, and those of a stopped one."""
+    known = Known()
+    if path.exists() and not benchmark:
+        whitelist = parse_whitelist(path, version)
+        known.verdicts = {**dict.fromkeys(whitelist.passing, True), **dict.fromkeys(whitelist.failing, False)}
+    if partial.exists():
+        for record in read_jsonl(partial):
+            try:
+                known.add(str(record["hash"]), bool(record["passing"]), str(record["message"]))
+            except (TypeError, KeyError) as error:
+                raise UserError(f"{partial} is damaged; remove it, or check again with --force") from error
+    return known
+
+
+def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, total: int, done: int) -> None:
+    """Run the checks and write each verdict down. Raises UserError, with how to go on, if servers are gone for long."""
+    writer = JsonlWriter(partial)
+    counts = {True: 0, False: 0}
+
+    def on_verdict(verdict: Verdict) -> None:
+        key = theorem_hash(verdict.theorem.source)
+        known.add(key, verdict.passing, verdict.message)
+        record = {"hash": key, "passing": verdict.passing, "id": verdict.theorem.id, "message": verdict.message}
+        writer.write(record)
+        counts[verdict.passing] += 1
+        progress.update(note=f"{counts[True]} pass, {counts[False]} fail")
+
+    try:
+        with Progress(total, f"check-init {name}", "theorems", initial=done) as progress:
+            checks.run(on_verdict)
+    except ServerUnavailable as error:
+        raise UserError(
+            f"{error}; {done + sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
+        ) from error
+    finally:
+        writer.close()
+
+
+def write_result(
+    path: Path,
+    name: str,
+    version: str,
+    verdicts: dict[str, bool],
+    theorems: dict[str, Theorem],
+    known: Known,
+    benchmark: bool,
+) -> None:
+    """Write the whitelist, or the report on a benchmark, which says ids and messages too."""
+    passing = frozenset(key for key, passes in verdicts.items() if passes)
+    whitelist = Whitelist(version, passing, frozenset(verdicts) - passing, path)
+    if not benchmark:
+        write_whitelist(name, whitelist)
+        return
+    refused = [
+        {"id": theorems[key].id, "hash": key, "message": known.messages.get(key, "")} for key in whitelist.failing
+    ]
+    refused.sort(key=lambda record: record["id"])
+    atomic_write_json(path, {**whitelist.to_json(), "refused": refused})
+
+
+def print_summary(
+    name: str,
+    version: str,
+    verdicts: dict[str, bool],
+    theorems: dict[str, Theorem],
+    known: Known,
+    checks: InitChecks,
+    path: Path,
+) -> None:
+    """What was found, with the first refusals."""
+    failing = [key for key, passes in verdicts.items() if not passes]
+    for key in failing[:SHOWN]:
+        message = " ".join(known.messages.get(key, "").split())
+        print(f"refused: {theorems[key].id}: {message[:200]}" if message else f"refused: {theorems[key].id}")
+    if len(failing) > SHOWN:
+        print(f"and {len(failing) - SHOWN:,} more")
+    for theorem, reason in checks.unchecked[:SHOWN]:
+        print(f"not checked: {theorem.id}: {reason[:200]}", file=sys.stderr)
+    passing = len(verdicts) - len(failing)
+    print(
+        f"{name} under Lean {version}: {passing:,} of {len(verdicts):,} pass ({passing / len(verdicts):.1%}), "
+        f"{len(failing):,} fail, {len(checks.unchecked):,} not checked -> {path}",
+        flush=True,
+    )

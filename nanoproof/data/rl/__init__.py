@@ -1,0 +1,1 @@
+"""Theorem sets for reinforcement learning, one module each."""

@@ -1,0 +1,61 @@
+"""Lean Workbook: contest problems put into Lean. Those with a proof are kept; the statement is as in the file.
+
+python -m nanoproof.data.rl.leanworkbook stats
+python -m nanoproof.data.rl.leanworkbook show --split valid --max 3
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.data.manifest import open_file
+from nanoproof.data.theorem_cli import run_command
+from nanoproof.data.theorem_set import RL_SPLITS, Parsed, TheoremSet, json_rows, text_field
+from nanoproof.lean.theorem import Theorem
+
+NAME, FILE = "leanworkbook", "lean_workbook.json"
+PREFIX = "open BigOperators\nopen Nat\nopen Real\nopen Rat\n\n"
+
+_NAME = re.compile(r"(?:theorem|lemma)\s+([^\s:({\[⦃]+)")
+
+
+def parse(path: Path) -> Parsed:
+    """The statements with a proof; the id is the theorem's name."""
+    parsed = Parsed(NAME)
+    for place, row in json_rows(path):
+        statement = text_field(row, "formal_statement", place)
+        if not _has_proof(row, place):
+            parsed.leave_out("no proof")
+        elif (name := _NAME.search(statement)) is None:
+            parsed.leave_out("no theorem name")
+        else:
+            parsed.add(name[1], PREFIX + statement)
+    return parsed
+
+
+def _has_proof(row: dict[str, object], place: str) -> bool:
+    """Whether the field `proof`, a text or a list of texts, holds anything."""
+    if "proof" not in row:
+        raise UserError(f"{place}: the field 'proof' is missing")
+    proof = row["proof"]
+    if proof is not None and not isinstance(proof, (str, list)):
+        raise UserError(f"{place}: the field 'proof' must be a text or a list of texts")
+    return bool(proof)
+
+
+SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(open_file(NAME, FILE)))
+
+
+def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
+    """The theorems of `train` or `valid`; see `TheoremSet.list_theorems`."""
+    return SET.list_theorems(split, lean_version)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`stats` or `show`."""
+    return run_command(SET, "nanoproof.data.rl.leanworkbook", argv)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,1 @@
+"""Transitions for supervised finetuning."""

@@ -1,0 +1,73 @@
+"""LeanTree: the proofs of Mathlib as transitions. The last tenth of its lines (files of Mathlib) is for validation.
+
+python -m nanoproof.data.sft.leantree stats
+python -m nanoproof.data.sft.leantree show --split valid --max 3
+python -m nanoproof.data.sft.leantree show --id Mathlib/Logic/Basic.lean
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.data.manifest import open_file
+from nanoproof.data.theorem_cli import check_max, make_parser, print_items
+from nanoproof.data.transitions import TransitionList, load_split
+
+NAME, FILE = "leantree", "leantree_mathlib.jsonl"
+SPLITS = ("train", "valid")
+
+
+def transitions_file() -> Path:
+    """The file of LeanTree JSONL. Raises UserError, with the command that fetches it, if it is not there."""
+    return open_file(NAME, FILE)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`stats` or `show`; the id of a transition is the path of its file of Lean."""
+    parser, _, _ = make_parser("nanoproof.data.sft.leantree", "The transitions of LeanTree.", SPLITS, "transition")
+    args = parser.parse_args(argv)
+    check_max(args)
+    splits = dict(zip(SPLITS, load_split(transitions_file())))
+    if args.command == "stats":
+        _print_stats(splits, args.json)
+        return 0
+    names = [args.split] if args.split else list(SPLITS[:1] if args.id is None else SPLITS)
+    items: list[tuple[str, dict[str, Any]]] = []
+    for name in names:
+        transitions = splits[name]
+        places = range(len(transitions))
+        chosen = [place for place in places if args.id in (None, transitions.path(place))][: args.max - len(items)]
+        for place in chosen:
+            item, path = transitions[place], transitions.path(place)
+            text = f"-- {path}, {name}, proof depth {item.depth}\n{item.state}\n\n  {item.tactic}"
+            items.append((text, {"path": path, "split": name, **asdict(item)}))
+    if args.id is not None and not items:
+        raise UserError(f"--id {args.id}: no transition of such a file in {NAME} {', '.join(names)}")
+    print_items(items, args.json)
+    return 0
+
+
+def _print_stats(splits: dict[str, TransitionList], as_json: bool) -> None:
+    report: dict[str, dict[str, Any]] = {
+        name: {
+            "transitions": len(items),
+            "files": len({items.path(place) for place in range(len(items))}),
+            "left_out": dict(items.left_out.most_common()),
+        }
+        for name, items in splits.items()
+    }
+    if as_json:
+        print(json.dumps({"name": NAME, "splits": report}))
+        return
+    print(NAME)
+    for name, counts in report.items():
+        print(f"  {name:<10}{counts['transitions']:>10,} transitions of {counts['files']:,} files")
+        for reason, count in counts["left_out"].items():
+            print(f"  {'left out':<10}{count:>10,}  {reason}")
+
+
+if __name__ == "__main__":
+    run_main(main)
