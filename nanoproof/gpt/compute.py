@@ -43,8 +43,14 @@ class Compute:
     def apply(self, model: GPT) -> None:
         """Have `model.forward` computed like this. Parameters and their names stay as they are.
 
-        Raises UserError if the model's sizes do not suit 8-bit products.
+        Raises UserError if the model's sizes do not suit the flash kernels or 8-bit products.
         """
+        head_dim = model.config.head_dim
+        if self.attention in ("fa3", "varlen") and (head_dim % 8 or head_dim > 256):
+            raise UserError(
+                f"--attention {self.attention} wants heads whose size is a multiple of 8 up to 256, not {head_dim}; "
+                "give --attention sdpa"
+            )
         model.attention = make_path(self.attention)
         if self.fp8:
             try:

@@ -114,6 +114,10 @@ def test_what_is_asked_for_and_cannot_be_had_is_refused(tokenizer: Tokenizer, mo
     with pytest.raises(UserError, match="--compile on is for fixed shapes, those of --attention unpacked differ"):
         choose_compute(CPU, torch.float32, attention="unpacked", compiled="on")
     odd = make_model(tokenizer, depth=2, aspect_ratio=12, head_dim=12)
+    with pytest.raises(
+        UserError, match="--attention varlen wants heads whose size is a multiple of 8 up to 256, not 12"
+    ):
+        Compute("varlen", "", False, "", False, "").apply(odd)
     with pytest.raises(UserError, match="--fp8: the sizes of qkv must be multiples of 16, got 24"):
         Compute("sdpa", "", False, "", True, "").apply(odd)
 
