@@ -15,6 +15,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.data.catalog import how_to_get
 from nanoproof.data.nanolean_text import nanolean_documents
+from nanoproof.data.pretrain import nemotron
 from nanoproof.data.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
 
 NAMED = ("nemotron", "leangithubraw", "nanolean")
@@ -90,15 +91,14 @@ def text_corpus(name_or_path: str) -> Corpus:
     UserError if something is missing, with the command that makes it, or damaged.
     """
     if name_or_path == "nemotron":
-        files = _opened(_downloaded("nemotron", "4plus/part_*.parquet"))
-        return _by_files("nemotron", files[:-1], files[-1:]) if len(files) > 1 else split_last("nemotron", files)
+        train, valid = map(_opened, nemotron.shards())
+        return _by_files("nemotron", train, valid) if train else split_last("nemotron", valid)
     if name_or_path == "leangithubraw":
         return _by_hash("leangithubraw", _opened(_downloaded("leangithubraw", "*.parquet")))
     if name_or_path == "nanolean":
-        train, valid = nanolean_documents()
-        return _by_files(
-            "nanolean", [MemoryFile(Path("nanolean_train"), train)], [MemoryFile(Path("nanolean_valid"), valid)]
-        )
+        texts = zip(("nanolean_train", "nanolean_valid"), nanolean_documents())
+        files = [MemoryFile(Path(name), documents) for name, documents in texts]
+        return _by_files("nanolean", files[:1], files[1:])
     return split_last(name_or_path, _opened(_files_below(Path(name_or_path).expanduser())))
 
 

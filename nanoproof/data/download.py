@@ -11,7 +11,7 @@ others; the exit code is 1 then. docs/data.md says what the sets are.
 
 import argparse
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.pool import ThreadPool
@@ -34,7 +34,7 @@ from nanoproof.data.download_plan import (
 )
 from nanoproof.data.https import RawHost
 from nanoproof.data.hub import Hub
-from nanoproof.data.manifest import dataset_dir, read_manifest
+from nanoproof.data.manifest import Manifest, dataset_dir, read_manifest
 from nanoproof.data.transfer import Remote, RemoteFile, Stopped, TransferError, fetch
 
 MEGABYTE = 10**6
@@ -52,11 +52,16 @@ class Downloader:
         self._remotes: dict[str, Remote] = {"hub": Hub(config.timeout), "git": RawHost(config.timeout)}
         self._stop = threading.Event()
 
-    def plan(self, data_sets: Sequence[DataSet]) -> list[Plan]:
-        """What is to be done for each set."""
-        with self._pool() as pool:
-            plan = partial(make_plan, config=self._config, remotes=self._remotes, stop=self._stop)
-            plans = list(pool.imap(plan, data_sets))
+    def plan(self, data_sets: Sequence[DataSet], closed: Mapping[str, str]) -> list[Plan]:
+        """What is to be done for each set but the closed ones."""
+        opened = [data_set for data_set in data_sets if data_set.name not in closed]
+        manifests = [manifest_if_good(data_set.name) for data_set in opened if self._config.verify]
+        sizes = [record.bytes for manifest in manifests if manifest for record in manifest.files.values()]
+        with Counter("verify", sum(sizes), len(sizes)) as counter, self._pool() as pool:
+            plans = list(
+                pool.imap(lambda s: make_plan(s, self._config, self._remotes, self._stop, counter.bytes), opened)
+            )
+        plans += [Plan(s, failures={s.files[0].local: closed[s.name]}) for s in data_sets if s.name in closed]
         refuse_what_does_not_fit(plans, home() / "data")
         return plans
 
@@ -64,11 +69,11 @@ class Downloader:
         """Do it. Failures are written into the plans."""
         work = [(plan, file) for plan in plans for file in plan.to_fetch]
         total = sum(file.size or 0 for _, file in work)
-        with Counter(total, len(work)) as counter, self._pool() as pool:
+        with Counter("download", total, len(work)) as counter, self._pool() as pool:
             for _ in pool.imap_unordered(lambda job: self._fetch_one(*job, counter), work):
                 pass
         for plan in plans:
-            plan.save()
+            plan.end()
 
     def _fetch_one(self, plan: Plan, file: RemoteFile, counter: "Counter") -> None:
         try:
@@ -95,20 +100,20 @@ class Downloader:
 
 
 class Counter:
-    """Progress in megabytes, from many threads."""
+    """Progress in megabytes, from many threads; silent without files."""
 
-    def __init__(self, total_bytes: int, files: int) -> None:
+    def __init__(self, title: str, total_bytes: int, files: int) -> None:
         self._lock = threading.Lock()
         self._bytes, self._shown, self._done, self._files = 0, 0, 0, files
-        self._progress = Progress(total_bytes // MEGABYTE, "download", unit="MB", show=files > 0)
+        self._progress = Progress(total_bytes // MEGABYTE, title, unit="MB", show=files > 0)
 
     def bytes(self, count: int) -> None:
-        """So many bytes came."""
+        """So many bytes are done with."""
         with self._lock:
             self._bytes += count
             step = self._bytes // MEGABYTE - self._shown
             self._shown += step
-            self._progress.update(step, f"{self._done} of {self._files} files")
+            self._progress.update(step)
 
     def file(self) -> None:
         """A file is done with."""
@@ -124,8 +129,12 @@ class Counter:
 
 
 @contextmanager
-def locked(data_sets: Sequence[DataSet]) -> Iterator[None]:
-    """Keep other downloads away from these sets; wait for those that run."""
+def locked(data_sets: Sequence[DataSet]) -> Iterator[dict[str, str]]:
+    """Keep other downloads away from these sets, and wait for those that run.
+
+    Yields the names of sets whose directories cannot be written, with the reason.
+    """
+    closed: dict[str, str] = {}
     with ExitStack() as stack:
         for data_set in data_sets:
             directory = dataset_dir(data_set.name)
@@ -135,21 +144,30 @@ def locked(data_sets: Sequence[DataSet]) -> Iterator[None]:
                 try:
                     stack.enter_context(lock.acquire(timeout=0))
                 except Timeout:
-                    print(f"waiting for another download of {data_set.name} to end")
+                    print(f"waiting for another download of {data_set.name} to end", flush=True)
                     stack.enter_context(lock.acquire())
             except OSError as error:
-                raise UserError(f"cannot write to {directory}: {error.strerror or error}") from error
-        yield
+                closed[data_set.name] = f"cannot write to {directory}: {error.strerror or error}"
+        yield closed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # What is said
 
 
+def manifest_if_good(name: str) -> Manifest | None:
+    """The manifest of a data set, None also if it is damaged."""
+    try:
+        return read_manifest(name)
+    except UserError:
+        return None
+
+
 def list_files(plan: Plan) -> list[str]:
     """A line for each file that is wanted: its size, and whether it is here."""
     to_come = {file.local: file for file in plan.to_fetch}
-    lines = [f"{plan.name}: {plan.data_set.title} ({plan.data_set.files[0].page})"]
+    gated = "; gated, its terms must be accepted there" if plan.data_set.gated else ""
+    lines = [f"{plan.name}: {plan.data_set.title} ({plan.data_set.files[0].page}{gated})"]
     for name, size in plan.wanted.items():
         state = "here"
         if name in to_come:
@@ -169,7 +187,9 @@ def status_of(plan: Plan) -> str:
         return "failed"
     if plan.failures:
         return "incomplete"
-    return "fetched" if plan.fetched else "up to date"
+    if plan.fetched:
+        return "fetched"
+    return "to fetch" if plan.to_fetch else "up to date"
 
 
 def summary(plans: Sequence[Plan], made_here: Sequence[DataSet]) -> list[str]:
@@ -181,7 +201,7 @@ def summary(plans: Sequence[Plan], made_here: Sequence[DataSet]) -> list[str]:
         commit = plan.before.commit[:12] if plan.before else ""
         lines.append(f"{plan.name:<16} {status_of(plan):<11} {files:>7} {size:>9}  {commit or '-'}")
     for data_set in made_here:
-        manifest = read_manifest(data_set.name)
+        manifest = manifest_if_good(data_set.name)
         counts = f"{len(manifest.files):>7} {readable(manifest.bytes):>9}" if manifest else f"{'':>17}"
         lines.append(f"{data_set.name:<16} {'made here':<11} {counts}  {data_set.build}")
     lines += [f"note: {plan.name}: {note}" for plan in plans for note in plan.notes]
@@ -205,8 +225,8 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
     data_sets = [data_set for data_set in chosen if data_set.files]
     made_here = [data_set for data_set in chosen if not data_set.files]
     downloader = Downloader(config)
-    with locked(() if config.dry_run else data_sets):
-        plans = downloader.plan(data_sets)
+    with locked(() if config.dry_run else data_sets) as closed:
+        plans = downloader.plan(data_sets, closed)
         if config.dry_run:
             print("\n".join(line for plan in plans for line in list_files(plan)))
             print(f"to fetch: {readable(sum(plan.bytes_to_come for plan in plans))}")
@@ -231,7 +251,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=HelpFormatter,
     )
     made.add_argument("names", nargs="+", metavar="NAME", help=f"Data sets, stages ({', '.join(STAGES)}) or all.")
-    add_flags(made, DownloadConfig)
+    add_flags(made, DownloadConfig, title="what to do")
     return made
 
 

@@ -6,11 +6,12 @@ moved on is only noted. `--force` takes the newest commit, `--revision NAME=COMM
 
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nanoproof.common.config import check, opt, validate
+from nanoproof.common.errors import UserError
 from nanoproof.data.catalog import CATALOG, DataSet, Source
 from nanoproof.data.content import count_rows
 from nanoproof.data.manifest import (
@@ -104,6 +105,11 @@ class Plan:
             if error.for_all:
                 self.closed[file.source.repository] = str(error)
 
+    def end(self) -> None:
+        """All is done that could be done: write down what is here and what is missing."""
+        self.to_fetch = []
+        self.save()
+
     def save(self) -> None:
         """Write the manifest if there is something to list and it is news."""
         if not self.here:
@@ -135,11 +141,24 @@ def waiting_bytes(file: RemoteFile, target: Path) -> int:
     return partial.stat().st_size if file.resume_key and partial.exists() else 0
 
 
-def make_plan(data_set: DataSet, config: DownloadConfig, remotes: Mapping[str, Remote], stop: threading.Event) -> Plan:
-    """Ask the hosts and look at the disk. What a host refuses ends up in the plan's failures."""
-    plan = Plan(data_set, read_manifest(data_set.name))
+def make_plan(
+    data_set: DataSet,
+    config: DownloadConfig,
+    remotes: Mapping[str, Remote],
+    stop: threading.Event,
+    on_hashed: Callable[[int], None],
+) -> Plan:
+    """Ask the hosts and look at the disk. What a host refuses ends up in the plan's failures.
+
+    `on_hashed` hears how many bytes of files that are here have been compared.
+    """
+    plan = Plan(data_set)
+    try:
+        plan.before = read_manifest(data_set.name)
+    except UserError as error:
+        plan.notes.append(f"the manifest is made anew: {error}")
     if plan.before is not None:
-        problems = find_problems(plan.before, hashes=config.verify and not config.force)
+        problems = find_problems(plan.before, hashes=config.verify and not config.force, on_bytes=on_hashed)
         plan.here = {name: record for name, record in plan.before.files.items() if name not in problems}
         plan.notes += [f"{name} {problem}; it is fetched again" for name, problem in problems.items()]
     for source in (*data_set.files, *(source for _, source in data_set.whitelists)):

@@ -8,7 +8,7 @@ behind is never read. Checksums are compared by `python -m nanoproof.data.downlo
 
 import fnmatch
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,23 +115,32 @@ def open_files(name: str, pattern: str = "*") -> list[Path]:
     return [_checked(manifest, filename) for filename in found]
 
 
-def find_problems(manifest: Manifest, hashes: bool = False) -> dict[str, str]:
-    """What is wrong with files on disk, by their names: gone or of another size, or (if asked) of another checksum."""
+def find_problems(
+    manifest: Manifest, hashes: bool = False, on_bytes: Callable[[int], None] | None = None
+) -> dict[str, str]:
+    """What is wrong with files on disk, by their names: gone or of another size, or (if asked) of another checksum.
+
+    `on_bytes` hears how many bytes have been hashed.
+    """
     problems = {filename: _problem(manifest, filename) for filename in manifest.files}
     found = {filename: problem for filename, problem in problems.items() if problem}
     if hashes:
         for filename, record in manifest.files.items():
-            if filename not in found and sha256_of(dataset_dir(manifest.name) / filename) != record.sha256:
-                found[filename] = "its SHA-256 is not the one of the manifest"
+            if filename in found:
+                continue
+            if sha256_of(dataset_dir(manifest.name) / filename, on_bytes) != record.sha256:
+                found[filename] = "has another SHA-256 than its manifest says"
     return found
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
     """The SHA-256 of a file, read in pieces."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while piece := file.read(READ_BYTES):
             digest.update(piece)
+            if on_bytes is not None:
+                on_bytes(len(piece))
     return digest.hexdigest()
 
 

@@ -132,15 +132,6 @@ def test_files_of_a_directory_are_one_corpus(tmp_path: Path) -> None:
     assert corpus.valid.count == 4
 
 
-def test_the_last_shard_of_nemotron_is_for_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    for number in range(3):
-        write_parquet(tmp_path / f"data/nemotron/4plus/part_{number:06d}.parquet", [f"{number}a", f"{number}b"])
-    corpus = text_corpus("nemotron")
-    assert texts_of(corpus.train) == ["0a", "0b", "1a", "1b"]
-    assert texts_of(corpus.valid) == ["2a", "2b"]
-
-
 def test_repositories_stay_in_their_split_when_others_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     directory = tmp_path / "data/leangithubraw"

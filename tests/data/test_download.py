@@ -23,7 +23,15 @@ from huggingface_hub.errors import GatedRepoError
 from nanoproof.common.errors import UserError
 from nanoproof.data import download, download_plan, transfer
 from nanoproof.data.catalog import CATALOG, Source
-from nanoproof.data.manifest import dataset_dir, open_file, open_files, read_manifest, record_file, write_manifest
+from nanoproof.data.manifest import (
+    dataset_dir,
+    manifest_path,
+    open_file,
+    open_files,
+    read_manifest,
+    record_file,
+    write_manifest,
+)
 from tests.data import shapes
 from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
 from tests.fakes.hub import TOKEN, FakeHub, sha256
@@ -159,6 +167,7 @@ def test_a_dry_run_lists_files_with_their_sizes_and_writes_nothing(
     )
     assert lines["Test.lean"] == [f"{size / 1000:.1f}", "kB", "to", "fetch"]
     assert lines[WORKBOOK_FILE][2:] == ["to", "fetch"]
+    assert lines["leanworkbook"][:3] == ["to", "fetch", "0/2"]
     assert not (tmp_path / "home").exists()
     assert hub.contents() == []
 
@@ -470,7 +479,7 @@ def test_a_damaged_file_is_found_by_verify_and_fetched_again(hub: FakeHub, capsy
     capsys.readouterr()
     assert run("leanworkbook", "--verify") == 0
     assert path.read_bytes() == good
-    assert f"{WORKBOOK_FILE} its SHA-256 is not the one of the manifest" in said(capsys, "note")[0]
+    assert f"{WORKBOOK_FILE} has another SHA-256 than its manifest says" in said(capsys, "note")[0]
 
 
 def test_a_file_that_was_put_here_by_hand_is_taken_if_it_is_the_right_one(hub: FakeHub) -> None:
@@ -493,6 +502,26 @@ def test_a_whitelist_that_was_made_here_is_kept(hub: FakeHub, capsys: pytest.Cap
     assert path.read_text() == '{"made": "here"}' and "was made here and is kept" in said(capsys, "note")[0]
     assert run("leanworkbook", "--force") == 0
     assert path.read_bytes() == shapes.whitelist()
+
+
+def test_a_place_that_cannot_be_written_fails_its_set_alone(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset_dir("leantree").parent.mkdir(parents=True)
+    dataset_dir("leantree").write_text("in the way")
+    (dataset_dir("minif2f") / "Valid.lean").mkdir(parents=True)
+    assert run("leantree", "minif2f", "proofnet") == 1
+    failed = sorted(said(capsys, "failed"))
+    assert len(failed) == 2 and f"cannot write to {dataset_dir('leantree')}: " in failed[0]
+    assert f"cannot write {dataset_dir('minif2f') / 'Valid.lean'}: Is a directory" in failed[1]
+    assert open_file("proofnet", "proofnet.jsonl").exists()
+
+
+def test_a_damaged_manifest_is_made_anew(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("leantree") == 0
+    manifest_path("leantree").write_text("{")
+    hub.requests.clear()
+    assert run("leantree") == 0
+    assert "the manifest is made anew: " in said(capsys, "note")[0]
+    assert open_file("leantree", "leantree_mathlib.jsonl").exists() and hub.contents() == []
 
 
 # -- no network --------------------------------------------------------------------------------------------------

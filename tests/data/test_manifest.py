@@ -101,7 +101,7 @@ def test_changed_content_of_the_same_size_is_found_by_its_checksum() -> None:
     manifest = make(a="1\n", b="2\n")
     (dataset_dir("leantree") / "a.jsonl").write_text("7\n")
     assert find_problems(manifest) == {}
-    assert find_problems(manifest, hashes=True) == {"a.jsonl": "its SHA-256 is not the one of the manifest"}
+    assert find_problems(manifest, hashes=True) == {"a.jsonl": "has another SHA-256 than its manifest says"}
 
 
 @pytest.mark.parametrize(

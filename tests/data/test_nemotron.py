@@ -1,0 +1,78 @@
+"""Shards of nemotron: their split, and the commands that count and show documents."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.data.documents import text_corpus
+from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
+from nanoproof.data.pretrain import nemotron
+from tests.data.shapes import parquet
+
+
+@pytest.fixture(autouse=True)
+def shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three shards of three documents, one of which has no text."""
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    write(3)
+
+
+def write(count: int, missing: tuple[str, ...] = ()) -> None:
+    files = {}
+    for number in range(count):
+        name = f"4plus/part_{number:06d}.parquet"
+        path = dataset_dir("nemotron") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(parquet(text=[f"{number}a", None, f"{number}b"]))
+        files[name] = record_file(path, rows=3)
+    write_manifest(Manifest("nemotron", "hub:n/n", "main", "c" * 40, "2026-01-02T03:04:05Z", files, missing))
+
+
+def test_the_last_shard_is_for_validation() -> None:
+    train, valid = nemotron.shards()
+    assert [path.stem for path in train] == ["part_000000", "part_000001"]
+    assert [path.stem for path in valid] == ["part_000002"]
+    corpus = text_corpus("nemotron")
+    assert (corpus.train.count, corpus.valid.count) == (6, 3)
+
+
+def test_a_shard_that_no_manifest_lists_is_not_read() -> None:
+    (dataset_dir("nemotron") / "4plus/part_000003.parquet").write_bytes(parquet(text=["not listed"]))
+    assert text_corpus("nemotron").valid.segments[0].file.path.stem == "part_000002"
+
+
+def test_an_interrupted_download_is_not_read() -> None:
+    write(3, missing=("4plus/part_000003.parquet",))
+    with pytest.raises(UserError, match=r"part_000003\.parquet did not arrive; go on with: .*download nemotron"):
+        text_corpus("nemotron")
+
+
+def test_stats_count_documents_per_split(capsys: pytest.CaptureFixture[str]) -> None:
+    assert nemotron.main(["stats", "--json"]) == 0
+    splits = json.loads(capsys.readouterr().out)["splits"]
+    assert {name: (part["shards"], part["documents"]) for name, part in splits.items()} == {
+        "train": (2, 6),
+        "valid": (1, 3),
+    }
+    assert nemotron.main(["stats"]) == 0
+    assert "6 documents in 2 shards" in capsys.readouterr().out
+
+
+def test_show_prints_documents_with_their_places(capsys: pytest.CaptureFixture[str]) -> None:
+    assert nemotron.main(["show", "--max", "3", "--json"]) == 0
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(item["id"], item["text"]) for item in shown] == [
+        ("part_000000:0", "0a"),
+        ("part_000000:2", "0b"),
+        ("part_000001:0", "1a"),
+    ]
+    assert nemotron.main(["show", "--id", "part_000002:2"]) == 0
+    assert capsys.readouterr().out == "-- part_000002:2, valid, 2 characters\n2b\n"
+
+
+@pytest.mark.parametrize("wanted", ["part_000002:1", "part_000009:0", "17"])
+def test_an_id_that_is_not_there_is_a_users_error(wanted: str) -> None:
+    with pytest.raises(UserError, match=f"--id {wanted}: no such document"):
+        nemotron.main(["show", "--id", wanted])
