@@ -9,7 +9,6 @@ import errno
 import hashlib
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -22,8 +21,10 @@ from nanoproof.data.manifest import READ_BYTES
 
 T = TypeVar("T")
 
-ATTEMPTS = 5
-"""How often in a row a request may fail without a byte coming through."""
+ATTEMPTS = 7
+"""How often in a row the request of a file may fail without a byte coming through: for a minute or so."""
+LIST_ATTEMPTS = 4
+"""How often other requests may; who mistyped an address should not wait long."""
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 """Seconds before the second attempt and, doubling, before later ones; a host may ask for others."""
@@ -101,12 +102,12 @@ class Remote(Protocol):
 
 
 def patiently(call: Callable[[], T], stop: threading.Event) -> T:
-    """The result of a call that is repeated while it raises PassingErrors, up to `ATTEMPTS` times."""
-    for attempt in range(1, ATTEMPTS + 1):
+    """The result of a call that is repeated while it raises PassingErrors, up to `LIST_ATTEMPTS` times."""
+    for attempt in range(1, LIST_ATTEMPTS + 1):
         try:
             return call()
         except PassingError as error:
-            _wait_or_give_up(error, attempt, stop)
+            _wait_or_give_up(error, attempt, LIST_ATTEMPTS, stop)
     raise AssertionError("not reached")
 
 
@@ -175,7 +176,7 @@ def _complete(
         except PassingError as error:
             now = partial.stat().st_size if partial.exists() else 0
             failures = 1 if now > before else failures + 1
-            _wait_or_give_up(error, failures, stop)
+            _wait_or_give_up(error, failures, ATTEMPTS, stop)
 
 
 def _append(
@@ -205,12 +206,11 @@ def _append(
         raise PassingError(f"the connection ended after {size:,} of {file.size:,} bytes")
 
 
-def _wait_or_give_up(error: PassingError, failures: int, stop: threading.Event) -> None:
-    if failures >= ATTEMPTS:
+def _wait_or_give_up(error: PassingError, failures: int, limit: int, stop: threading.Event) -> None:
+    if failures >= limit:
         raise TransferError(f"{error} (tried {failures} times)", offline=not error.reached) from error
     wait = FIRST_WAIT * 2 ** (failures - 1) if error.wait is None else error.wait
-    deadline = time.monotonic() + min(wait, LONGEST_WAIT)
-    if stop.wait(max(0.0, deadline - time.monotonic())):
+    if stop.wait(min(wait, LONGEST_WAIT)):
         raise Stopped
 
 
