@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
+from nanoproof.data.whitelist import choose_lean
 from nanoproof.gpt.compute import choose_compute
 from nanoproof.monitor.server import start_monitor
 from nanoproof.policy.sampling import SamplingConfig
@@ -76,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> None:
     """Wire the parts together, then loop until the last step, the time limit, or a signal."""
-    wanted = from_args(ComputeOptions, args)
+    wanted, fleet_options = from_args(ComputeOptions, args), from_args(FleetOptions, args)
     compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
     loop = ReinforcementLearning(
         run_options,
@@ -88,11 +89,12 @@ def run(args: argparse.Namespace, run_options: RunOptions, dist: DistInfo) -> No
         from_args(MatchmakerConfig, args, "mm_"),
         from_args(BatchOptions, args),
         from_args(OptimizerOptions, args),
+        choose_lean(fleet_options.lean_project, embedded=not fleet_options.lean_servers),
         dist,
     )
     compute.apply(loop.model)
     with ExitStack() as stack:
-        fleet = stack.enter_context(open_fleet(from_args(FleetOptions, args), dist))
+        fleet = stack.enter_context(open_fleet(fleet_options, dist))
         port = loop.options.monitor_port if dist.is_main else None
         monitor = start_monitor(port) if port is not None else None
         if monitor is not None:

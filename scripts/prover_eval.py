@@ -17,6 +17,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
+from nanoproof.data.whitelist import choose_lean
 from nanoproof.gpt.checkpoint import find_checkpoint
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import SOLVERS, PolicyName, load_network, open_policy
@@ -97,8 +98,11 @@ def main(argv: list[str] | None = None) -> int:
         search = replace(search, finishers=options.solvers, finisher_use="candidate")
     setup_logging(args.log_level)
     outputs = {name: output_dir(options, name) for name in split_names(options.datasets)}
-    sets = {name: list_theorems(name, options.split)[: options.max_theorems] for name in outputs}
     fleet_options = from_args(FleetOptions, args)
+    lean = choose_lean(fleet_options.lean_project, embedded=not fleet_options.lean_servers)
+    sets = {
+        name: list_theorems(name, options.split, lean.version_for(name))[: options.max_theorems] for name in outputs
+    }
     dist = start_ranks(from_args(RunOptions, args))
     try:
         network = load_network(options.policy, options.model_path, dist)

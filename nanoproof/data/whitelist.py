@@ -22,15 +22,13 @@ from nanoproof.common.files import atomic_write_text, read_json
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.catalog import CATALOG, how_to_get
 from nanoproof.data.manifest import dataset_dir, read_manifest, record_file, write_manifest
-from nanoproof.lean.project.layout import lean_version
+from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.theorem import Theorem
 
 log = logging.getLogger(__name__)
 
 SHIPPED = REPO_ROOT / "data" / "whitelists"
 PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
-NANOLEAN = "nanolean"
-"""What stands for a Lean version where the embedded prover runs."""
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 
@@ -124,7 +122,7 @@ def _compact(value: Any) -> str:
 
 
 def _how_to_make(name: str, version: str) -> str:
-    servers = "" if version == NANOLEAN else " --lean-servers HOST:PORT --lean-project DIR"
+    servers = "" if version == EMBEDDED_LEAN else " --lean-servers HOST:PORT --lean-project DIR"
     make = f"python -m nanoproof.data.whitelist check-init {name}{servers}"
     published = name in CATALOG and version in dict(CATALOG[name].whitelists)
     return f"fetch it with: {how_to_get(name)}, or make it with: {make}" if published else f"make it with: {make}"
@@ -174,7 +172,7 @@ def choose_lean(lean_project: str | None, embedded: bool = False) -> LeanChoice:
         version = lean_version(Path(lean_project).expanduser())
         return LeanChoice(version, f"whitelists of Lean {version} (--lean-project {lean_project})")
     if embedded:
-        return LeanChoice(NANOLEAN, "whitelists of the embedded prover, where there are any", required=False)
+        return LeanChoice(EMBEDDED_LEAN, "whitelists of the embedded prover, where there are any", required=False)
     folder = os.environ.get(PROJECT_VARIABLE)
     if folder:
         version = lean_version(Path(folder).expanduser())

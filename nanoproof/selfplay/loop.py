@@ -19,8 +19,9 @@ from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
-from nanoproof.data.theorems import list_theorems, split_names
+from nanoproof.data.theorems import Split, list_theorems, split_names
 from nanoproof.data.transitions import Transition
+from nanoproof.data.whitelist import LeanChoice
 from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import model_policy
@@ -73,11 +74,13 @@ class ReinforcementLearning:
         matchmaker: MatchmakerConfig,
         batch: BatchOptions,
         optim: OptimizerOptions,
+        lean: LeanChoice,
         dist: DistInfo,
     ) -> None:
         self.run_options, self.start = run_options, start
         self.options, self.search, self.sampling = options, search, sampling
         self.batch, self.optim, self.dist = batch, optim, dist
+        self.lean = lean
         self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
         self.keep_checkpoints = cadence.keep_checkpoints
@@ -87,7 +90,9 @@ class ReinforcementLearning:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         datasets, benchmarks = split_names(options.datasets), split_names(options.eval_datasets)
         self._load()
-        self.theorems = [theorem for name in datasets for theorem in list_theorems(name, "train")]
+        self.theorems = [theorem for name in datasets for theorem in self._theorems(name, "train")]
+        if not self.theorems:
+            raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
         self.benchmarks = {name: self._benchmark(name) for name in benchmarks}
         buffers = Buffers(options.replay_buffer_window_size, options.negative_buffer_window_size)
         self.experience = Experience(self.theorems, Matchmaker(len(self.theorems), matchmaker), buffers)
@@ -127,8 +132,11 @@ class ReinforcementLearning:
             if not start.resume_fresh_optimizer:
                 load_optimizer(path, self.optimizer)
 
+    def _theorems(self, name: str, split: Split) -> list[Theorem]:
+        return list_theorems(name, split, self.lean.version_for(name))
+
     def _benchmark(self, name: str) -> Sequence[Theorem]:
-        return list_theorems(name, "valid")[: self.options.max_eval_theorems]
+        return self._theorems(name, "valid")[: self.options.max_eval_theorems]
 
     def decisions(self) -> dict[str, str]:
         """What was decided from options and data, for the log."""
@@ -136,6 +144,7 @@ class ReinforcementLearning:
         return {
             "model": f"{self.model.num_parameters():,} parameters",
             "theorems": f"{len(self.theorems)} to train on, evaluation on {evals}",
+            "whitelists": self.lean.reason,
             "sft": f"{len(self.sft)} transitions mixed in",
         }
 

@@ -11,6 +11,9 @@ class FleetOptions:
 
     lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
     lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_project: str | None = opt(
+        None, "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH)."
+    )
     lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
 
     def __post_init__(self) -> None:

@@ -211,5 +211,5 @@ def test_leantree_is_shown_by_split_and_by_file(transitions, capsys):
 
 
 def test_leantree_that_is_not_there_names_its_command():
-    with pytest.raises(UserError, match="python -m nanoproof.data.download leantree"):
+    with pytest.raises(UserError, match=r"python -m nanoproof\.data\.download leantree"):
         leantree.main(["stats"])

@@ -84,7 +84,7 @@ def test_requests_that_could_not_be_read_are_counted(serve: Serve) -> None:
 
 def test_status_names_versions_imports_and_the_time_of_a_lease(serve: Serve) -> None:
     status = Api(serve(lease_seconds=42)).status()
-    assert set(status["versions"]) == {"nanoproof", "python", "lean"} and status["versions"]["lean"] is None
+    assert set(status["versions"]) == {"nanoproof", "python", "lean"} and status["versions"]["lean"] == "nanolean"
     assert (status["imports"], status["lease_seconds"], status["backend"]) == ([], 42, "nanolean")
 
 

@@ -11,6 +11,8 @@ from nanoproof.common.files import atomic_write_text
 ROOT_MODULE = "LeanServers"
 """The module that imports every library, so that `lake build` builds what the servers import."""
 DEFAULT_LEAN = "v4.27.0"
+EMBEDDED_LEAN = "nanolean"
+"""What stands in the place of a Lean version where the embedded prover runs."""
 
 _VERSION = re.compile(r"v?(?P<number>\d+\.\d+\.\d+(?:-rc\d+)?)")
 _TOOLCHAIN = re.compile(r"(?:leanprover/lean4:)?(?P<tag>v?\d+\.\d+\.\d+(?:-rc\d+)?|nightly-\d{4}-\d{2}-\d{2})")

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.project.layout import lean_version
+from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.server.metrics import Counter, Gauge, Labels
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
@@ -88,7 +88,9 @@ def _by_state(name: str, help: str, values: dict[str, int]) -> Gauge:
 
 
 def _lean_version(settings: ServerSettings) -> str | None:
-    """The version that the project's `lean-toolchain` names, such as v4.27.0."""
+    """The version that the project's `lean-toolchain` names, such as v4.27.0; whitelists go by it."""
+    if settings.backend == "nanolean":
+        return EMBEDDED_LEAN
     try:
         return lean_version(Path(settings.project_path).expanduser()) if settings.project_path else None
     except UserError:
