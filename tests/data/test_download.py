@@ -561,6 +561,22 @@ def test_an_endpoint_that_is_no_address_is_named(
     assert f"{variable}=mirror.example is no address such as https://" in said(capsys, "failed")[0]
 
 
+def test_proxies_are_respected(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in answers requests for hosts that only a proxy can know."""
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, hub.endpoint)
+    for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", "http://hub.invalid")
+    monkeypatch.setenv("NANOPROOF_RAW_ENDPOINT", "http://raw.invalid/raw")
+    huggingface_hub.close_session()
+    try:
+        assert run("leantree", "proofnet") == 0
+    finally:
+        huggingface_hub.close_session()
+    assert {request.headers["Host"] for request in hub.requests} >= {"hub.invalid", "raw.invalid"}
+
+
 def test_a_mirror_that_does_not_tell_commits_is_enough(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.mishaps["api:Kripner/ProofNet"] = ["403", "403"]
     assert run("proofnet") == 0
