@@ -45,7 +45,7 @@ class DeviceOptions:
     aspect_ratio: int = opt(64, "Width per layer.", min=1)
     head_dim: int = opt(128, "Size of an attention head.", min=2)
     sequence_len: int = opt(2048, "Tokens in a row.", min=16)
-    vocab_size: int = opt(50_432, "Size of the vocabulary.", min=SMALLEST_VOCABULARY)
+    vocab_size: int = opt(50_441, "Size of the vocabulary (default: that of tok_build).", min=SMALLEST_VOCABULARY)
     device_batch_size: int = opt(32, "Rows in a forward pass; halved until it fits into memory.", min=1)
     accumulation: int = opt(2, "Forward passes in an optimizer step of pretraining.", min=1)
     transitions: int = opt(512, "Transitions in an optimizer step of finetuning.", min=1)
