@@ -4,6 +4,7 @@ A refusal of the statement is a verdict. Whatever goes wrong between us and Lean
 and in the end it counts as not checked.
 """
 
+import logging
 import threading
 import time
 from collections import deque
@@ -12,12 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from nanoproof.lean.errors import LeanError, ServerUnavailable, TheoremRejected
+from nanoproof.lean.errors import LeanError, ServerBusy, ServerUnavailable, TheoremRejected
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.theorem import Theorem
 
+log = logging.getLogger(__name__)
+
 LEASE_SECONDS = 30.0
 _JOIN_SECONDS = 5.0
+_WARN_SECONDS = 60.0
 
 
 class Servers(Protocol):
@@ -62,6 +66,7 @@ class InitChecks:
         self._stopped = False
         self._bug: BaseException | None = None
         self._last_answer = time.monotonic()
+        self._last_warning = float("-inf")
         self._trouble = "no Lean server has answered"
         self.unchecked: list[tuple[Theorem, str]] = []
         """Theorems that no server could be asked about, with what went wrong last."""
@@ -139,8 +144,18 @@ class InitChecks:
                 return session
             except LeanError as error:
                 with self._changed:
-                    self._trouble = str(error)
+                    self._note_trouble(error)
                     self._changed.wait_for(lambda: self._stopped, self._patience.pause_seconds)
+
+    def _note_trouble(self, error: LeanError) -> None:
+        """A server that is busy, or still starts its processes, is well: it is waited for as long as it takes."""
+        now = time.monotonic()
+        if isinstance(error, ServerBusy):
+            self._last_answer = now
+        self._trouble = str(error)
+        if now - self._last_warning > _WARN_SECONDS:
+            self._last_warning = now
+            log.warning("waiting for a Lean server: %s", error)
 
     def _take(self) -> _Task | None:
         """The next theorem; waits for those under way, which may come back. None when all is done."""
@@ -173,7 +188,7 @@ class InitChecks:
         task.failures += 1
         with self._changed:
             self._under_way -= 1
-            self._trouble = str(error)
+            self._note_trouble(error)
             if task.failures >= self._patience.tries:
                 self.unchecked.append((task.theorem, str(error)))
             else:
