@@ -31,6 +31,7 @@ FLOORS = {
     "training": 4,
     "selfplay": 4,
     "monitor": 5,
+    "doctor": 6,
 }
 BESIDE = {("selfplay", "training")}
 """Who may import a room of its own floor."""

@@ -1,0 +1,29 @@
+"""The process of one check: `module:function` as its argument, the question as JSON on standard input, findings as JSON
+on standard output. What the check itself prints goes to standard error."""
+
+import importlib
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from nanoproof.doctor.report import Asked
+
+
+def main() -> None:
+    """Run the check."""
+    answer = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    given: dict[str, Any] = json.load(sys.stdin)
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    module, _, function = sys.argv[1].partition(":")
+    findings = getattr(importlib.import_module(module), function)(Asked(**values))
+    with answer:
+        json.dump([asdict(finding) for finding in findings], answer)
+        answer.flush()
+    os._exit(0)  # threads of whatever library was loaded are not waited for
+
+
+if __name__ == "__main__":
+    main()

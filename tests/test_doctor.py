@@ -1,0 +1,268 @@
+"""`python -m nanoproof.doctor`: what it finds, what it says is missing for a stage, and what cannot bring it down."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.terminal import Paint
+from nanoproof.data.manifest import dataset_dir
+from nanoproof.doctor import __main__ as doctor
+from nanoproof.doctor import data, lean, machine
+from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check
+from tests.data.installed import install
+
+NOTHING = Asked()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty $NANOPROOF_HOME, and no Lean project."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("NANOPROOF_HOME", str(folder))
+    monkeypatch.delenv("LEAN_PROJECT_PATH", raising=False)
+    return folder
+
+
+def finding(findings: list[Finding], key: str) -> Finding:
+    return next(each for each in findings if each.key == key)
+
+
+# -- checks that break (run in processes of their own) --------------------------------------------------------------
+
+
+def fails(asked: Asked) -> list[Finding]:
+    raise RuntimeError("no luck")
+
+
+def crashes(asked: Asked) -> list[Finding]:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return []
+
+
+def hangs(asked: Asked) -> list[Finding]:
+    time.sleep(600)
+    return []
+
+
+def chatters(asked: Asked) -> list[Finding]:
+    print("noise")
+    os.write(1, b"more noise\n")
+    return [Finding("luck", "ok", asked.lean_servers[0])]
+
+
+def run(name: str, seconds: float = 30.0, asked: Asked = NOTHING) -> Finding:
+    (found,) = run_check(CheckPlace(f"tests.test_doctor:{name}", ("luck",)), asked, seconds)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("fails", "RuntimeError: no luck"), ("crashes", "ended by SIGSEGV"), ("gone", "AttributeError")]
+)
+def test_a_check_that_breaks_is_a_finding_with_its_last_words(name: str, words: str) -> None:
+    found = run(name)
+    assert (found.key, found.state) == ("luck", "broken")
+    assert words in found.text
+
+
+def test_a_check_that_hangs_is_ended() -> None:
+    assert run("hangs", 0.5).text == "gave no answer in 0.5 s"
+
+
+def test_what_a_check_prints_does_not_spoil_its_answer() -> None:
+    assert run("chatters", asked=Asked(lean_servers=("host:1",))) == Finding("luck", "ok", "host:1")
+
+
+# -- the machine ----------------------------------------------------------------------------------------------------
+
+
+def test_packages_are_compared_with_their_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert finding(machine.packages(NOTHING), "packages").state == "ok"
+    real = machine.installed_version
+    monkeypatch.setattr(machine, "installed_version", lambda name: "0.1" if name == "flask" else real(name))
+    wrong = finding(machine.packages(NOTHING), "packages")
+    assert (wrong.state, wrong.fix) == ("broken", "rm -f .venv/nanoproof-setup; bash runs/setup.sh")
+    assert wrong.text.startswith("not as pinned: flask 0.1 (pinned 3.")
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "installed_version", lambda name: None if name == "pyarrow" else "1.0")
+    assert finding(machine.packages(NOTHING), "packages").text == "not installed: pyarrow"
+
+
+def test_attention_compile_and_8_bit_products_come_with_their_reasons() -> None:
+    found = {each.key: each for each in machine.compute(NOTHING)}
+    assert set(found) == {"torch", "device", "attention", "compile", "fp8"}
+    assert all(each.text and each.suffices for each in found.values())
+
+
+def test_a_torch_that_cannot_be_imported_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (found,) = machine.compute(NOTHING)
+    assert (found.key, found.state, found.fix) == ("torch", "broken", "rm -rf .venv && bash runs/setup.sh")
+
+
+def test_a_wrong_dtype_is_told_at_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_DTYPE", "float12")
+    found = finding(machine.compute(NOTHING), "device")
+    assert found.state == "broken" and "NANOPROOF_DTYPE must be one of" in found.text
+
+
+def test_a_home_that_cannot_be_written_to_is_told(home: Path) -> None:
+    home.write_text("a file")
+    assert finding(machine.resources(NOTHING), "disk").state == "broken"
+
+
+# -- the home -------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_home_names_the_commands_that_fill_it(home: Path) -> None:
+    found = data.tokenizer(NOTHING) + data.checkpoints(NOTHING) + data.data_sets(NOTHING)
+    assert {each.state for each in found} == {"absent"}
+    assert all(each.fix.startswith("python -m ") for each in found)
+    assert finding(found, "data leanworkbook").fix == "python -m nanoproof.data.download leanworkbook"
+    assert "accept its terms at " in finding(found, "data nemotron").text
+    assert not home.exists()
+
+
+def test_a_data_set_is_known_by_its_manifest(home: Path) -> None:
+    install("minif2f", Valid__lean="theorem a : True := by\n  sorry\n", Test__lean="")
+    found = finding(data.data_sets(NOTHING), "data minif2f")
+    assert found.state == "ok" and found.text.startswith("bench: 2 files, 31 B")
+
+
+def test_a_file_of_another_size_makes_a_data_set_broken(home: Path) -> None:
+    install("minif2f", Valid__lean="theorem a", Test__lean="")
+    (dataset_dir("minif2f") / "Valid.lean").write_text("theorem")
+    found = finding(data.data_sets(NOTHING), "data minif2f")
+    assert found.state == "broken" and "Valid.lean is incomplete" in found.text
+
+
+def test_one_damaged_manifest_leaves_the_other_data_sets_be(home: Path) -> None:
+    install("minif2f", Valid__lean="theorem a", Test__lean="")
+    install("proofnet", proofnet__jsonl="{}")
+    (dataset_dir("minif2f") / "manifest.json").write_text("{")
+    found = data.data_sets(NOTHING)
+    assert finding(found, "data minif2f").state == "broken"
+    assert finding(found, "data proofnet").state == "ok"
+
+
+def test_a_whitelist_for_the_projects_lean_is_asked_for(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "lean-toolchain").write_text("leanprover/lean4:v4.27.0\n")
+    asked = Asked(lean_project=str(tmp_path))
+    files = {"deepseek_prover__jsonl": "{}"}
+    install("deepseek_prover", **files)
+    assert "no whitelist for Lean v4.27.0" in finding(data.data_sets(asked), "data deepseek_prover").text
+    install("deepseek_prover", **files, deepseek_prover__jsonl__whitelist__v4__27__0__json="{}")
+    assert finding(data.data_sets(asked), "data deepseek_prover").state == "ok"
+
+
+def test_checkpoints_are_counted_and_those_without_weights_named(home: Path) -> None:
+    run_path = home / "sft" / "some_run"
+    run_path.mkdir(parents=True)
+    for name in ("model_3.json", "model_3.pt", "model_7.json"):
+        (run_path / name).write_text("{}")
+    found = finding(data.checkpoints(NOTHING), "checkpoints")
+    assert found.text == "sft 1 in 1 runs; newest sft/some_run/model_3.pt; 1 without weights, such as sft/some_run/" + (
+        "model_7.json"
+    )
+
+
+# -- Lean -----------------------------------------------------------------------------------------------------------
+
+
+def test_each_server_is_told_by_itself() -> None:
+    found = lean.servers(Asked(lean_servers=("127.0.0.1:1", "no:such:address")))
+    assert [each.state for each in found] == ["broken", "broken"]
+    assert "cannot be reached" in found[0].text and "no:such:address" in found[1].text
+
+
+def test_a_project_says_its_lean_and_what_is_not_set_up(home: Path, tmp_path: Path) -> None:
+    from nanoproof.lean.project.layout import create
+
+    create(tmp_path / "project", "v4.27.0", ["mathlib"])
+    found = finding(lean.project(Asked(lean_project=str(tmp_path / "project"))), "lean project")
+    assert found.state == "broken" and "Lean v4.27.0" in found.text and "toolchain" in found.text
+    assert found.fix == f"python -m nanoproof.lean.project setup {tmp_path / 'project'}"
+
+
+def test_a_folder_that_is_no_project_is_told(home: Path, tmp_path: Path) -> None:
+    found = finding(lean.project(Asked(lean_project=str(tmp_path))), "lean project")
+    assert found.state == "broken" and "not a Lean project" in found.text
+
+
+# -- stages ---------------------------------------------------------------------------------------------------------
+
+
+def all_well(stage: str, asked: Asked) -> dict[str, Finding]:
+    keys = {key for keys in doctor.needs_of(stage, asked) for key in keys}
+    return {key: Finding(key, "ok", "") for key in keys}
+
+
+@pytest.mark.parametrize("stage", list(doctor.STAGES))
+@pytest.mark.parametrize("key", ["torch", "packages", "disk", "python", "device"])
+def test_every_stage_needs_the_machine(stage: str, key: str) -> None:
+    states = all_well(stage, NOTHING)
+    assert missing_for(doctor.needs_of(stage, NOTHING), states.values()) == []
+    states[key] = Finding(key, "broken", "")
+    assert missing_for(doctor.needs_of(stage, NOTHING), states.values()) == [key]
+
+
+def test_the_embedded_prover_will_do_for_its_own_data_only() -> None:
+    assert ("nanolean",) in doctor.needs_of("rl", NOTHING)
+    assert ("lean servers",) in doctor.needs_of("rl", Asked(datasets=("leanworkbook",)))
+    assert ("lean servers",) in doctor.needs_of("eval", Asked(lean_servers=("host:1",)))
+
+
+def test_one_of_several_servers_that_does_not_answer_is_missing() -> None:
+    up, down = Finding("lean servers", "ok", "a"), Finding("lean servers", "broken", "b")
+    assert missing_for([("lean servers",)], [up, down]) == ["lean servers"]
+
+
+def test_a_tokenizer_or_a_checkpoint_will_do_for_finetuning() -> None:
+    states = all_well("sft", NOTHING)
+    states["tokenizer"] = Finding("tokenizer", "absent", "")
+    assert missing_for(doctor.needs_of("sft", NOTHING), states.values()) == []
+    states["checkpoints"] = Finding("checkpoints", "absent", "")
+    assert missing_for(doctor.needs_of("sft", NOTHING), states.values()) == ["tokenizer or checkpoints"]
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_a_word_for_every_sign_and_exits_with_1_for_what_is_missing(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor.main(["--for", "pretrain"]) == 1
+    page = capsys.readouterr().out
+    assert "  ✗ missing data nemotron  " in page and "  ✓ ok      torch  " in page
+    assert "→ python -m nanoproof.data.download nemotron\n" in page
+    assert page.endswith("Stages\n  ✗ missing pretrain             tokenizer, data nemotron\n")
+    assert "\x1b" not in page
+
+
+def test_json_holds_the_same_findings(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "SECTIONS", {"Lean": doctor.SECTIONS["Lean"]})
+    assert doctor.main(["--json", "--lean-servers", "127.0.0.1:1"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    servers = [each for each in report["findings"] if each["key"] == "lean servers"]
+    assert [each["state"] for each in servers] == ["broken"] and report["missing"] == {}
+
+
+def test_colours_only_colour() -> None:
+    found = Finding("torch", "broken", "it is gone", "bash runs/setup.sh")
+    plain, colored = (list(doctor.entry(found, True, Paint(on))) for on in (False, True))
+    assert plain == ["  ✗ broken  torch                it is gone", " " * 33 + "→ bash runs/setup.sh"]
+    assert colored[0].replace("\x1b[31m", "").replace("\x1b[0m", "") == plain[0] and "\x1b[31m" in colored[0]
+
+
+def test_unknown_data_sets_are_refused() -> None:
+    with pytest.raises(UserError, match="unknown data set leanworkbok; there are: nemotron"):
+        doctor.main(["--for", "rl", "--datasets", "leanworkbok"])
