@@ -48,6 +48,8 @@ MAKERS: tuple[str, ...] = (
 )
 MAKERS += ("problem", "finishers", "replay", "statement_key", "strong")
 """Files of this room that decide what the data is (the others read it)."""
+LEAN_MAKERS = ("state", "lexical")
+"""Files beside NanoLean that do too: they read the goals that it prints."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -110,16 +112,21 @@ def held_out_keys() -> frozenset[str]:
     return frozenset(statement_key(theorem.source) for split in splits for theorem in split)
 
 
-def _fingerprint() -> str:
-    """Hash of everything the data is made from: generator, prover, library, benchmark."""
-    digest = hashlib.sha256()
-    own = sorted(file for name in MAKERS for file in Path(__file__).parent.glob(f"{name}.py"))
-    for file in [
-        *own,
+def makers() -> list[Path]:
+    """The files that decide what the data is: generator, prover, library, benchmark."""
+    return [
+        *sorted(file for name in MAKERS for file in Path(__file__).parent.glob(f"{name}.py")),
+        *(PACKAGE.parent / f"{name}.py" for name in LEAN_MAKERS),
         *sorted(PACKAGE.rglob("*.py")),
         *sorted(LIBRARY.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.lean")),
-    ]:
+    ]
+
+
+def _fingerprint() -> str:
+    """Hash of everything the data is made from."""
+    digest = hashlib.sha256()
+    for file in makers():
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 

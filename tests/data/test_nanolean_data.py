@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
 from nanoproof.data import nanolean
 from nanoproof.data.generate import LEVELS
 from nanoproof.data.library_proofs import library_proofs
@@ -19,7 +21,7 @@ from nanoproof.data.replay import ReplayError, replay, start
 from nanoproof.data.statement_key import library_keys, statement_key
 from nanoproof.data.transitions import read_transitions
 from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.loader import PACKAGE, load_library
 from nanoproof.lean.source import parts
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
@@ -247,16 +249,40 @@ def test_transitions_are_copied_where_they_are_wanted(
         nanolean.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
 
 
-def test_the_data_is_made_anew_when_a_file_that_makes_it_changes_and_only_then() -> None:
-    room = Path(nanolean.__file__).parent
-    named = {file.stem for name in nanolean.MAKERS for file in room.glob(f"{name}.py")}
-    imported, waiting = set[str](), ["nanolean"]
+def test_all_that_the_generator_imports_decides_what_the_data_is_and_nothing_else_does() -> None:
+    root = Path(nanolean.__file__).parents[2]
+    kept_only = ("nanoproof.common", "nanoproof.lean.errors", "nanoproof.lean.theorem")
+    imported, waiting = set[Path](), ["nanoproof.data.nanolean"]
     while waiting:
-        imported.add(name := waiting.pop())
-        text = (room / f"{name}.py").read_text("utf-8")
-        found = re.findall(r"^from nanoproof\.data\.(\w+) import", text, re.MULTILINE)
-        waiting += [other for other in found if other not in imported]
+        name = waiting.pop()
+        file = root / f"{name.replace('.', '/')}.py"
+        if name.startswith(kept_only) or file in imported:
+            continue
+        imported.add(file)
+        found = re.findall(r"^ *from (nanoproof[\w.]*) import", file.read_text("utf-8"), re.MULTILINE)
+        waiting += [other for other in found if not other.startswith("nanoproof.lean.nanolean")]
+    named = {file for file in nanolean.makers() if file.suffix == ".py" and PACKAGE not in file.parents}
     assert named == imported
+
+
+def test_the_data_is_made_anew_when_a_file_that_makes_it_is_edited(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    room = shutil.copytree(Path(nanolean.__file__).parent, tmp_path / "data")
+    monkeypatch.setattr(nanolean, "__file__", str(room / "nanolean.py"))
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    monkeypatch.setattr(nanolean, "make", lambda directory, *_: atomic_write_json(directory / "manifest.json", {}))
+    first = nanolean.ensure_made()
+    for name in ("transitions", "documents", "packing", "a_new_one"):
+        with open(room / f"{name}.py", "a") as file:
+            file.write("# edited\n")
+    assert nanolean.ensure_made() == first
+    made = {first}
+    for name in ("nanolean_make", "generate_order", "problem"):
+        with open(room / f"{name}.py", "a") as file:
+            file.write("# edited\n")
+        made.add(nanolean.ensure_made())
+    assert len(made) == 4
 
 
 def test_the_generator_needs_no_torch() -> None:
