@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The whole pipeline: tokenizer, pretraining, midtraining, finetuning, evaluation, reinforcement learning, evaluation.
 # Everything is said by environment variables:
-#   GPUS=8 DEPTH=20 SFT_DATA=leantree_mathlib.jsonl LEAN_SERVERS="host-a:8000 host-b:8000" bash runs/full.sh
+#   GPUS=8 DEPTH=20 SFT_DATA=leantree LEAN_SERVERS="host-a:8000 host-b:8000" bash runs/full.sh
 #   TINY=1 bash runs/full.sh          the same on a CPU with NanoLean and a very small network, to see it run
 # Ctrl-C stops everything with a checkpoint; with the same variables again, finished stages are skipped and the one that
 # was stopped goes on. The stages lie under $NANOPROOF_HOME/<stage>/$NAME. Without RL_STEPS, RL runs until it is stopped.

@@ -45,7 +45,7 @@ class PolicyEvalOptions:
     """Evaluation."""
 
     model_path: tuple[str, ...] = opt((), "Checkpoints to judge; a directory stands for all that are in it.")
-    data: str = opt("nanolean", "Transitions: `nanolean`, or a file of LeanTree JSONL.")
+    data: str = opt("nanolean", "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
     split: Literal["valid", "train"] = opt("valid", "Which transitions of them.")
     max_examples: int | None = opt(None, "Judge on so many transitions, evenly spread.", min=1)
     show: int = opt(0, "Show what each model says in so many states.", min=0)

@@ -26,7 +26,7 @@ class RLOptions:
 
     load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
     datasets: tuple[str, ...] = opt(("nanolean",), "Data sets to take theorems from (space- or comma-separated).")
-    sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, or a file of LeanTree JSONL.")
+    sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
     num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
     max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")
     collect_transitions: int = opt(

@@ -33,7 +33,7 @@ from nanoproof.training.step import train_step
 class SFTOptions:
     """Supervised finetuning."""
 
-    data: str = opt("nanolean", "Transitions: `nanolean`, or a file of LeanTree JSONL.")
+    data: str = opt("nanolean", "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     augment_data: bool = opt(True, "Rename and reorder what may be, anew in each epoch.")
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")

@@ -9,6 +9,7 @@ from nanoproof.data.bench import minif2f, proofnet
 from nanoproof.data.sft import leantree
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.source import parts
+from nanoproof.training.data import load_transitions
 from tests.data.installed import install, install_proofnet
 from tests.training.small import write_leantree
 
@@ -208,6 +209,11 @@ def test_leantree_is_shown_by_split_and_by_file(transitions, capsys):
     assert [record["tactic"] for record in records] == ["exact 18", "exact 19"]
     assert leantree.main(["show", "--id", records[1]["path"]]) == 0
     assert "⊢ 19\n\n  exact 19\n" in capsys.readouterr().out
+
+
+def test_leantree_goes_by_its_name_where_stages_take_transitions(transitions):
+    train, valid = load_transitions("leantree")
+    assert ([item.tactic for item in valid], len(train)) == (["exact 18", "exact 19"], 18)
 
 
 def test_leantree_that_is_not_there_names_its_command():
