@@ -48,6 +48,32 @@ def test_types_over_several_lines_survive_the_round_trip() -> None:
     assert parse_goal(text).type == "∃! T',\n  topology X T' ∧\n    ∀ (i : I), T i ⊆ T'"
 
 
+@pytest.mark.parametrize(
+    ("line", "names", "type_text", "value"),
+    [
+        ("f : ℝ → ℝ", ["f"], "ℝ → ℝ", None),
+        ("h₀ h₁' : ∀ x : ℕ, x < 3 → ∃ y : ℤ, ↑x = y", ["h₀", "h₁'"], "∀ x : ℕ, x < 3 → ∃ y : ℤ, ↑x = y", None),
+        ("S : Finset ℕ := {x : ℕ | x ∣ 6}.toFinset", ["S"], "Finset ℕ", "{x : ℕ | x ∣ 6}.toFinset"),
+        ("hS : ↑S = {(x, y) : ℕ × ℕ | x * y = 4}", ["hS"], "↑S = {(x, y) : ℕ × ℕ | x * y = 4}", None),
+        ("h : ⌊√7⌋ + ⌈π⌉₊ = ‖z‖ - |a - b|", ["h"], "⌊√7⌋ + ⌈π⌉₊ = ‖z‖ - |a - b|", None),
+        ("e : (fun x : ℝ ↦ x ^ 2) '' s ⊆ t", ["e"], "(fun x : ℝ ↦ x ^ 2) '' s ⊆ t", None),
+        ("σ : Equiv.Perm (Fin 3) := c[0, 1]", ["σ"], "Equiv.Perm (Fin 3)", "c[0, 1]"),
+        ("inst✝¹ : Fintype α", ["inst✝¹"], "Fintype α", None),
+        ("x✝ : have y := 2; y = 2", ["x✝"], "have y := 2; y = 2", None),
+        ("g : ℕ → ℕ := fun n ↦ let m := n; m", ["g"], "ℕ → ℕ", "fun n ↦ let m := n; m"),
+        ("this : ¬5 ∣ 10 :: []", ["this"], "¬5 ∣ 10 :: []", None),
+        ("«odd : name» : Prop", ["«odd : name»"], "Prop", None),
+    ],
+)
+def test_a_line_is_cut_into_names_type_and_value(
+    line: str, names: list[str], type_text: str, value: str | None
+) -> None:
+    goal = parse_goal(f"{line}\n⊢ ∀ x : ℕ, x = x")
+    assert goal.hypotheses == tuple(Hypothesis(name, type_text, value) for name in names)
+    assert goal.type == "∀ x : ℕ, x = x"
+    assert str(goal) == f"{line}\n⊢ ∀ x : ℕ, x = x"
+
+
 def test_a_type_that_is_too_long_starts_on_its_own_line() -> None:
     long = " + ".join(["aaaaaaaaaa"] * 11) + " = 0"
     text = f"h :\n  {long}\n⊢ True"
