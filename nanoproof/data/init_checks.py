@@ -83,8 +83,9 @@ class InitChecks:
             with self._changed:
                 self._stopped = True
                 self._changed.notify_all()
+            deadline = time.monotonic() + _JOIN_SECONDS
             for thread in self._threads:
-                thread.join(_JOIN_SECONDS)
+                thread.join(max(0.0, deadline - time.monotonic()))
 
     def _step(self, on_verdict: Callable[[Verdict], None]) -> bool:
         """Hand over the next verdict; False if there will be none."""

@@ -125,24 +125,22 @@ class TheoremSet:
         }
 
     def _listing(self, theorems: Sequence[Theorem], split: str, lean_version: str | None) -> Listing:
+        if self.is_benchmark:  # its reader has checked each theorem
+            return Listing(list(theorems))
         left_out: Counter[str] = Counter()
-        unknown = 0
-        kept = list(theorems)
-        if lean_version is not None and not self.is_benchmark:
-            filtered = filter_theorems(kept, load_whitelist(self.name, lean_version), f"{self.name} {split}")
-            kept, unknown = filtered.theorems, filtered.unknown
-            if filtered.failing:
-                left_out[f"fails under Lean {lean_version}"] = filtered.failing
-        if self.is_benchmark:  # its reader has checked them
-            return Listing(kept, left_out, unknown)
         usable = []
-        for theorem in kept:
+        for theorem in theorems:
             reason = unusable_because(theorem.source)
             if reason is None:
                 usable.append(theorem)
             else:
                 left_out[reason] += 1
-        return Listing(usable, left_out, unknown)
+        if lean_version is None:
+            return Listing(usable, left_out)
+        filtered = filter_theorems(usable, load_whitelist(self.name, lean_version), f"{self.name} {split}")
+        if filtered.failing:
+            left_out[f"fails under Lean {lean_version}"] = filtered.failing
+        return Listing(filtered.theorems, left_out, filtered.unknown)
 
 
 def unusable_because(source: str) -> str | None:

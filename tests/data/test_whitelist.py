@@ -140,6 +140,15 @@ def test_a_split_is_the_same_but_for_failing_theorems(caplog):
     assert keys("valid") == valid
 
 
+def test_what_the_prover_cannot_work_with_is_not_unknown_to_a_whitelist(caplog):
+    install_leanworkbook([workbook_row("fine"), {"formal_statement": "theorem odd : True := by simp", "proof": ["x"]}])
+    whitelist = Whitelist(VERSION, frozenset(keys()), frozenset(), whitelist_path("leanworkbook", VERSION))
+    write_whitelist("leanworkbook", whitelist)
+    with caplog.at_level(logging.WARNING):
+        assert [theorem.id for theorem in leanworkbook.list_theorems("valid", VERSION)] == ["fine"]
+    assert caplog.records == []
+
+
 def test_stats_under_a_version_say_what_fails_and_what_is_unknown(tmp_path, capsys):
     write()
     valid = keys()
