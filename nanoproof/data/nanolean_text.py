@@ -12,14 +12,12 @@ from typing import Any
 from nanoproof.common.files import read_jsonl
 from nanoproof.data.nanolean import transitions_file
 from nanoproof.data.problem import Step, render
+from nanoproof.data.transitions import VALID_FRACTION
 from nanoproof.lean.nanolean.loader import library_files
-
-VALID_FRACTION = 0.1
-"""The last lines of the transitions are for validation, as in finetuning."""
 
 
 def nanolean_documents() -> tuple[list[str], list[str]]:
-    """Documents to train on and to validate with; made on first use."""
+    """Documents to train on and to validate with, as the transitions are split; made on first use."""
     proofs = list(proof_documents(transitions_file()))
     first_valid = len(proofs) - int(len(proofs) * VALID_FRACTION)
     library = [path.read_text(encoding="utf-8") for path in library_files()]

@@ -57,6 +57,13 @@ def check_max(args: argparse.Namespace) -> None:
         raise UserError(f"--max must be >= 1, got {args.max}")
 
 
+def chosen_splits(args: argparse.Namespace, splits: Sequence[str]) -> list[str]:
+    """Where `show` looks: in the split that is asked for, else in the first, for an id in all."""
+    if args.split:
+        return [args.split]
+    return list(splits[:1] if args.id is None else splits)
+
+
 def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> None:
     """Print each as text, an empty line in between, or as a line of JSON."""
     for number, (text, record) in enumerate(items):
@@ -69,7 +76,7 @@ def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> N
 def _chosen(
     theorem_set: TheoremSet, args: argparse.Namespace, lean: LeanChoice
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    splits = [args.split] if args.split else list(theorem_set.splits[:1] if args.id is None else theorem_set.splits)
+    splits = chosen_splits(args, theorem_set.splits)
     found: list[tuple[str, Theorem]] = []
     for split in splits:
         theorems = theorem_set.list_theorems(split, lean.version_for(theorem_set.name))

@@ -15,7 +15,7 @@ from typing import Any
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.manifest import open_files
 from nanoproof.data.text_files import ParquetFile
-from nanoproof.data.theorem_cli import check_max, make_parser, print_items
+from nanoproof.data.theorem_cli import check_max, chosen_splits, make_parser, print_items
 
 NAME, PATTERN = "nemotron", "4plus/part_*.parquet"
 SPLITS = ("train", "valid")
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command == "stats":
         _print_stats(splits, args.json)
         return 0
-    names = [args.split] if args.split else list(SPLITS[:1] if args.id is None else SPLITS)
+    names = chosen_splits(args, SPLITS)
     paths = [(name, path) for name in names for path in splits[name]]
     items: list[tuple[str, dict[str, Any]]] = []
     for name, path, place, text in _wanted(paths, args.id):

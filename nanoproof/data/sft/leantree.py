@@ -13,7 +13,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import check_max, make_parser, print_items
+from nanoproof.data.theorem_cli import check_max, chosen_splits, make_parser, print_items
 from nanoproof.data.transitions import TransitionList, load_split
 
 NAME, FILE = "leantree", "leantree_mathlib.jsonl"
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command == "stats":
         _print_stats(splits, args.json)
         return 0
-    names = [args.split] if args.split else list(SPLITS[:1] if args.id is None else SPLITS)
+    names = chosen_splits(args, SPLITS)
     items: list[tuple[str, dict[str, Any]]] = []
     for name in names:
         transitions = splits[name]
