@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import home
-from nanoproof.data.catalog import how_to_get
+from nanoproof.data.manifest import open_files
 from nanoproof.data.nanolean_text import nanolean_documents
 from nanoproof.data.pretrain import nemotron
 from nanoproof.data.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
@@ -94,7 +93,7 @@ def text_corpus(name_or_path: str) -> Corpus:
         train, valid = map(_opened, nemotron.shards())
         return _by_files("nemotron", train, valid) if train else split_last("nemotron", valid)
     if name_or_path == "leangithubraw":
-        return _by_hash("leangithubraw", _opened(_downloaded("leangithubraw", "*.parquet")))
+        return _by_hash("leangithubraw", _opened(open_files("leangithubraw", "*.parquet")))
     if name_or_path == "nanolean":
         texts = zip(("nanolean_train", "nanolean_valid"), nanolean_documents())
         files = [MemoryFile(Path(name), documents) for name, documents in texts]
@@ -141,14 +140,6 @@ def _by_hash(name: str, files: list[TextFile]) -> Corpus:
 
 def _opened(paths: list[Path]) -> list[TextFile]:
     return [open_text_file(path) for path in paths]
-
-
-def _downloaded(name: str, pattern: str) -> list[Path]:
-    directory = home() / "data" / name
-    files = sorted(directory.glob(pattern))
-    if not files:
-        raise UserError(f"the data set {name} is not at {directory / pattern}; get it with: {how_to_get(name)}")
-    return files
 
 
 def _files_below(path: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean_text
 from nanoproof.data.catalog import how_to_get
 from nanoproof.data.documents import Documents, text_corpus
+from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
 from nanoproof.data.text_files import TextFile, cut_text, open_text_file
 
 
@@ -134,13 +135,17 @@ def test_files_of_a_directory_are_one_corpus(tmp_path: Path) -> None:
 
 def test_repositories_stay_in_their_split_when_others_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    directory = tmp_path / "data/leangithubraw"
-    for number in range(60):
-        write_parquet(directory / f"repo{number}.parquet", [f"text of {number}"])
+
+    def build(count: int) -> None:
+        names = [f"repo{number}.parquet" for number in range(count)]
+        paths = [write_parquet(dataset_dir("leangithubraw") / name, [f"text of {name}"]) for name in names]
+        files = {path.name: record_file(path) for path in paths}
+        write_manifest(Manifest("leangithubraw", "a list", "", "", "2026-01-02T03:04:05Z", files))
+
+    build(60)
     before = text_corpus("leangithubraw")
     assert 0 < before.valid.count < 15
-    for number in range(60, 90):
-        write_parquet(directory / f"repo{number}.parquet", [f"text of {number}"])
+    build(90)
     after = text_corpus("leangithubraw")
     assert set(texts_of(before.valid)) <= set(texts_of(after.valid))
     assert set(texts_of(before.train)) <= set(texts_of(after.train))
