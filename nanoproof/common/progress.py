@@ -10,8 +10,10 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 
 class Progress:
-    """Counts from `initial` up to `total` units of work; silent if not `show`. Use it as a context manager and call
-    `update`."""
+    """Counts from `initial` up to `total` units of work (0: how many is not known); silent if not `show`.
+
+    Use it as a context manager and call `update`.
+    """
 
     def __init__(
         self,
@@ -28,7 +30,7 @@ class Progress:
         self._every, self._show = every_seconds, show
         self._start = self._last = time.monotonic()
         self._bar = (
-            tqdm(total=total, desc=desc, unit=unit, dynamic_ncols=True, initial=initial)
+            tqdm(total=total or None, desc=desc, unit=unit, dynamic_ncols=True, initial=initial)
             if show and sys.stderr.isatty()
             else None
         )
@@ -49,7 +51,8 @@ class Progress:
         note = f", {self.note}" if self.note else ""
         done, left = self.count - self._initial, self.total - self.count
         to_go = f" (about {_readable(left * seconds / done)} to go)" if done > 0 and left > 0 else ""
-        print(f"{self.desc}: {self.count}/{self.total} {self.unit} in {_readable(seconds)}{to_go}{note}", flush=True)
+        total = f"/{self.total}" if self.total else ""
+        print(f"{self.desc}: {self.count}{total} {self.unit} in {_readable(seconds)}{to_go}{note}", flush=True)
 
     def close(self) -> None:
         """Finish the bar, or print the last line."""

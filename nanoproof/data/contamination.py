@@ -1,0 +1,248 @@
+"""What two data sets share: by name, by statement, by runs of 13 words.
+
+    python -m nanoproof.data.contamination leangithubraw minif2f
+    python -m nanoproof.data.contamination numinamath:train proofnet:test --json
+    python -m nanoproof.data.contamination ~/corpus/lean.parquet minif2f:valid
+
+A set is the name of a data set, a split of it behind a colon, or a file or directory (parquet or jsonl with a column
+`text`, `source` or `formal_statement`, LeanTree's jsonl, .lean, .txt). The first may be large: it is read once, piece
+by piece; the index of the second is kept in memory. Statements are compared by the text (`statements.py` says what
+counts as equal), those of the embedded prover's sets with each other also as they are elaborated.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.progress import Progress
+from nanoproof.data.documents import NAMED, Documents, text_corpus
+from nanoproof.data.manifest import open_file
+from nanoproof.data.overlap import KINDS, Hit, Index, Kind, Piece, document_piece, statement_pieces, theorem_piece
+from nanoproof.data.theorem_set import jsonl_rows
+from nanoproof.data.theorems import DATASETS, list_theorems, splits_of
+from nanoproof.lean.theorem import Theorem
+
+EMBEDDED = "nanolean"
+SUFFIXES = (".parquet", ".jsonl", ".lean", ".txt")
+FIELDS = ("text", "source", "formal_statement")
+MOSTLY = 0.5
+"""A theorem is mostly there if one document holds this share of its runs of words."""
+
+Key = Callable[[str], str] | None
+Read = Callable[[str, str], Iterable[Piece]]
+
+
+@dataclass
+class Found:
+    """What was found in one way: the pieces of both sets, and the first examples."""
+
+    of_a: set[str] = field(default_factory=set)
+    of_b: set[str] = field(default_factory=set)
+    mostly: set[str] = field(default_factory=set)
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, hit: Hit, examples: int) -> None:
+        """One more."""
+        self.of_a.add(hit.piece.label)
+        if hit.share >= MOSTLY:
+            self.mostly.add(hit.other.label)
+        if hit.other.label not in self.of_b and len(self.examples) < examples:
+            self.examples.append({"a": hit.piece.label, "line": hit.line, "b": hit.other.label, "what": hit.what})
+        self.of_b.add(hit.other.label)
+
+
+def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, Any]:
+    """The report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
+    key: Key = None
+    if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
+        from nanoproof.data.statement_key import statement_key  # it loads the embedded prover
+
+        key = statement_key
+    index = Index(read_set(b, key, by_statement=True))
+    found: dict[Kind, Found] = {kind: Found() for kind in KINDS if key or kind != "key"}
+    count = statements = 0
+    with Progress(0, f"read {a}", unit="pieces", show=show) as progress:
+        for piece in read_set(a, key):
+            count, statements = count + 1, statements + len(piece.forms)
+            for hit in index.hits(piece):
+                found[hit.kind].add(hit, examples)
+            progress.update()
+    for name, pieces in ((a, count), (b, len(index.pieces))):
+        if not pieces:
+            raise UserError(f"{name} is empty: there is nothing to compare")
+    return {
+        "a": {"name": a, "pieces": count, "statements": statements},
+        "b": {
+            "name": b,
+            "pieces": len(index.pieces),
+            "statements": sum(len(piece.forms) for piece in index.pieces),
+            "too_short_for_words": index.without_grams,
+        },
+        "overlap": {
+            kind: {"a": len(f.of_a), "b": len(f.of_b), "b_mostly": len(f.mostly), "examples": f.examples}
+            for kind, f in found.items()
+        },
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sets
+
+
+def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator[Piece]:
+    """The pieces of a set by its name, split or path: theorems, and documents, as a whole or by their statements."""
+    read: Read = statement_pieces if by_statement else _whole
+    name, _, split = spec.partition(":")
+    if name in DATASETS:
+        splits = splits_of(name)
+        if split and split not in splits:
+            raise UserError(f"{name} has no split {split!r}; there are: {', '.join(splits)}")
+        for chosen in splits:
+            if split in ("", chosen):
+                for theorem in list_theorems(name, chosen):
+                    yield theorem_piece(theorem, key)
+    elif name == "leantree":
+        yield from _of_jsonl(open_file("leantree", "leantree_mathlib.jsonl"), read)
+    elif name in NAMED:
+        corpus = text_corpus(name)
+        parts: dict[str, Documents] = {"train": corpus.train, "valid": corpus.valid}
+        if split and split not in parts:
+            raise UserError(f"{name} has no split {split!r}; there are: {', '.join(parts)}")
+        for part, documents in parts.items():
+            if split in ("", part):
+                yield from _of_documents(documents, read)
+    else:
+        yield from _of_path(Path(spec).expanduser(), read)
+
+
+def _whole(text: str, label: str) -> list[Piece]:
+    return [document_piece(text, label)]
+
+
+def _of_documents(documents: Documents, read: Read) -> Iterator[Piece]:
+    for segment in documents.segments:
+        wanted = range(segment.start, segment.stop)
+        for number, text in zip(wanted, segment.file.read(segment.group, wanted)):
+            if text:
+                yield from read(text, f"{segment.file.path.name} {segment.group}/{number}")
+
+
+def _of_path(path: Path, read: Read) -> Iterator[Piece]:
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+        for file in files:
+            yield from _of_path(file, read)
+        return
+    if not path.is_file():
+        raise UserError(
+            f"no set {path}: neither a data set ({', '.join(dict.fromkeys([*DATASETS, 'leantree', *NAMED]))}; a split "
+            f"behind a colon) nor a file ({', '.join(SUFFIXES)}) or directory"
+        )
+    if path.suffix == ".jsonl":
+        yield from _of_jsonl(path, read)
+    elif path.suffix == ".parquet":
+        yield from _of_parquet(path, read)
+    elif path.suffix in SUFFIXES:
+        yield from read(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    else:
+        raise UserError(f"{path}: sets are read from {', '.join(SUFFIXES)} files")
+
+
+def _of_parquet(path: Path, read: Read) -> Iterator[Piece]:
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            column = next((name for name in FIELDS if name in names), None)
+            if column is None:
+                raise UserError(f"{path} has none of the columns {', '.join(FIELDS)}; it has: {', '.join(names)}")
+            place = [name for name in ("url", "path") if name in names]
+            number = 0
+            for batch in file.iter_batches(128, columns=[column, *place]):
+                for row in batch.to_pylist():
+                    number += 1
+                    label = " ".join(str(row[name]) for name in place) or f"{path}, row {number}"
+                    if row[column]:
+                        yield from _pieces(column, row[column], label, read)
+    except (OSError, pa.ArrowException) as error:
+        raise UserError(f"{path} is not a whole parquet file: {error}") from error
+
+
+def _of_jsonl(path: Path, read: Read) -> Iterator[Piece]:
+    for place, row in jsonl_rows(path):
+        column = next((name for name in FIELDS if isinstance(row.get(name), str)), None)
+        if column is not None:
+            yield from _pieces(column, row[column], str(row.get("id") or row.get("name") or place), read)
+        elif isinstance(row.get("theorems"), list):
+            yield from _of_leantree(row, place)
+        else:
+            raise UserError(f"{place}: none of the fields {', '.join(FIELDS)} is a text")
+
+
+def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[Piece]:
+    return read(text, label) if column == "text" else [theorem_piece(Theorem(text, "", label))]
+
+
+def _of_leantree(row: dict[str, Any], place: str) -> Iterator[Piece]:
+    """The theorems of a file of LeanTree: the statement is the first goal of the first proof, as Lean printed it."""
+    for number, theorem in enumerate(row["theorems"]):
+        try:
+            name = theorem.get("name") or "_"
+            tree = theorem["by_blocks"][0]["tree"]
+            root = next(node for node in tree["nodes"] if node["id"] == tree["root_id"])
+            goal = root["state"]["goals"][0]
+            binders = " ".join(f"({h['user_name']} : {h['type']})" for h in goal["hypotheses"])
+            source = f"theorem {name} {binders} : {goal['type']} := by\n  sorry"
+        except (KeyError, IndexError, StopIteration, TypeError, AttributeError):
+            continue  # a theorem without a tactic proof, or one that LeanTree could not read
+        yield theorem_piece(Theorem(source, "", f"{row.get('path') or place}: {name} ({number})"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Command line
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report for people."""
+    a, b = report["a"], report["b"]
+    lines = [
+        f"{side}: {x['name']}, {x['pieces']:,} pieces, {x['statements']:,} statements" for side, x in zip("AB", (a, b))
+    ]
+    if b["too_short_for_words"]:
+        lines.append(f"   {b['too_short_for_words']:,} pieces of B have too few words for the last comparison")
+    for kind, found in report["overlap"].items():
+        mostly = f" ({found['b_mostly']:,} with at least {MOSTLY:.0%} of its runs)" if kind == "words" else ""
+        lines.append(f"{KINDS[kind]:<28} {found['b']:>8,} of B{mostly}  in {found['a']:>8,} of A")
+        for example in found["examples"]:
+            line = f", line {example['line']}" if example["line"] else ""
+            lines.append(f"    {example['b']}  in  {example['a']}{line}: {example['what'][:120]}")
+    return "\n".join(lines)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's flags."""
+    made = Parser(prog="python -m nanoproof.data.contamination", description=(__doc__ or "").splitlines()[0])
+    made.add_argument("a", metavar="A", help="The set that may be contaminated: NAME, NAME:SPLIT, file or directory.")
+    made.add_argument("b", metavar="B", help="The set that should not be in it.")
+    made.add_argument("--examples", type=int, default=5, metavar="N", help="Examples to print of each kind.")
+    made.add_argument("--json", action="store_true", help="Print one JSON object.")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the report."""
+    args = parser().parse_args(argv)
+    report = compare(args.a, args.b, args.examples, show=not args.json)
+    print(json.dumps(report, ensure_ascii=False) if args.json else table(report))
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

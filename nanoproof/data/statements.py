@@ -1,0 +1,234 @@
+"""Statements in Lean text: which are declared, and a normal form that is equal for those that only look different.
+
+No Lean runs here, so what counts as equal is decided by the text alone. The normal form (`normal_form`) looks through:
+comments, white space and line breaks; the theorem's name, attributes and universes; the names of binders (variables,
+hypotheses, bound variables, instances); `(a b : T)` for `(a : T) (b : T)`; a leading `∀` for binders before the colon;
+ASCII for Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s` for `∑ i ∈ s`; prefixes of
+dotted names (`Real.sqrt`, `sqrt`). It does not look through: the order of binders, a hypothesis before the colon for
+one before an arrow, `variable` lines, notation, definitions, or anything that needs elaboration.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nanoproof.lean.lexical import NAME_REST, NAME_START, find_top_level, mask
+
+_ATOM = f"[{NAME_START}][{NAME_REST}]*"
+_PART = f"(?:{_ATOM}|[0-9]+|«[^»\\n]*»)"
+_NAME = rf"(?:«[^»\n]*»|{_ATOM})(?:\.{_PART})*"
+_DECLARATION = re.compile(
+    rf"(?<![\w.'«])(?P<keyword>theorem|lemma|example|def)(?![\w.'])(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?"
+)
+_HEAD = re.compile(
+    r"\s*(?:(?:set_option|open)\s[^\n]*?\sin\s+)*(?:@\[[^\n]*\]\s*)?"
+    r"(?:(?:private|protected|noncomputable|nonrec|unsafe|public)\s+)*"
+)
+_SCOPE = re.compile(r"^[ \t]*(?P<keyword>namespace|end|section)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^(?:@\[|#|(?:theorem|lemma|example|def|abbrev|instance|noncomputable|private|protected|open|namespace|section|end"
+    r"|set_option|variable|universe|attribute|notation|macro|syntax|structure|class|inductive|axiom)(?![\w.']))",
+    re.MULTILINE,
+)
+_BRANCH = re.compile(r"\n\s*\|")
+_TOKEN = re.compile(
+    rf"{_ATOM}(?:\.{_PART})*|«[^»\n]*»|[0-9]+(?:\.[0-9]+)?|<->|->|<-|<=|>=|!=|=>|:=|/\\|\\/|∃!|\.\.\.?|\S"
+)
+_WORD = re.compile(r"\w+|[^\w\s]")
+_FIRST = re.compile(f"[{NAME_START}«]")
+
+_PLAIN = {"->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "=>": "↦", "/\\": "∧", "\\/": "∨", "<->": "↔"}
+_PLAIN |= {"λ": "fun", "Real": "ℝ", "Nat": "ℕ", "Int": "ℤ", "Rat": "ℚ", "Complex": "ℂ"}
+_OPENING = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
+_CLOSING = {close: opening for opening, close in _OPENING.items()}
+_BINDERS = {"∀", "∃", "∃!", "fun", "Σ", "∑", "∏", "⋃", "⋂", "⨆", "⨅", "∫", "let", "have"}
+_KEYWORDS = {"in", "if", "then", "else", "from", "at", "by", "do", "with", "match", "show", "Type", "Prop", "Sort"}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A declaration of Lean text: full name ("" for an `example`), the text between name and proof, its line."""
+
+    name: str
+    text: str
+    line: int
+
+
+def declared_statements(text: str) -> Iterator[Statement]:
+    """The theorems, lemmas, examples and defs of a text in order; names with the namespaces around them."""
+    masked = mask(text)
+    declarations = [m for m in _DECLARATION.finditer(masked) if _begins_a_command(masked, m.start())]
+    scopes = list(_SCOPE.finditer(masked))
+    stack: list[str] = []
+    line, counted = 1, 0
+    for event in sorted([*declarations, *scopes], key=lambda match: match.start()):
+        keyword = event["keyword"]
+        if keyword in ("namespace", "section"):
+            stack.append(event["name"] if keyword == "namespace" else "")
+        elif keyword == "end":
+            if stack:
+                stack.pop()
+        else:
+            start = event.end() if keyword != "example" else event.end("keyword")
+            line += masked.count("\n", counted, event.start("keyword"))
+            counted = event.start("keyword")
+            name = "" if keyword == "example" else event["name"] or ""
+            if name and not name.startswith("_root_."):
+                name = ".".join([*filter(None, stack), name])
+            yield Statement(
+                name.removeprefix("_root_."), masked[start : _end_of_statement(masked, start)].strip(), line
+            )
+
+
+def _begins_a_command(masked: str, position: int) -> bool:
+    """Whether only attributes and modifiers stand on the line before."""
+    return _HEAD.fullmatch(masked, masked.rfind("\n", 0, position) + 1, position) is not None
+
+
+def _end_of_statement(masked: str, start: int) -> int:
+    """Where `:=`, the first branch of a definition by cases, or the next command comes."""
+    following = _COMMAND.search(masked, start)
+    stop = following.start() if following else len(masked)
+    body = masked[start:stop]
+    assign = find_top_level(body, ":=")
+    if assign >= 0:
+        body = body[:assign]
+    branch = next((m.start() for m in _BRANCH.finditer(body) if _balanced(body[: m.start()])), None)
+    return start + (len(body) if branch is None else branch)
+
+
+def _balanced(text: str) -> bool:
+    return all(text.count(opening) == text.count(close) for opening, close in _OPENING.items()) and (
+        text.count("|") % 2 == 0
+    )
+
+
+def code_words(text: str) -> list[str]:
+    """The words and signs of a text without its comments and strings."""
+    return _WORD.findall(mask(text))
+
+
+def name_key(name: str) -> str:
+    """A name without case and without the underscores that only some authors write; `q1` of a contest is `p1`.
+
+    So `imo_1959_p1` and `imo1959_q1` are one name, while `exercise_1_13` and `exercise_11_3` are two.
+    """
+    plain = re.sub(r"_(?!\d)|(?<!\d)_", "", name.casefold().strip("«»"))
+    return re.sub(r"(?<=\d)q(?=\d)", "p", plain)
+
+
+def name_keys(full_name: str) -> set[str]:
+    """The keys of a declaration's name and of the namespaces that it lies in."""
+    return {name_key(part) for part in full_name.split(".") if part}
+
+
+def normal_form(statement: str) -> str:
+    """The normal form of a statement: what stands between a theorem's name and its proof. "" if there is none."""
+    tokens = [_PLAIN.get(token, token) for token in _TOKEN.findall(mask(statement))]
+    groups, conclusion = _telescope(tokens)
+    tokens = [token for group in groups for token in group] + [":", *conclusion] if conclusion else tokens
+    return " ".join(_renamed(tokens))
+
+
+def _telescope(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
+    """The binders before the colon, each variable in a group of its own, and what is claimed."""
+    groups: list[list[str]] = []
+    position = 0
+    while position < len(tokens) and tokens[position] in _OPENING:
+        end = _closing(tokens, position)
+        groups += _single(tokens[position:end])
+        position = end
+    if position >= len(tokens) or tokens[position] != ":":
+        return groups, []
+    rest = tokens[position + 1 :]
+    while rest[:1] == ["∀"]:
+        taken = _leading_forall(rest)
+        if taken is None:
+            break
+        groups += taken[0]
+        rest = taken[1]
+    return groups, rest
+
+
+def _leading_forall(tokens: list[str]) -> tuple[list[list[str]], list[str]] | None:
+    """The binders of `∀ .., rest` and the rest; None for `∀ x ∈ s` and the like."""
+    groups: list[list[str]] = []
+    position = 1
+    while position < len(tokens) and tokens[position] in _OPENING:
+        end = _closing(tokens, position)
+        groups += _single(tokens[position:end])
+        position = end
+    if position == 1:
+        comma = _top_level(tokens, ",", 1)
+        body = tokens[1:comma]
+        names = _names(body, 0)
+        if comma < 0 or not names or (len(names) < len(body) and body[len(names)] != ":"):
+            return None
+        groups, position = _single(["(", *(body if ":" in body else [*names, ":", "_"]), ")"]), comma
+    if position >= len(tokens) or tokens[position] != ",":
+        return None
+    return groups, tokens[position + 1 :]
+
+
+def _single(group: list[str]) -> list[list[str]]:
+    """`(a b : T)` as `(a : T) (b : T)`; the name of an instance is left out, and all brackets are round but its."""
+    names = _names(group, 1)
+    typed = bool(names) and len(names) + 1 < len(group) and group[len(names) + 1] == ":"
+    if group[0] == "[":
+        return [["[", *group[len(names) + 2 :]] if typed else group]
+    if not typed:
+        return [["(", *group[1:-1], ")"]]
+    return [["(", name, *group[len(names) + 1 : -1], ")"] for name in names]
+
+
+def _names(tokens: list[str], start: int) -> list[str]:
+    """The names that stand one after the other from a position on."""
+    end = start
+    while end < len(tokens) and (tokens[end] == "_" or (_is_name(tokens[end]) and "." not in tokens[end])):
+        end += 1
+    return tokens[start:end]
+
+
+def _is_name(token: str) -> bool:
+    return token not in _KEYWORDS and token not in _BINDERS and _FIRST.match(token) is not None
+
+
+def _closing(tokens: list[str], position: int) -> int:
+    """The position behind the bracket that closes the one here."""
+    depth = 0
+    for index in range(position, len(tokens)):
+        depth += (tokens[index] in _OPENING) - (tokens[index] in _CLOSING)
+        if depth == 0:
+            return index + 1
+    return len(tokens)
+
+
+def _top_level(tokens: list[str], wanted: str, start: int) -> int:
+    depth = 0
+    for index in range(start, len(tokens)):
+        if tokens[index] == wanted and depth == 0:
+            return index
+        depth += (tokens[index] in _OPENING) - (tokens[index] in _CLOSING)
+    return -1
+
+
+def _renamed(tokens: list[str]) -> Iterator[str]:
+    """Bound names become v0, v1, .. in the order in which they are bound; other dotted names lose their prefix."""
+    numbers: dict[str, str] = {}
+    for index, token in enumerate(tokens):
+        binder = token in _BINDERS
+        names = _names(tokens, index + 1) if binder or token in _OPENING else []
+        behind = tokens[index + 1 + len(names)] if index + 1 + len(names) < len(tokens) else ""
+        if binder or behind == ":" or (token == "{" and behind in ("|", "∈")):
+            for name in names:
+                numbers.setdefault(name, f"v{len(numbers)}")
+    summed = False
+    for token in tokens:
+        head, _, rest = token.partition(".")
+        summed = token in ("∑", "∏") or (summed and token != ",")
+        if head in numbers:
+            yield numbers[head] + ("." + rest if rest else "")
+        elif token == "in" and summed:
+            yield "∈"
+        else:
+            yield token.rpartition(".")[2] if rest and _is_name(token) else token
