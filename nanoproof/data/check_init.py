@@ -34,6 +34,14 @@ SHOWN = 5
 """Refusals that are printed with what Lean says."""
 
 
+HOPELESS = 200
+"""After so many refusals and no success the fault is not with the theorems."""
+
+
+class _NonePass(Exception):
+    """Lean refuses everything."""
+
+
 @dataclass(frozen=True)
 class CheckOptions:
     """Checking statements."""
@@ -142,14 +150,17 @@ def check_init(
     known = Known() if options.force else read_known(path, partial, version, benchmark)
     if options.force:
         partial.unlink(missing_ok=True)
+    known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in theorems}
     waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts]
     checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
-    record_verdicts(name, checks, known, partial, len(theorems), len(theorems) - len(waiting))
-    verdicts = {key: known.verdicts[key] for key in theorems if key in known.verdicts}
+    record_verdicts(name, checks, known, partial, len(theorems))
+    verdicts = known.verdicts
     if not any(verdicts.values()):
         partial.unlink(missing_ok=True)
         first = next(iter(known.messages.values()), checks.unchecked[0][1] if checks.unchecked else "")
-        raise UserError(f"no theorem of {name} passes, so nothing is written (are the imports right?); first: {first}")
+        raise UserError(
+            f"none of {len(verdicts):,} theorems of {name} passes, nothing is written (are the imports right?): {first}"
+        )
     write_result(path, name, version, verdicts, theorems, known, benchmark)
     if not checks.unchecked:
         partial.unlink(missing_ok=True)
@@ -179,10 +190,13 @@ def read_known(path: Path, partial: Path, version: str, benchmark: bool) -> Know
     return known
 
 
-def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, total: int, done: int) -> None:
-    """Run the checks and write each verdict down. Raises UserError, with how to go on, if servers are gone for long."""
+def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, total: int) -> None:
+    """Run the checks and write each verdict down. Raises UserError, with how to go on, if servers are gone for long.
+
+    It ends early if Lean refuses everything.
+    """
     writer = JsonlWriter(partial)
-    counts = {True: 0, False: 0}
+    counts = {passing: list(known.verdicts.values()).count(passing) for passing in (True, False)}
 
     def on_verdict(verdict: Verdict) -> None:
         key = theorem_hash(verdict.theorem.source)
@@ -191,13 +205,17 @@ def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, 
         writer.write(record)
         counts[verdict.passing] += 1
         progress.update(note=f"{counts[True]} pass, {counts[False]} fail")
+        if not counts[True] and counts[False] >= HOPELESS:
+            raise _NonePass
 
     try:
-        with Progress(total, f"check-init {name}", "theorems", initial=done) as progress:
+        with Progress(total, f"check-init {name}", "theorems", initial=sum(counts.values())) as progress:
             checks.run(on_verdict)
+    except _NonePass:
+        pass  # what follows says so
     except ServerUnavailable as error:
         raise UserError(
-            f"{error}; {done + sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
+            f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
         ) from error
     finally:
         writer.close()

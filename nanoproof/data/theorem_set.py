@@ -191,20 +191,20 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a parquet file with the given columns, each with its place for messages; read in batches."""
+    number = 0
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{path} is not a whole parquet file: {error}") from error
-    with file:
-        missing = [column for column in columns if column not in file.schema_arrow.names]
-        if missing:
-            there = ", ".join(file.schema_arrow.names)
-            raise UserError(f"{path} has no column {', '.join(missing)}; it has: {there}")
-        number = 0
-        for batch in file.iter_batches(batch_size=batch_rows, columns=list(columns)):
-            for record in batch.to_pylist():
-                number += 1
-                yield f"{path}, row {number}", record
+        with pq.ParquetFile(path) as file:
+            missing = [column for column in columns if column not in file.schema_arrow.names]
+            if missing:
+                there = ", ".join(file.schema_arrow.names)
+                raise UserError(f"{path} has no column {', '.join(missing)}; it has: {there}")
+            for batch in file.iter_batches(batch_size=batch_rows, columns=list(columns)):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"{path}, row {number}", record
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        where = f", after row {number}" if number else ""
+        raise UserError(f"{path} is not a whole parquet file{where}: {str(error).splitlines()[0]}") from error
 
 
 def text_field(record: dict[str, Any], name: str, place: str) -> str:

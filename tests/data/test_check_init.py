@@ -186,9 +186,18 @@ def test_only_what_the_whitelist_does_not_know_is_asked_for_unless_forced(script
 
 def test_nothing_is_written_and_nothing_remembered_where_no_theorem_passes(scripted):
     install("bad = 0", "bad = 1")
-    with pytest.raises(UserError, match=r"no theorem of leanworkbook passes.*are the imports right.*identifier bad"):
+    with pytest.raises(
+        UserError, match=r"none of 2 theorems of leanworkbook passes.*are the imports right.*identifier bad"
+    ):
         check("leanworkbook", "--lean-servers", scripted.start())
     assert not whitelist_path("leanworkbook", VERSION).exists() and partial_lines() is None
+
+
+def test_a_server_that_refuses_everything_is_not_asked_to_the_end(scripted):
+    install(*(f"bad = {number}" for number in range(400)))
+    with pytest.raises(UserError, match="none of 200 theorems"):
+        check("leanworkbook", "--lean-servers", scripted.start())
+    assert len(scripted.asked()) < 400
 
 
 def test_a_benchmark_gets_a_report_that_nothing_filters_by(scripted):

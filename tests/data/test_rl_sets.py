@@ -142,6 +142,15 @@ def test_a_damaged_parquet_file_is_one_line():
         numinamath.list_theorems("train")
 
 
+def test_a_parquet_file_that_is_damaged_inside_is_one_line():
+    directory = install_numinamath({"uuid": [f"{n}" * 99 for n in range(999)], "formal_statement": ["t := by"] * 999})
+    content = bytearray((directory / "numinamath.parquet").read_bytes())
+    content[4:1500] = bytes(1496)
+    install("numinamath", numinamath__parquet=bytes(content))
+    with pytest.raises(UserError, match=r"numinamath\.parquet is not a whole parquet file"):
+        numinamath.list_theorems("train")
+
+
 # -- deepseek_prover ---------------------------------------------------------------------------------------------
 
 
