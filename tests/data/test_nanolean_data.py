@@ -19,6 +19,7 @@ from nanoproof.data.nanolean_make import QUOTAS, Quota, make, make_library
 from nanoproof.data.problem import Step
 from nanoproof.data.replay import ReplayError, replay, start
 from nanoproof.data.statement_key import library_keys, statement_key
+from nanoproof.data.statements import declared_statements, normal_form
 from nanoproof.data.transitions import read_transitions
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import PACKAGE, load_library
@@ -146,11 +147,33 @@ def test_no_held_out_statement_is_trained_on_under_any_name(made: Path) -> None:
     assert not shown & {statement_key(row["source"]) for row in statements}
 
 
+def test_no_held_out_statement_is_trained_on_as_a_text_that_only_looks_different(made: Path) -> None:
+    held_out = {_form(theorem.source) for split in ("valid", "test") for theorem in list_theorems(split)}
+    assert len(held_out) == 400
+    statements = {_form(row["source"]) for row in rows(made / "train.jsonl")}
+    proofs = [theorem for file in rows(made / "transitions.jsonl") for theorem in file["theorems"]]
+    shown = {_form(_root(theorem)) for theorem in proofs}
+    assert len(statements) > 50 and len(shown) > 500
+    assert not held_out & (statements | shown)
+    same = list_theorems("valid")[0].source.replace("theorem ", "theorem  another_").replace(" : ", "  :  ")
+    assert _form(same) in held_out
+
+
+def _form(source: str) -> str:
+    (statement,) = declared_statements(source)
+    return normal_form(statement.text)
+
+
 def _key_of_root(theorem: dict) -> str:
     """The key of a supervised proof's statement, read back from its first goal alone."""
+    return statement_key(_root(theorem))
+
+
+def _root(theorem: dict) -> str:
+    """The first goal of a supervised proof as a theorem."""
     (goal,) = theorem["by_blocks"][0]["tree"]["nodes"][0]["state"]["goals"]
     binders = " ".join(f"({h['user_name']} : {h['type']})" for h in goal["hypotheses"])
-    return statement_key(f"theorem t {binders} : {goal['type']} := by\n  sorry")
+    return f"theorem t {binders} : {goal['type']} := by\n  sorry"
 
 
 def test_proofs_are_shown_for_easy_levels_only_and_statements_cover_all(made: Path) -> None:
