@@ -75,11 +75,11 @@ def manifest_path(name: str) -> Path:
     return dataset_dir(name) / FILENAME
 
 
-def write_manifest(manifest: Manifest) -> None:
-    """Write it, in place of an older one."""
+def write_manifest(manifest: Manifest, directory: Path | None = None) -> None:
+    """Write it, in place of an older one; to another directory than the data set's if one is given."""
     record = asdict(manifest)
     record["files"] = {name: record["files"][name] for name in sorted(record["files"])}
-    atomic_write_json(manifest_path(manifest.name), record)
+    atomic_write_json((directory or dataset_dir(manifest.name)) / FILENAME, record)
 
 
 def read_manifest(name: str) -> Manifest | None:

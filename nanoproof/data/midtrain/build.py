@@ -1,0 +1,217 @@
+"""The build of leangithubraw: collect every repository, refine them together, write shards, report and manifest."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from nanoproof.common.config import opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.progress import Progress
+from nanoproof.data.manifest import FILENAME, FileRecord, Manifest, dataset_dir, now, record_file, write_manifest
+from nanoproof.data.midtrain.clone import CloneError, Repository, read_list
+from nanoproof.data.midtrain.collect import Collected, collect, find_collected, write_files
+from nanoproof.data.midtrain.refine import Drop, Refined, benchmark_index, count_reasons, refine
+
+NAME = "leangithubraw"
+LIST = Path(__file__).with_name("leangithub_urls.txt")
+REPORT, READABLE_REPORT = "report.json", "report.txt"
+NO_DECONTAMINATION = "not decontaminated"
+
+
+@dataclass(frozen=True)
+class BuildConfig:
+    """Options of the build."""
+
+    urls: str = opt("", "List of repositories, one address per line (default: the list of this project).")
+    out: str = opt("", "Directory to build in (default: $NANOPROOF_HOME/data/leangithubraw).")
+    workers: int = opt(4, "Repositories that are cloned at once, and processes that examine files.", min=1)
+    deadline: float = opt(1800.0, "Seconds that cloning a repository may take.", above=0)
+    force: bool = opt(False, "Clone again what was collected earlier.")
+    keep_clones: bool = opt(False, "Keep the bare clones, in clones/.")
+    decontamination: bool = opt(True, "Leave out files with theorems of minif2f or proofnet.")
+
+    def __post_init__(self) -> None:
+        validate(self, "build")
+
+    @property
+    def directory(self) -> Path:
+        """Where to build."""
+        return Path(self.out).expanduser() if self.out else dataset_dir(NAME)
+
+
+@dataclass(frozen=True)
+class Built:
+    """What became of a repository."""
+
+    repository: Repository
+    status: str
+    collected: Collected | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How many files of a repository stay, and which were left out."""
+
+    files: int = 0
+    dropped: tuple[Drop, ...] = ()
+
+
+def build(config: BuildConfig) -> int:
+    """Build the data set and print what became of each repository; returns the exit code."""
+    repositories = read_list(Path(config.urls).expanduser() if config.urls else LIST)
+    index, commits = benchmark_index() if config.decontamination else (None, {})
+    out = config.directory
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(out / ".build.lock")
+        with lock.acquire(timeout=0):
+            built = _collect_all(repositories, config)
+            collected = [b.collected for b in built if b.collected is not None]
+            processes = min(config.workers, os.cpu_count() or 1)
+            kept = _write_shards(out, built, refine(collected, index, processes))
+            _finish(out, config, built, kept, commits)
+    except TimeoutError as error:
+        raise UserError(f"another build is at work in {out}") from error
+    except PermissionError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    print("\n".join(summary(built, kept)))
+    print(f"files: {out}")
+    return 1 if any(b.status == "failed" for b in built) else 0
+
+
+def _collect_all(repositories: Sequence[Repository], config: BuildConfig) -> list[Built]:
+    """Collect each, several at once; one that fails does not stop the others."""
+    stop = threading.Event()
+
+    def one(repository: Repository) -> Built:
+        before = find_collected(config.directory, repository)
+        if before is not None and not config.force:
+            return Built(repository, "kept", before)
+        try:
+            made = collect(config.directory, repository, config.deadline, stop, config.keep_clones)
+        except CloneError as error:
+            return Built(repository, "failed", before, str(error))
+        return Built(repository, "collected", made)
+
+    built = []
+    # threads that Ctrl-C does not wait for: git, which they wait for, is ended by `stop`
+    with Progress(len(repositories), "clone", unit="repositories") as progress, ThreadPool(config.workers) as pool:
+        try:
+            for result in pool.imap(one, repositories):
+                built.append(result)
+                progress.update(note=result.repository.name)
+        except BaseException:
+            stop.set()
+            raise
+    return built
+
+
+def _write_shards(out: Path, built: Sequence[Built], refined: Iterable[Refined]) -> dict[str, Kept]:
+    """Write the files of each repository that stay."""
+    kept: dict[str, Kept] = {}
+    for b, result in zip([b for b in built if b.collected is not None], refined):
+        if result.files:
+            write_files(out / f"{b.repository.name}.parquet", result.files)
+        kept[b.repository.name] = Kept(len(result.files), tuple(result.dropped))
+    return kept
+
+
+def _finish(
+    out: Path, config: BuildConfig, built: Sequence[Built], kept: dict[str, Kept], commits: dict[str, str]
+) -> None:
+    """Manifest and reports. What only an earlier build's manifest lists is removed."""
+    files: dict[str, FileRecord] = {}
+    for b in built:
+        rows = kept[b.repository.name].files if b.collected is not None else 0
+        if b.collected is not None and rows:
+            shard = f"{b.repository.name}.parquet"
+            files[shard] = record_file(out / shard, rows, b.repository.url, "HEAD", b.collected.commit)
+    earlier = read_json(out / FILENAME).get("files", {}) if (out / FILENAME).exists() else {}
+    against = ", ".join(f"{name} at {commit}" for name, commit in commits.items())
+    rule = f"decontaminated against {against}" if config.decontamination else NO_DECONTAMINATION
+    source = f"repositories of {Path(config.urls).name if config.urls else LIST.name}"
+    write_manifest(Manifest(NAME, source, rule, "", now(), files), out)
+    for name in set(earlier) - set(files):
+        (out / Path(name).name).unlink(missing_ok=True)
+    report = make_report(built, kept, rule)
+    atomic_write_json(out / REPORT, report)
+    atomic_write_text(out / READABLE_REPORT, readable_report(report))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is said
+
+
+def make_report(built: Sequence[Built], kept: dict[str, Kept], rule: str) -> dict[str, Any]:
+    """What was taken of each repository, and every file that was left out with the reason."""
+    repositories = []
+    dropped: list[Drop] = []
+    for b in built:
+        result = kept.get(b.repository.name, Kept())
+        dropped += result.dropped
+        repositories.append(
+            {
+                "name": b.repository.name,
+                "url": b.repository.url,
+                "commit": b.collected.commit if b.collected else "",
+                "licence": b.collected.licence if b.collected else "",
+                "status": b.status,
+                "reason": b.reason,
+                "files": result.files,
+                "left_out": dict(count_reasons(result.dropped).most_common()),
+            }
+        )
+    total = count_reasons(dropped)
+    return {
+        "decontamination": rule,
+        "files": sum(result.files for result in kept.values()),
+        "left_out": dict(total.most_common()),
+        "repositories": repositories,
+        "dropped": [asdict(drop) for drop in dropped],
+    }
+
+
+def readable_report(report: dict[str, Any]) -> str:
+    """The report for people: contaminated files first, with the theorems, then the rest by repository."""
+    lines = [f"{report['files']:,} files; {report['decontamination']}", ""]
+    lines += [f"{count:>8,}  {reason}" for reason, count in report["left_out"].items()]
+    contaminated = [drop for drop in report["dropped"] if drop["findings"]]
+    lines += ["", f"Files with theorems of a benchmark: {len(contaminated):,}"]
+    for drop in contaminated:
+        lines.append(f"  {drop['url']} {drop['path']}")
+        for finding in drop["findings"]:
+            lines.append(f"    line {finding['line']}: {finding['theorem']}, {finding['way']}: {finding['what'][:160]}")
+    lines += ["", "Other files that were left out:"]
+    for drop in report["dropped"]:
+        if not drop["findings"]:
+            same = f" of {drop['same_as']}" if drop["same_as"] else ""
+            lines.append(f"  {drop['url']} {drop['path']}: {drop['reason']}{same}")
+    return "\n".join(lines) + "\n"
+
+
+def summary(built: Sequence[Built], kept: dict[str, Kept]) -> list[str]:
+    """A table of the repositories, the reasons for which files were left out, and what failed."""
+    width = max(len(b.repository.name) for b in built)
+    lines = [f"{'repository':<{width}}  {'status':<9} {'files':>7} {'left out':>8}  {'commit':<12}  licence"]
+    reasons: Counter[str] = Counter()
+    for b in built:
+        result = kept.get(b.repository.name, Kept())
+        reasons += count_reasons(result.dropped)
+        commit, licence = (b.collected.commit[:12], b.collected.licence) if b.collected else ("", "")
+        counts = f"{result.files:>7,} {len(result.dropped):>8,}"
+        lines.append(f"{b.repository.name:<{width}}  {b.status:<9} {counts}  {commit or '-':<12}  {licence or '-'}")
+    lines += [f"left out: {count:,} files: {reason}" for reason, count in reasons.most_common()]
+    for b in built:
+        if b.status == "failed":
+            instead = "; what was collected earlier is used" if b.collected else ""
+            lines.append(f"failed: {b.repository.url}: {b.reason}{instead}")
+    return lines

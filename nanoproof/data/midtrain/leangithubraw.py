@@ -1,0 +1,148 @@
+"""leangithubraw: the Lean 4 files of public repositories, without generated files, duplicates and benchmark theorems.
+
+    python -m nanoproof.data.midtrain.leangithubraw build                     # clone, collect licences, clean
+    python -m nanoproof.data.midtrain.leangithubraw stats
+    python -m nanoproof.data.midtrain.leangithubraw show 'Mathlib/Order/*'
+    python -m nanoproof.data.midtrain.leangithubraw publish --repo NAME       # says what it would upload
+
+One parquet file per repository with the columns text, url, commit, path and licence; the licences themselves lie in
+`licences/`. `report.txt` and `report.json` say which files were left out and why.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import read_json
+from nanoproof.data.catalog import how_to_get
+from nanoproof.data.manifest import FILENAME, dataset_dir
+from nanoproof.data.midtrain.build import NAME, BuildConfig, build
+from nanoproof.data.midtrain.collect import COLUMNS, READ_ROWS
+from nanoproof.gpt.tokenizer import Tokenizer
+
+BYTES_PER_TOKEN = 2.9
+"""Of Lean text, about: for the estimate of `stats`."""
+SHOWN = 5
+
+
+def shards(directory: Path) -> list[Path]:
+    """The shards that the manifest lists. Raises UserError, with the command that builds them, if there are none."""
+    path = directory / FILENAME
+    if not path.exists():
+        raise UserError(f"the data set {NAME} is not in {directory}; get it with: {how_to_get(NAME)}")
+    files = [directory / name for name in sorted(read_json(path).get("files", {}))]
+    missing = [file.name for file in files if not file.is_file()]
+    if missing:
+        raise UserError(f"{directory} lacks {', '.join(missing[:3])}; get it again with: {how_to_get(NAME)}")
+    return files
+
+
+def rows(path: Path, columns: Sequence[str] = COLUMNS) -> Iterator[dict[str, Any]]:
+    """The files of a shard."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(READ_ROWS, columns=list(columns)):
+                yield from batch.to_pylist()
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise UserError(f"{path} is not a whole shard: {error}; get it again with: {how_to_get(NAME)}") from error
+
+
+def stats(directory: Path, tokenizer: Tokenizer | None = None) -> dict[str, Any]:
+    """Files, bytes, tokens (counted if there is a tokenizer) and licences of each repository."""
+    repositories = []
+    for path in shards(directory):
+        record: dict[str, Any] = {"name": path.stem, "files": 0, "bytes": 0, "tokens": 0, "licences": {}}
+        for row in rows(path):
+            record["files"] += 1
+            record["bytes"] += len(row["text"].encode())
+            record["licences"][row["licence"]] = record["licences"].get(row["licence"], 0) + 1
+            if tokenizer is not None:
+                record["tokens"] += len(tokenizer.encode(row["text"]))
+        if tokenizer is None:
+            record["tokens"] = round(record["bytes"] / BYTES_PER_TOKEN)
+        repositories.append(record)
+    total = {key: sum(record[key] for record in repositories) for key in ("files", "bytes", "tokens")}
+    return {"name": NAME, **total, "tokens_counted": tokenizer is not None, "repositories": repositories}
+
+
+def _stats_table(report: dict[str, Any]) -> str:
+    about = "" if report["tokens_counted"] else "about "
+    width = max(len(record["name"]) for record in report["repositories"])
+    lines = [f"{'repository':<{width}} {'files':>7} {'MB':>8} {about + 'tokens':>14}  licences"]
+    for record in report["repositories"]:
+        licences = ", ".join(sorted(record["licences"]))
+        counts = f"{record['files']:>7,} {record['bytes'] / 1e6:>8.2f} {record['tokens']:>14,}"
+        lines.append(f"{record['name']:<{width}} {counts}  {licences}")
+    counts = f"{report['files']:>7,} {report['bytes'] / 1e6:>8.2f} {report['tokens']:>14,}"
+    lines.append(f"{'all':<{width}} {counts}")
+    return "\n".join(lines)
+
+
+def show(directory: Path, pattern: str, limit: int, as_json: bool) -> int:
+    """Print the files whose `repository path` has the pattern: a glob, or a part of it. Returns how many there are."""
+    wanted = pattern if any(char in pattern for char in "*?[") else f"*{pattern}*"
+    found = 0
+    for shard in shards(directory):
+        for row in rows(shard):
+            if not fnmatch(row["path"], wanted) and not fnmatch(f"{shard.stem} {row['path']}", wanted):
+                continue
+            found += 1
+            if found <= limit:
+                head = f"-- {row['url']} {row['path']} at {row['commit'][:12] or '-'}, {row['licence']}"
+                print(json.dumps(row, ensure_ascii=False) if as_json else f"{head}\n{row['text']}")
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their flags."""
+    made = Parser(prog=f"python -m nanoproof.data.midtrain.{NAME}", description=(__doc__ or "").splitlines()[0])
+    commands = made.add_subparsers(dest="command", required=True)
+    add_flags(commands.add_parser("build", help="Clone the repositories and make the data set."), BuildConfig)
+    of_stats = commands.add_parser("stats", help="Files, bytes, tokens and licences of each repository.")
+    of_stats.add_argument("--tokenizer", metavar="PATH", help="Count tokens with this tokenizer, not by estimate.")
+    of_show = commands.add_parser("show", help="Print files.")
+    of_show.add_argument("pattern", metavar="PATTERN", help="Part of `repository path`, or a pattern with * for it.")
+    of_show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="The first so many.")
+    publish = commands.add_parser("publish", help="Upload to a data set repository of the hub (a dry run by default).")
+    publish.add_argument("--repo", required=True, metavar="OWNER/NAME", help="The repository; it is made if needed.")
+    publish.add_argument("--really", action="store_true", help="Upload.")
+    publish.add_argument("--public", action="store_true", help="If the repository is made, let everyone read it.")
+    publish.add_argument(
+        "--include-unlicensed", action="store_true", help="Also repositories whose licence is none or unknown."
+    )
+    for command in (of_stats, of_show):
+        command.add_argument("--json", action="store_true", help="Print JSON.")
+    for command in (of_stats, of_show, publish):
+        command.add_argument("--out", default="", metavar="DIR", help="Where it was built.")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`build`, `stats`, `show` or `publish`."""
+    args = parser().parse_args(argv)
+    if args.command == "build":
+        return build(from_args(BuildConfig, args))
+    directory = Path(args.out).expanduser() if args.out else dataset_dir(NAME)
+    if args.command == "stats":
+        report = stats(directory, Tokenizer.load(args.tokenizer) if args.tokenizer else None)
+        print(json.dumps(report, ensure_ascii=False) if args.json else _stats_table(report))
+    elif args.command == "show":
+        if not show(directory, args.pattern, args.max, args.json):
+            raise UserError(f"no file of {directory} is like {args.pattern!r}")
+    else:
+        from nanoproof.data.midtrain.publish import publish  # only here: it loads the hub's library
+
+        publish(directory, shards(directory), args.repo, args.really, args.public, args.include_unlicensed)
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

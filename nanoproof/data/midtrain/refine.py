@@ -1,0 +1,156 @@
+"""Second half of the build: duplicates, and files with theorems of the benchmarks, are left out.
+
+Repositories are taken in the order of the list and their files by path, and the first of equal files stays. A file is
+examined by itself (`examine`), in several processes; what is to be dropped is then decided in that order.
+"""
+
+import hashlib
+import multiprocessing
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.progress import Progress
+from nanoproof.data.manifest import require_manifest
+from nanoproof.data.midtrain.collect import Collected, LeanFile
+from nanoproof.data.overlap import KINDS, Index, document_piece, theorem_piece
+from nanoproof.data.theorems import list_theorems, splits_of
+from nanoproof.lean.lexical import mask
+
+BENCHMARKS = ("minif2f", "proofnet")
+CHUNK = 16
+"""Files that a process is given at a time."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A theorem of a benchmark in a file: which, in what way, what is equal, and in which line."""
+
+    theorem: str
+    way: str
+    what: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is known of a file by itself: hashes of its text and of its code, and the benchmark theorems in it."""
+
+    exact: str
+    code: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A file that was left out: its repository, path and the reason; where it is a duplicate, of which file."""
+
+    url: str
+    path: str
+    reason: str
+    same_as: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass
+class Refined:
+    """The files of a repository that stay, and those that were left out."""
+
+    files: list[LeanFile] = field(default_factory=list)
+    dropped: list[Drop] = field(default_factory=list)
+
+
+def benchmark_index() -> tuple[Index, dict[str, str]]:
+    """The theorems of the benchmarks, and the commits they are of. Raises UserError, with what to do, without them."""
+    commits = {}
+    pieces = []
+    for name in BENCHMARKS:
+        try:
+            commits[name] = require_manifest(name).commit or "unknown commit"
+            pieces += [theorem_piece(theorem) for split in splits_of(name) for theorem in list_theorems(name, split)]
+        except UserError as error:
+            raise UserError(
+                f"without {name} its theorems cannot be kept out of the training data: {error} "
+                "(or give --no-decontamination)"
+            ) from error
+    return Index(pieces, with_words=False), commits
+
+
+def examine(text: str, index: Index | None) -> Examined:
+    """Look at one file. `code` is a hash of the text without comments and with single spaces."""
+    code = " ".join(re.sub(r"(?m)^\s*import\s.*$", "", mask(text)).split())
+    findings: tuple[Finding, ...] = ()
+    if index is not None:
+        hits = index.hits(document_piece(text, "", with_words=False))
+        findings = tuple(Finding(hit.other.label, KINDS[hit.kind], hit.what, hit.line) for hit in hits)
+    return Examined(_hash(text), _hash(code) if code else "", findings)
+
+
+def refine(collected: Sequence[Collected], index: Index | None, workers: int, show: bool = True) -> Iterator[Refined]:
+    """The files that stay of each repository, in the order given."""
+    seen: dict[str, str] = {}
+    total = sum(repository.files for repository in collected)
+    with (
+        Progress(total, "examine", unit="files", show=show and total > 0) as progress,
+        _examiner(index, workers) as run,
+    ):
+        for repository in collected:
+            refined = Refined([], [Drop(repository.url, path, reason) for path, reason in repository.dropped])
+            files = list(repository.read())
+            for file, examined in zip(files, run(file.text for file in files)):
+                drop = _judge(file, examined, seen)
+                if drop is None:
+                    refined.files.append(file)
+                else:
+                    refined.dropped.append(drop)
+                progress.update()
+            yield refined
+
+
+def _judge(file: LeanFile, examined: Examined, seen: dict[str, str]) -> Drop | None:
+    place = f"{file.url} {file.path}"
+    if not examined.code:
+        return Drop(file.url, file.path, "no code, only comments and imports")
+    if examined.findings:
+        return Drop(file.url, file.path, "holds a theorem of a benchmark", findings=examined.findings)
+    for key, reason in ((examined.exact, "duplicate"), (examined.code, "duplicate but for comments and white space")):
+        if key in seen:
+            return Drop(file.url, file.path, reason, same_as=seen[key])
+    seen[examined.exact] = seen[examined.code] = place
+    return None
+
+
+# What a process examines with; set once when it starts.
+_index: Index | None = None
+
+
+@contextmanager
+def _examiner(index: Index | None, workers: int) -> Iterator[Callable[[Iterable[str]], Iterable[Examined]]]:
+    """What examines texts, in order, in this process or in several."""
+    if workers == 1:
+        yield partial(map, partial(examine, index=index))
+        return
+    with multiprocessing.get_context("spawn").Pool(workers, _start, (index,)) as pool:
+        yield lambda texts: pool.imap(_examine, texts, CHUNK)
+
+
+def _start(index: Index | None) -> None:
+    global _index
+    _index = index
+
+
+def _examine(text: str) -> Examined:
+    return examine(text, _index)
+
+
+def count_reasons(drops: Iterable[Drop]) -> Counter[str]:
+    """How many were left out for each reason."""
+    return Counter(drop.reason for drop in drops)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
