@@ -10,6 +10,7 @@ the host can leave them out. An address is an https URL, a repository on disk (b
 taken) or any other folder, whose files are read as they are.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -292,16 +293,13 @@ def _environment() -> dict[str, str]:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it started, unless it has ended."""
-    if process.poll() is None:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(process.pid, number)
-                process.wait(timeout=2)
-                return
-            except ProcessLookupError:
-                return
-            except subprocess.TimeoutExpired:
-                continue
+    if process.poll() is not None:
+        return
+    for number in (signal.SIGTERM, signal.SIGKILL):  # the second is for what the first does not end
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
 
 
 def _reason(errors: bytes) -> str:
