@@ -18,6 +18,7 @@ from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.data.packing import ExampleLimits
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model
@@ -123,33 +124,29 @@ def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iter
         yield f"  model: {said}  ({answer.value:.1f} to go)"
 
 
-def table(judged: Sequence[Judged]) -> Iterator[str]:
+def metric_table(judged: Sequence[Judged], paint: Paint) -> list[str]:
     """A line for each metric and a column for each checkpoint."""
-    names = [f"{item.path.parent.name}/{item.step}"[-16:] for item in judged]
-    yield f"{'':32}" + "".join(f"{name:>18}" for name in names)
-    for metric in judged[0].metrics.scalars():
-        values = [item.metrics.scalars()[metric] for item in judged]
-        texts = [
-            f"{value:.0f}"
-            if metric == "transitions"
-            else f"{100 * value:.2f}%"
-            if metric in PERCENTAGES
-            else f"{value:.4f}"
-            for value in values
-        ]
-        yield f"{metric.replace('_', ' '):32}" + "".join(f"{text:>18}" for text in texts)
+    names = [f">{item.path.parent.name}/{item.step}" for item in judged]
+    scalars = [item.metrics.scalars() for item in judged]
+    rows = [(name.replace("_", " "), *(_number(name, each[name]) for each in scalars)) for name in scalars[0]]
+    return table(("", *names), rows, paint)
 
 
-def depth_table(judged: Judged) -> Iterator[str]:
+def _number(metric: str, value: float) -> str:
+    if metric == "transitions":
+        return f"{value:.0f}"
+    return f"{100 * value:.2f}%" if metric in PERCENTAGES else f"{value:.4f}"
+
+
+def depth_table(judged: Judged, paint: Paint) -> list[str]:
     """Values by depth: on transitions of that depth, and on those whose value the model says is that."""
-    yield f"values of {judged.path.parent.name}/{judged.step} by depth"
-    yield f"{'depth':>6}{'has it':>10}{'value':>8}{'MSE':>10}   {'says so':>10}{'value':>8}{'truth':>8}"
+    rows = []
     for row in judged.metrics.depths:
-        has = f"{row.count:>10}" + (f"{row.mean_predicted:>8.2f}{row.mse:>10.3f}" if row.count else f"{'':18}")
-        says = f"{row.num_predicted:>10}"
-        if row.num_predicted:
-            says += f"{row.mean_value:>8.2f}{row.mean_depth:>8.2f}"
-        yield f"{row.depth:>6}{has}   {says}"
+        has = (f"{row.mean_predicted:.2f}", f"{row.mse:.3f}") if row.count else (None, None)
+        says = (f"{row.mean_value:.2f}", f"{row.mean_depth:.2f}") if row.num_predicted else (None, None)
+        rows.append((row.depth, row.count, *has, row.num_predicted, *says))
+    headers = (">depth", ">has it", ">value", ">MSE", ">says so", ">value", ">truth")
+    return [f"values of {judged.path.parent.name}/{judged.step} by depth", *table(headers, rows, paint)]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -165,10 +162,10 @@ def main(argv: list[str] | None = None) -> int:
     finally:
         cleanup()
     if dist.is_main:
-        print(f"\n{options.data} {options.split}, {dist.device.type}")
-        print("\n".join(table(judged)))
+        lines = ["", f"{options.data} {options.split}, {dist.device.type}", *metric_table(judged, Paint())]
         for item in judged:
-            print("\n".join(["", *depth_table(item)]))
+            lines += ["", *depth_table(item, Paint())]
+        print_lines(lines)
         if options.json is not None:
             rows = [{"path": str(item.path), "step": item.step, **item.metrics.to_json()} for item in judged]
             data = {"data": options.data, "split": options.split, "versions": versions(), "checkpoints": rows}

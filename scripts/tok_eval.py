@@ -14,6 +14,7 @@ from pathlib import Path
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
+from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.gpt.gpt2 import gpt2_tokenizer
 from nanoproof.gpt.tokenizer import Tokenizer
 from scripts.tok_build import BUILT, default_name, named_tokenizer
@@ -103,23 +104,18 @@ def _batches(texts: Iterable[str]) -> Iterable[list[str]]:
     yield batch
 
 
-def table(scores: list[Score]) -> str:
+def score_table(scores: list[Score]) -> list[str]:
     """The scores for people, kind by kind."""
-    kinds = max(len("kind"), *(len(score.kind) for score in scores))
-    names = max(len("tokenizer"), *(len(score.tokenizer) for score in scores))
-    lines = [
-        f"{'kind':<{kinds}}  {'tokenizer':<{names}}  {'tokens':>10}  bytes/token  tokens/char  tokens vs {BASELINE}"
-    ]
+    rows: list[tuple[object, ...]] = []
     for index, score in enumerate(scores):
         again = index > 0 and scores[index - 1].kind == score.kind
         if not again and index:
-            lines.append("")
-        change = "" if score.tokenizer == BASELINE else f"{100 * (score.relative - 1):+.1f}%"
-        lines.append(
-            f"{'' if again else score.kind:<{kinds}}  {score.tokenizer:<{names}}  {score.tokens:>10,}"
-            f"  {score.bytes_per_token:>11.2f}  {score.tokens_per_character:>11.3f}  {change:>14}".rstrip()
-        )
-    return "\n".join(lines)
+            rows.append(())
+        change = None if score.tokenizer == BASELINE else f"{100 * (score.relative - 1):+.1f}%"
+        rates = (f"{score.bytes_per_token:.2f}", f"{score.tokens_per_character:.3f}", change)
+        rows.append((None if again else score.kind, score.tokenizer, score.tokens, *rates))
+    headers = ("kind", "tokenizer", ">tokens", ">bytes/token", ">tokens/char", f">tokens vs {BASELINE}")
+    return table(headers, rows, Paint())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -133,9 +129,9 @@ def main(argv: list[str] | None = None) -> int:
     kinds: dict[str, Iterable[str]] = {kind: [text] for kind, text in SAMPLES.items()} if options.samples else {}
     kinds |= {source: read_texts(source, options.max_chars) for source in options.input}
     scores = [score for kind, texts in kinds.items() for score in count(kind, texts, tokenizers)]
-    print(table(scores))
-    print("\ntext tokens: " + ", ".join(f"{name} {each.num_text_tokens:,}" for name, each in tokenizers.items()))
-    print("round trip: every text came back the same from every tokenizer")
+    sizes = ", ".join(f"{name} {each.num_text_tokens:,}" for name, each in tokenizers.items())
+    last = "round trip: every text came back the same from every tokenizer"
+    print_lines([*score_table(scores), "", f"text tokens: {sizes}", last])
     if options.json:
         try:
             atomic_write_json(Path(options.json), [score.to_json() for score in scores])

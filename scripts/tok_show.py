@@ -9,7 +9,6 @@ With --tactic or --depth the text is a proof state, and what is shown is the sam
 markers by their names. NO_COLOR switches colours off.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.suggestion import NUM_VALUE_BINS
+from nanoproof.common.terminal import use_color
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prefix_tokens
 from scripts.tok_build import default_name, named_tokenizer
@@ -143,8 +143,7 @@ def main(argv: list[str] | None = None) -> int:
             raise UserError(f"--ids must be >= 0 and < {tokenizer.vocab_size}, got {wrong[0]}")
     else:
         tokens = sample_tokens(tokenizer, read_text(args.text, options.file), options)
-    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    print(listing(tokenizer, tokens) if options.list else render(tokenizer, tokens, color))
+    print(listing(tokenizer, tokens) if options.list else render(tokenizer, tokens, use_color()))
     if not options.list:
         print(" ".join(map(str, tokens)))
     print(summary(tokenizer, tokens))

@@ -48,6 +48,10 @@ class WindowBuffer(Generic[K, V]):
         """All items, oldest first."""
         return [item for item, _ in self._items.values()]
 
+    def entries(self) -> list[tuple[K, V, int]]:
+        """Key, item and the step that it came from, oldest first."""
+        return [(key, item, step) for key, (item, step) in self._items.items()]
+
     def staleness(self, step: int) -> float:
         """Mean number of collection steps since the items came in (0 for an empty buffer)."""
         if not self._items:

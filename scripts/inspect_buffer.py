@@ -1,0 +1,226 @@
+"""Look into the buffers that a run of reinforcement learning trains from, rebuilt from its log of attempts.
+
+python -m scripts.inspect_buffer rl/RUN
+python -m scripts.inspect_buffer rl/RUN --kind negative --id "lists_*" --sample 0 --max 5 --full
+python -m scripts.inspect_buffer rl/RUN --until-step 10 --search "omega" --json
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import read_json
+from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
+from nanoproof.data.transitions import Transition
+from nanoproof.search.render import shorten as shorten_state
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.collect import logged_attempts, name_of
+from nanoproof.selfplay.options import RLOptions
+from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
+
+Kind = Literal["replay", "negative"]
+WINDOWS = {"replay": "replay_buffer_window_size", "negative": "negative_buffer_window_size"}
+BARS = 30
+
+
+@dataclass(frozen=True)
+class BufferOptions:
+    """Which buffer, and what of it."""
+
+    kind: Kind = opt("replay", "Transitions of proofs, or tactics that Lean refused.")
+    dataset: tuple[str, ...] = opt((), "Data sets of the theorems; * and ? stand for anything.")
+    id: tuple[str, ...] = opt((), "Ids of the theorems; * and ? stand for anything.")
+    search: str | None = opt(None, "Text in the state or the tactic, upper and lower case alike.")
+    depth: tuple[int, ...] = opt((), "Numbers of tactics still to go.")
+    until_step: int | None = opt(None, "As after this collection step.", min=0)
+    replay_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=1)
+    negative_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "inspect")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is in a buffer, how many collection steps ago it came, and the theorem that last brought it."""
+
+    transition: Transition
+    step: int
+    age: int
+    dataset: str
+    theorem: str
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        state, tactic, depth = self.transition.state, self.transition.tactic, self.transition.depth
+        known = {"dataset": self.dataset, "theorem": self.theorem, "step": self.step, "age": self.age}
+        return {"state": state, "tactic": tactic, "depth": depth, **known}
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """The buffers after the last collection step that counts, and whom their items are from."""
+
+    buffers: Buffers
+    origin: dict[str, dict[tuple[str, str], tuple[str, str]]]
+    attempts: int
+    last_step: int
+
+    def items(self, kind: Kind) -> list[Item]:
+        """What is in a buffer, newest first."""
+        buffer = self.buffers.replay if kind == "replay" else self.buffers.negative
+        found = [
+            Item(transition, step, self.last_step - step, *self.origin[kind][key])
+            for key, transition, step in buffer.entries()
+        ]
+        return found[::-1]
+
+
+def run_options(run: Path, options: BufferOptions) -> RLOptions:
+    """The windows that the run has, or those that were asked for, and what it began with."""
+    file = run / "args.json"
+    args = read_json(file) if file.exists() else {}
+    known = {name: args[name] for name in (*WINDOWS.values(), "load_buffer") if name in args}
+    asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
+    try:
+        return replace(RLOptions(), **{**known, **asked})
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{file} does not say the size of the buffers: {error}") from error
+
+
+def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
+    """Learn from the log as a resumed run does. Raises UserError if there is none, or if it is damaged."""
+    own = run_options(run, options)
+    runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
+    buffers = Buffers(own.replay_buffer_window_size, own.negative_buffer_window_size)
+    origin: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
+    attempts = last_step = 0
+    for source in runs:
+        try:
+            for step, attempt in logged_attempts(source):
+                if options.until_step is not None and step > options.until_step and source == run:
+                    break
+                buffers.add([attempt], step)
+                attempts, last_step = attempts + 1, step
+                origin["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
+                origin["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{source}: a record of attempts_r*.jsonl is no attempt: {error!r}") from error
+    if not attempts:
+        raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
+    return Rebuilt(buffers, origin, attempts, last_step)
+
+
+def chosen_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
+    """The items that pass the filters, newest first."""
+    return [
+        item
+        for item in rebuilt.items(options.kind)
+        if matches(options.dataset, item.dataset)
+        and matches(options.id, item.theorem)
+        and contains(options.search, item.transition.state, item.transition.tactic)
+        and (not options.depth or item.transition.depth in options.depth)
+    ]
+
+
+def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
+    """Both buffers: how full, how old."""
+    rows = []
+    for kind, buffer in (("replay", rebuilt.buffers.replay), ("negative", rebuilt.buffers.negative)):
+        steps = [step for _, _, step in buffer.entries()]
+        oldest = rebuilt.last_step - min(steps) if steps else None
+        theorems = len({rebuilt.origin[kind][key] for key, _, _ in buffer.entries()})
+        rows.append((kind, len(buffer), buffer.window, theorems, f"{buffer.staleness(rebuilt.last_step):.2f}", oldest))
+    yield from table(("buffer", "items", "window", "theorems", ">mean age", ">oldest"), rows, paint)
+    yield f"from {rebuilt.attempts:,} attempts up to step {rebuilt.last_step}; ages are in collection steps"
+
+
+def histograms(items: Sequence[Item], kind: Kind, paint: Paint) -> Iterator[str]:
+    """How many items are how old, and (in the replay buffer) how many tactics from the end."""
+    names = {"age": [item.age for item in items]}
+    if kind == "replay":
+        names["to go"] = [item.transition.depth for item in items]
+    for name, values in names.items():
+        yield ""
+        yield from table((name, "items", ""), _bars(values), paint)
+
+
+def _bars(values: Sequence[int]) -> list[tuple[str, int, str]]:
+    size = max(1, (max(values) - min(values)) // 12 + 1)
+    counts = Counter(value // size for value in values)
+    most = max(counts.values())
+    return [
+        (
+            f"{group * size}" if size == 1 else f"{group * size}-{group * size + size - 1}",
+            counts[group],
+            "█" * max(1, round(BARS * counts[group] / most)) if counts[group] else "",
+        )
+        for group in range(min(counts), max(counts) + 1)
+    ]
+
+
+def listing(items: Sequence[Item], paint: Paint) -> Iterator[str]:
+    """A line for each item."""
+    room = max(20, (width() - 50) // 2)
+    rows = [
+        (
+            item.age,
+            item.transition.depth,
+            shorten(item.theorem, 28),
+            shorten(item.transition.tactic, room),
+            shorten(shorten_state(item.transition.state), room),
+        )
+        for item in items
+    ]
+    yield from table(("age", "to go", "theorem", "tactic", "target"), rows, paint)
+
+
+def in_full(item: Item, paint: Paint) -> Iterator[str]:
+    """An item with the whole state."""
+    yield heading(item.theorem, paint, item.dataset, f"{item.age} steps old", f"{item.transition.depth} to go")
+    yield from indented(item.transition.state)
+    yield f"  {paint('→', 'bold')} {harmless(item.transition.tactic)}"
+    yield ""
+
+
+def show(rebuilt: Rebuilt, options: BufferOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
+    """All that is printed."""
+    items = chosen_items(rebuilt, options)
+    chosen = view.choose(items)
+    if view.json:
+        yield from json_lines(item.to_json() for item in chosen)
+        return
+    yield from overview(rebuilt, paint)
+    if not items:
+        yield f"nothing in the {options.kind} buffer passes the filters"
+        return
+    yield from histograms(items, options.kind, paint)
+    yield ""
+    if view.full:
+        for item in chosen:
+            yield from in_full(item, paint)
+    else:
+        yield from listing(chosen, paint)
+    yield from not_shown(len(items), len(chosen))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; exit code 1 if nothing passes the filters."""
+    parser = Parser(prog="python -m scripts.inspect_buffer", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("run", metavar="RUN", help="Run directory of reinforcement learning, as in `rl/RUN`.")
+    add_flags(parser, BufferOptions)
+    add_flags(parser, ViewOptions)
+    args = parser.parse_args(argv)
+    options = from_args(BufferOptions, args)
+    rebuilt = rebuild(resolve_run_dir(args.run, "RUN"), options)
+    print_lines(show(rebuilt, options, from_args(ViewOptions, args), Paint()))
+    return 0 if chosen_items(rebuilt, options) else 1
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,138 @@
+"""Look at the theorems of any data set: which there are, how long they are, and their source.
+
+python -m scripts.inspect_problems nanolean
+python -m scripts.inspect_problems minif2f proofnet --split valid --search "Real.sqrt" --full
+python -m scripts.inspect_problems leanworkbook --id "lean_workbook_1*" --lean-project DIR --json
+"""
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
+from nanoproof.data.theorems import DATASETS, SPLITS, list_theorems, split_names, splits_of
+from nanoproof.data.whitelist import choose_lean, theorem_hash
+from nanoproof.lean.theorem import Theorem
+from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """Which theorems."""
+
+    split: tuple[str, ...] = opt((), "Splits; default: all that a data set has.", choices=SPLITS)
+    id: tuple[str, ...] = opt((), "Ids; * and ? stand for anything.")
+    search: str | None = opt(None, "Text in the source or the id, upper and lower case alike.")
+    min_chars: int = opt(0, "Shortest source.", min=0)
+    max_chars: int | None = opt(None, "Longest source.", min=1)
+    lean_project: str | None = opt(
+        None, "Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none."
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "inspect")
+
+    def wants(self, theorem: Theorem) -> bool:
+        """Whether a theorem passes the filters."""
+        long_enough = self.min_chars <= len(theorem.source)
+        short_enough = self.max_chars is None or len(theorem.source) <= self.max_chars
+        named = matches(self.id, theorem.id) and contains(self.search, theorem.source, theorem.id)
+        return long_enough and short_enough and named
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A theorem and the split that it is in."""
+
+    split: str
+    theorem: Theorem
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        theorem = self.theorem
+        record = {"dataset": theorem.dataset, "split": self.split, "id": theorem.id, "source": theorem.source}
+        return {**record, "chars": len(theorem.source), "hash": theorem_hash(theorem.source)}
+
+
+def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
+    """The theorems that pass the filters. Raises UserError for data that is missing, and for splits nobody has."""
+    lean = choose_lean(options.lean_project)
+    found, looked = [], False
+    for name in split_names(names):
+        for split in splits_of(name):
+            if options.split and split not in options.split:
+                continue
+            looked = True
+            theorems = list_theorems(name, split, lean.version_for(name))
+            found += [Problem(split, theorem) for theorem in theorems if options.wants(theorem)]
+    if not looked:
+        raise UserError(f"--split {' '.join(options.split)}: {', '.join(names)} has no such split")
+    return found
+
+
+def overview(problems: Iterable[Problem], paint: Paint) -> Iterator[str]:
+    """Counts and lengths of each split."""
+    lengths: dict[tuple[str, str], list[int]] = {}
+    for problem in problems:
+        lengths.setdefault((problem.theorem.dataset, problem.split), []).append(len(problem.theorem.source))
+    rows = [
+        (dataset, split, len(sizes), min(sizes), int(statistics.median(sizes)), max(sizes))
+        for (dataset, split), sizes in lengths.items()
+    ]
+    yield from table(("data set", "split", "theorems", "shortest", "median", "longest"), rows, paint)
+
+
+def listing(problems: Sequence[Problem], paint: Paint) -> Iterator[str]:
+    """A line for each."""
+    ids = max(len("id"), *(len(problem.theorem.id) for problem in problems))
+    room = max(20, width() - ids - 30)
+    rows = [
+        (each.theorem.dataset, each.split, shorten(each.theorem.id, 60), len(each.theorem.source), _start(each, room))
+        for each in problems
+    ]
+    yield from table(("data set", "split", "id", "chars", "source"), rows, paint)
+
+
+def _start(problem: Problem, room: int) -> str:
+    return shorten(problem.theorem.source.removeprefix(f"theorem {problem.theorem.id}"), room)
+
+
+def show(problems: Sequence[Problem], view: ViewOptions, paint: Paint) -> Iterator[str]:
+    """All that is printed."""
+    chosen = view.choose(problems)
+    if view.json:
+        yield from json_lines(problem.to_json() for problem in chosen)
+        return
+    if not problems:
+        yield "no theorem passes the filters"
+        return
+    if view.full:
+        for problem in chosen:
+            theorem = problem.theorem
+            yield heading(theorem.id, paint, theorem.dataset, problem.split, f"{len(theorem.source):,} characters")
+            yield from indented(theorem.source)
+            yield ""
+    else:
+        yield from listing(chosen, paint)
+    yield from not_shown(len(problems), len(chosen))
+    yield ""
+    yield from overview(problems, paint)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; exit code 1 if no theorem passes the filters."""
+    parser = Parser(prog="python -m scripts.inspect_problems", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("datasets", nargs="+", metavar="DATASET", help=f"Data sets: {', '.join(DATASETS)}.")
+    add_flags(parser, ProblemOptions)
+    add_flags(parser, ViewOptions)
+    args = parser.parse_args(argv)
+    problems = read(args.datasets, from_args(ProblemOptions, args))
+    print_lines(show(problems, from_args(ViewOptions, args), Paint()))
+    return 0 if problems else 1
+
+
+if __name__ == "__main__":
+    run_main(main)
