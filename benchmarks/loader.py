@@ -63,7 +63,7 @@ def plain_rows(documents: Documents, encode: Callable[[str], list[int]], bos: in
     """The plain way: one document after the other, rows cut from one long list."""
     buffer: list[int] = []
     for segment in documents.segments:
-        for text in segment.file.read(segment.group, range(segment.start, segment.stop)):
+        for text in segment.read():
             if text:
                 buffer.append(bos)
                 buffer.extend(encode(text))

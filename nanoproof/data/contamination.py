@@ -24,6 +24,7 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.progress import Progress
 from nanoproof.data.documents import NAMED, Documents, text_corpus
+from nanoproof.data.leantree import stated
 from nanoproof.data.manifest import open_file
 from nanoproof.data.overlap import KINDS, Hit, Index, Kind, Piece, document_piece, statement_pieces, theorem_piece
 from nanoproof.data.theorem_set import jsonl_rows
@@ -129,8 +130,7 @@ def _whole(text: str, label: str) -> list[Piece]:
 
 def _of_documents(documents: Documents, read: Read) -> Iterator[Piece]:
     for segment in documents.segments:
-        wanted = range(segment.start, segment.stop)
-        for number, text in zip(wanted, segment.file.read(segment.group, wanted)):
+        for number, text in enumerate(segment.read(), start=segment.start):
             if text:
                 yield from read(text, f"{segment.file.path.name} {segment.group}/{number}")
 
@@ -193,15 +193,11 @@ def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[Piece]:
 def _of_leantree(row: dict[str, Any], place: str) -> Iterator[Piece]:
     """The theorems of a file of LeanTree: the statement is the first goal of the first proof, as Lean printed it."""
     for number, theorem in enumerate(row["theorems"]):
-        try:
-            name = theorem.get("name") or "_"
-            tree = theorem["by_blocks"][0]["tree"]
-            root = next(node for node in tree["nodes"] if node["id"] == tree["root_id"])
-            goal = root["state"]["goals"][0]
-            binders = " ".join(f"({h['user_name']} : {h['type']})" for h in goal["hypotheses"])
-            source = f"theorem {name} {binders} : {goal['type']} := by\n  sorry"
-        except (KeyError, IndexError, StopIteration, TypeError, AttributeError):
+        statement = stated(theorem)
+        if statement is None:
             continue  # a theorem without a tactic proof, or one that LeanTree could not read
+        name = theorem.get("name") or "_"
+        source = f"theorem {name} {statement} := by\n  sorry"
         yield theorem_piece(Theorem(source, "", f"{row.get('path') or place}: {name} ({number})"))
 
 

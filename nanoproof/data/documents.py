@@ -7,7 +7,7 @@ Nothing but the sizes is read here; `token_loader.py` streams the text.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,11 @@ class Segment:
     def count(self) -> int:
         """Documents in it."""
         return self.stop - self.start
+
+    def read(self, count: int | None = None) -> Iterator[str | None]:
+        """Its documents, or the first so many of them; some may be None or empty."""
+        stop = self.stop if count is None else min(self.stop, self.start + count)
+        return self.file.read(self.group, range(self.start, stop))
 
     @property
     def num_bytes(self) -> float:

@@ -8,9 +8,8 @@ none of them is a word of the local names.
 import re
 from collections.abc import Mapping
 
-from nanoproof.lean.lexical import NAME_REST, NAME_START
+from nanoproof.lean.lexical import ATOM
 
-ATOM = f"[{NAME_START}][{NAME_REST}]*"
 _PART = f"(?:{ATOM}|[0-9]+|«[^»]*»)"
 
 _WORD = re.compile(

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, TypeVar
 
 from nanoproof.lean.errors import ProtocolError
@@ -54,6 +55,22 @@ def proof_steps(record: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
             yield from _theorem_steps(theorem, left_out)
         except ShapeError as error:
             raise error.within(f"theorems[{number}]") from None
+
+
+def stated(theorem: Any) -> str | None:
+    """What stands between a theorem's name and its proof, made of its first goal; None without a proof to read it from.
+
+    Hidden names are in it as Lean prints them.
+    """
+    try:
+        tree = theorem["by_blocks"][0]["tree"]
+        root = next(node for node in tree["nodes"] if node["id"] == tree["root_id"])
+        goal = root["state"]["goals"][0]
+        by_type = groupby(goal["hypotheses"], lambda hypothesis: hypothesis["type"])
+        binders = [f"({' '.join(each['user_name'] for each in group)} : {kind})" for kind, group in by_type]
+        return " ".join([*binders, ":", goal["type"]])
+    except (KeyError, IndexError, StopIteration, TypeError, AttributeError):
+        return None
 
 
 def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:

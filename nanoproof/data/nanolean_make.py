@@ -4,7 +4,6 @@ Proofs are shown for easy problems only, in a plain style of one rule at a time;
 longer compositions of the same skills. The families are made in processes of their own.
 """
 
-import json
 import os
 import random
 from collections import Counter
@@ -14,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line
 from nanoproof.data.finishers import trivial_filter
 from nanoproof.data.generate import LEVELS, Named, family_problems, shown_problems
 from nanoproof.data.library_proofs import library_proofs
@@ -157,5 +156,4 @@ def _without_keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
-    lines = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-    atomic_write(path, lambda file: file.write(lines.encode("utf-8")))
+    atomic_write_text(path, "".join(map(json_line, rows)))

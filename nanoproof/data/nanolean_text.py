@@ -5,11 +5,11 @@ theorems, some of them to a document. Statements without a shown proof are left 
 """
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import read_jsonl
+from nanoproof.data.leantree import stated
 from nanoproof.data.nanolean import transitions_file
 from nanoproof.data.problem import Step, render
 from nanoproof.data.transitions import VALID_FRACTION
@@ -34,11 +34,8 @@ def theorem_text(theorem: dict[str, Any]) -> str | None:
     """A theorem with its proof, stated as its first goal; None where that has names that cannot be written."""
     nodes = {node["id"]: node for node in theorem["by_blocks"][0]["tree"]["nodes"]}
     root = theorem["by_blocks"][0]["tree"]["root_id"]
-    (goal,) = nodes[root]["state"]["goals"]
-    by_type = groupby(goal["hypotheses"], lambda hypothesis: hypothesis["type"])
-    binders = [f"({' '.join(each['user_name'] for each in group)} : {kind})" for kind, group in by_type]
-    statement = " ".join([*binders, ":", goal["type"]])
-    if "✝" in statement:
+    statement = stated(theorem)
+    if statement is None or "✝" in statement:
         return None
     return f"theorem {theorem['name']} {statement} := by\n{render(_proof(nodes, root))}"
 

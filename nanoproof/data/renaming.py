@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nanoproof.data.lean_words import ATOM, is_plain_name, rename_words, words_of
+from nanoproof.data.lean_words import is_plain_name, rename_words, words_of
 from nanoproof.data.name_pools import new_name
+from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 
 

@@ -11,6 +11,8 @@ NAME_START = (
     "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
 )
 NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
+ATOM = f"[{NAME_START}][{NAME_REST}]*"
+"""Matches a name without dots."""
 
 _SKIPPED = re.compile(
     r"""

@@ -37,7 +37,7 @@ class StageText:
 def texts(documents: Documents) -> Iterator[str]:
     """Every document that is not empty, in order."""
     for segment in documents.segments:
-        yield from _read(segment, segment.count)
+        yield from _read(segment)
 
 
 def count_tokens(documents: Documents, tokenizer: Tokenizer) -> float:
@@ -59,7 +59,7 @@ def count_tokens(documents: Documents, tokenizer: Tokenizer) -> float:
     return tokens * documents.num_bytes / max(1.0, num_bytes)
 
 
-def _read(segment: Segment, count: int) -> Iterator[str]:
-    for text in segment.file.read(segment.group, range(segment.start, segment.start + count)):
+def _read(segment: Segment, count: int | None = None) -> Iterator[str]:
+    for text in segment.read(count):
         if text and not text.isspace():
             yield text

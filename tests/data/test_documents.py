@@ -29,7 +29,7 @@ def all_texts(file: TextFile) -> list[str | None]:
 
 
 def texts_of(part: Documents) -> list[str | None]:
-    return [text for s in part.segments for text in s.file.read(s.group, range(s.start, s.stop))]
+    return [text for s in part.segments for text in s.read()]
 
 
 def test_a_parquet_file_is_read_group_by_group_with_its_nulls(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ count.
 import re
 from bisect import bisect_right
 
-from nanoproof.lean.lexical import NAME_REST, NAME_START
+from nanoproof.lean.lexical import ATOM
 
 
 class ParseError(Exception):
@@ -33,8 +33,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ATOM = f"[{NAME_START}][{NAME_REST}]*"
-_NAME = rf"{_ATOM}(?:\.{_ATOM})*"
+_NAME = rf"{ATOM}(?:\.{ATOM})*"
 
 _SYMBOLS = _words(
     "<;> <-> |>. @[ .{ <| |> -> <- => := /\\ \\/ <= >= != == && || :: ++ .. "
@@ -46,7 +45,7 @@ _TOKEN = re.compile(
     r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
     r"(?:(" + _NAME + r")"
     r"|([0-9]+)"
-    r"|(\?" + _ATOM + r")"
+    r"|(\?" + ATOM + r")"
     r"|(\.(?:[0-9]+|" + _NAME + r"))"
     r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
     r"|(/-)"
