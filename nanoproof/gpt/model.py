@@ -4,7 +4,8 @@ Rotary positions, normalised queries and keys, ReLU² feed-forward, RMSNorm with
 grouped-query attention, sliding windows, per-layer scalars that weigh the residual stream against the embedding, and a
 second embedding that every layer adds to the values of attention.
 
-Shapes: B rows, T tokens, C width, H query heads, K key/value heads, D head size, V vocabulary, N selected tokens.
+Shapes: B rows, T tokens, C width, H query heads, K key/value heads, D head size, V vocabulary, N selected tokens,
+P those of a part.
 """
 
 import math
@@ -15,6 +16,7 @@ from typing import cast
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 from nanoproof.common.config import check, opt, validate
 from nanoproof.gpt.attention.contract import Attend, AttentionPath
@@ -24,6 +26,8 @@ from nanoproof.gpt.layout import RowLayout
 ROPE_BASE = 10_000.0
 LOGIT_SOFTCAP = 15.0
 VOCAB_MULTIPLE = 64
+LOGITS_AT_ONCE, COMPILED_LOGITS_AT_ONCE = 2**29, 3 * 2**29
+"""How many logits `GPT.losses` holds at most. There are several copies of them in fp32; compiled code has fewer."""
 
 
 @dataclass(frozen=True)
@@ -243,8 +247,23 @@ class GPT(nn.Module):
     def losses(
         self, tokens_BT: torch.Tensor, targets_BT: torch.Tensor, layout: RowLayout | None = None
     ) -> torch.Tensor:
-        """-log p of each target, fp32 (B, T); 0 where the target is -1. For rows in which nearly all tokens count."""
-        return (self.compiled_nll or self.nll)(self.hidden(tokens_BT, layout), targets_BT)
+        """-log p of each target, fp32 (B, T); 0 where the target is -1. For rows in which nearly all tokens count.
+
+        Where these are many, the logits are made part by part, and anew in the backward pass.
+        """
+        nll = self.compiled_nll or self.nll
+        most = LOGITS_AT_ONCE if self.compiled_nll is None else COMPILED_LOGITS_AT_ONCE
+        parts = 1
+        while tokens_BT.numel() * self.config.padded_vocab_size > parts * most:
+            parts *= 2
+        x_NC, targets_N = self.hidden(tokens_BT, layout).flatten(0, 1), targets_BT.flatten()
+        if parts == 1:
+            return nll(x_NC, targets_N).view_as(targets_BT)
+        nll_N = [
+            checkpoint(nll, x_PC, targets_P, use_reentrant=False, preserve_rng_state=False)
+            for x_PC, targets_P in zip(x_NC.chunk(parts), targets_N.chunk(parts))
+        ]
+        return torch.cat(nll_N).view_as(targets_BT)
 
     def hidden(self, tokens_BT: torch.Tensor, layout: RowLayout | None = None) -> torch.Tensor:
         """What the head reads, (B, T, C), computed as `compute.py` has chosen; see `forward`."""
@@ -291,11 +310,9 @@ class GPT(nn.Module):
             out = F.linear(x, self.head.weight[vocabulary].to(x.dtype))
         return LOGIT_SOFTCAP * torch.tanh(out.float() / LOGIT_SOFTCAP)
 
-    def nll(self, x_BTC: torch.Tensor, targets_BT: torch.Tensor) -> torch.Tensor:
-        """-log p of the targets by the head, (B, T); 0 where there is none (-1)."""
-        logits_NV = self.logits(x_BTC.flatten(0, 1))
-        nll_N = F.cross_entropy(logits_NV, targets_BT.flatten(), ignore_index=-1, reduction="none")
-        return nll_N.view_as(targets_BT)
+    def nll(self, x_NC: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        """-log p of the targets by the head, (N,); 0 where there is none (-1)."""
+        return F.cross_entropy(self.logits(x_NC), targets_N, ignore_index=-1, reduction="none")
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
         """For each weight that is one or more stacked matrices (Muon's share): the row counts, by parameter name."""

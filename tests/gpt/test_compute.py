@@ -77,12 +77,22 @@ def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer
     assert graphs == [1, 2, 2, 2]
 
 
-def test_losses_of_causal_rows_are_compiled_with_the_head(tokenizer: Tokenizer) -> None:
-    model = compiled_model(tokenizer, DensePath())
+@pytest.mark.parametrize("parts", [1, 4])
+def test_losses_of_causal_rows_are_compiled_with_the_head(
+    tokenizer: Tokenizer, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = compiled_model(tokenizer, DensePath(), "aot_eager")
+    logits = ROWS * LENGTH * model.config.padded_vocab_size
+    monkeypatch.setattr("nanoproof.gpt.model.COMPILED_LOGITS_AT_ONCE", logits // parts)
     plain = make_model(tokenizer, depth=2, sequence_len=LENGTH, num_kv_heads=1)
     for seed in range(2):
         tokens, targets = batch(tokenizer, seed), batch(tokenizer, seed + 10)
-        torch.testing.assert_close(model.losses(tokens, targets), plain.losses(tokens, targets), atol=1e-4, rtol=1e-4)
+        outputs = [each.losses(tokens, targets) for each in (model, plain)]
+        torch.testing.assert_close(outputs[0], outputs[1], atol=1e-4, rtol=1e-4)
+        for output in outputs:
+            output.mean().backward()
+    for ours, theirs in zip(model.parameters(), plain.parameters()):
+        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
     assert counters["stats"]["unique_graphs"] == 2
 
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from nanoproof.gpt import model as network
 from nanoproof.gpt.attention.dense import window_mask
 from nanoproof.gpt.layout import RowLayout
 from nanoproof.gpt.model import GPT, GPTConfig
@@ -66,6 +67,37 @@ def test_losses_are_those_of_the_logits_and_0_without_a_target(model: GPT, token
     expected = -model(tokens).log_softmax(dim=-1).gather(2, targets.clamp(min=0).unsqueeze(2)).squeeze(2)
     expected[0, 3:5] = 0
     torch.testing.assert_close(model.losses(tokens, targets), expected)
+
+
+def losses_and_gradients(model: GPT, tokens: torch.Tensor, targets: torch.Tensor) -> tuple[list[torch.Tensor], int]:
+    """The losses and all gradients, and the size of the largest tensor that is kept for the backward pass."""
+    kept = [0]
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        kept.append(tensor.numel())
+        return tensor
+
+    model.zero_grad()
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        losses = model.losses(tokens, targets)
+    losses.square().sum().backward()
+    return [losses, *(parameter.grad for parameter in model.parameters())], max(kept)
+
+
+def test_losses_of_many_tokens_are_the_same_and_keep_no_logits(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model(tokenizer)
+    tokens, targets = random_tokens(tokenizer, 3, 101), random_tokens(tokenizer, 3, 101, seed=1)
+    targets[1, 20:90] = -1
+    logits = targets.numel() * tokenizer.vocab_size
+    whole, kept = losses_and_gradients(model, tokens, targets)
+    assert kept >= logits
+    monkeypatch.setattr(network, "LOGITS_AT_ONCE", logits // 6)
+    in_parts, kept = losses_and_gradients(model, tokens, targets)
+    assert kept < logits
+    for ours, theirs in zip(in_parts, whole, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
 def test_without_a_mask_no_token_sees_what_follows(model: GPT, tokenizer: Tokenizer) -> None:
