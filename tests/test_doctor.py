@@ -12,6 +12,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import Paint
 from nanoproof.data.manifest import dataset_dir
+from nanoproof.data.nanolean import made_directory
 from nanoproof.doctor import __main__ as doctor
 from nanoproof.doctor import data, lean, machine
 from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check
@@ -159,7 +160,18 @@ def test_a_whitelist_for_the_projects_lean_is_asked_for(home: Path, tmp_path: Pa
     install("deepseek_prover", **files)
     assert "no whitelist for Lean v4.27.0" in finding(data.data_sets(asked), "data deepseek_prover").text
     install("deepseek_prover", **files, deepseek_prover__jsonl__whitelist__v4__27__0__json="{}")
-    assert finding(data.data_sets(asked), "data deepseek_prover").state == "ok"
+    found = finding(data.data_sets(asked), "data deepseek_prover")
+    assert found.state == "ok" and found.text.endswith("whitelists of Lean v4.27.0")
+
+
+def test_data_that_other_code_made_are_not_those_that_would_be_used(home: Path) -> None:
+    folder = home / "data" / "nanolean" / "0123456789abcdef-0"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text('{"seed": 0, "statements": 5}')
+    found = finding(data.data_sets(NOTHING), "data nanolean")
+    assert (found.state, found.suffices) == ("absent", True) and "made by other code only" in found.text
+    folder.rename(made_directory())
+    assert "5 statements" in finding(data.data_sets(NOTHING), "data nanolean").text
 
 
 def test_checkpoints_are_counted_and_those_without_weights_named(home: Path) -> None:

@@ -92,12 +92,17 @@ def transitions_file() -> Path:
     return ensure_made() / "transitions.jsonl"
 
 
+def made_directory(seed: int = SEED) -> Path:
+    """Where the data that this code makes from a seed are, once they are made."""
+    return home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
+
+
 def ensure_made(seed: int = SEED, workers: int | None = None) -> Path:
     """The directory with `train.jsonl`, `transitions.jsonl` and `manifest.json`, made now unless it is there.
 
     Of several processes that need it at once, one makes it and the others wait.
     """
-    directory = home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
+    directory = made_directory(seed)
     if not (directory / "manifest.json").exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{directory}.lock"):

@@ -1,6 +1,5 @@
 """Checks of what lies under `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints."""
 
-import json
 import os
 import re
 from functools import partial
@@ -77,24 +76,27 @@ def _data_set(name: str, version: str | None) -> Finding:
     rows = sum(record.rows or 0 for record in manifest.files.values())
     counted = f", {rows:,} rows" if rows else ""
     files = f"{len(manifest.files)} file{'s' if len(manifest.files) != 1 else ''}"
-    revision = f", {(manifest.commit or manifest.revision)[:12]}" if manifest.commit or manifest.revision else ""
-    text = f"{stages}: {files}, {size(manifest.bytes)}{counted}{revision}, {manifest.date[:10]}"
+    revision = f", {manifest.commit[:12] or manifest.revision}" if manifest.commit or manifest.revision else ""
+    versions = [file.split(".whitelist.")[1].removesuffix(".json") for file in manifest.files if ".whitelist." in file]
+    lists = f", whitelists of Lean {', '.join(versions)}" if versions else ""
+    text = f"{stages}: {files}, {size(manifest.bytes)}{counted}{revision}, {manifest.date[:10]}{lists}"
     return Finding(key, "ok", text)
 
 
 def _own_data() -> Finding:
     """The embedded set: the benchmark comes with the code, the rest is generated on first use."""
     from nanoproof.data.catalog import CATALOG
+    from nanoproof.data.nanolean import made_directory
 
-    key, stages = f"data {OWN}", "all stages"
-    made = sorted((home() / "data" / OWN).glob("*/manifest.json"), key=lambda path: path.stat().st_mtime)
-    if not made:
-        text = f"{stages}: not made yet; what needs it makes it first (a minute or two)"
+    key, stages, made = f"data {OWN}", "all stages", made_directory()
+    if not (made / "manifest.json").exists():
+        older = "made by other code only" if made.parent.exists() else "not made yet"
+        text = f"{stages}: {older}; what needs it makes it first (a minute or two)"
         return Finding(key, "absent", text, CATALOG[OWN].command, usable=True)
-    counts: dict[str, Any] = json.loads(made[-1].read_text(encoding="utf-8"))
+    counts: dict[str, Any] = read_json(made / "manifest.json")
     counted = {name.replace("_", " "): value for name, value in counts.items() if isinstance(value, int)}
     numbers = [f"{value:,} {name}" for name, value in counted.items() if name != "seed"]
-    return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {made[-1].parent.name}")
+    return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {made.name}")
 
 
 def checkpoints(asked: Asked) -> list[Finding]:
