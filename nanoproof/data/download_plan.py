@@ -79,7 +79,7 @@ class Plan:
     @property
     def missing(self) -> tuple[str, ...]:
         """Names of files that are wanted and not here."""
-        return tuple(sorted({*self.wanted, *self.failures} - set(self.here)))
+        return tuple(sorted(set(self.wanted) - set(self.here)))
 
     def target(self, file: RemoteFile) -> Path:
         """Where a file belongs."""
@@ -204,14 +204,20 @@ def _recorded_commit(plan: Plan, source: Source) -> str:
 
 
 def _without_listing(plan: Plan, source: Source, error: TransferError) -> None:
-    """A host that is not reached is no failure if all of its files are here."""
+    """Of a host that does not answer or refuses, what was known before stays known.
+
+    One that is not reached is no failure if all of its files are here.
+    """
     known = [name for name, record in plan.here.items() if record.source == source.address]
-    complete = plan.before is not None and not plan.before.missing and bool(known)
-    if error.offline and complete and (source.is_pattern or source.local in known):
-        plan.wanted |= {name: plan.here[name].bytes for name in known}
+    lacking = plan.before.missing if plan.before else ()
+    plan.wanted |= {name: plan.here[name].bytes for name in known}
+    if error.offline and not lacking and (source.local in known or (source.is_pattern and known)):
         plan.notes.append(f"{source.local} is here but was not compared with its host: {error}")
-    else:
-        plan.failures[source.path if source.is_pattern else source.local] = str(error)
+        return
+    plan.wanted |= dict.fromkeys(lacking)
+    if not source.is_pattern or not known:
+        plan.wanted |= {source.path if source.is_pattern else source.local: None}
+    plan.failures[source.path if source.is_pattern else source.local] = str(error)
 
 
 def _is_here(plan: Plan, file: RemoteFile) -> bool:

@@ -256,6 +256,16 @@ def test_a_gated_set_whose_files_are_not_even_listed_names_the_terms(
     assert "it is gated: accept the terms at" in said(capsys, "failed")[0]
 
 
+def test_shards_that_are_here_stay_usable_when_the_token_no_longer_is(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert run("nemotron", "--shards", 1) == 0
+    monkeypatch.setenv("HF_TOKEN", "hf_expired")
+    assert run("nemotron") == 1
+    assert len(open_files("nemotron", "4plus/*.parquet")) == 2
+
+
 def test_a_token_without_access_is_told_from_none(
     hub: FakeHub, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
