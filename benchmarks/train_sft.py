@@ -39,8 +39,8 @@ GRADIENT_TOLERANCE = 1e-5
 class SFTComparison:
     """Comparison on CPU."""
 
-    steps: int = opt(5, "Optimizer steps to time of each way.", min=1)
-    examples_per_step: int = opt(48, "Transitions in a step.", min=1)
+    steps: int = opt(4, "Optimizer steps to time of each way.", min=1)
+    examples_per_step: int = opt(32, "Transitions in a step.", min=1)
     threads: int = opt(1, "CPU threads of torch; several crawl where other processes compete for the cores.", min=1)
 
     def __post_init__(self) -> None:
