@@ -22,23 +22,24 @@ NEW_TOKENS = 24
 def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
     """The most likely continuation of each prompt, up to the end of the text or `NEW_TOKENS` tokens.
 
-    All prompts go through the network together and at one fixed shape. Prompts are cut from the left where the model
-    has too few positions.
+    All prompts go through the network together and at one fixed shape. Where the model has too few positions, prompts
+    are cut from the left, and what is written takes half of the places at most.
     """
     model.eval()
-    length = min(model.config.sequence_len, max(NEW_TOKENS + 1, 128))
-    encoded = [[tokenizer.bos, *tokenizer.encode(prompt)][-(length - NEW_TOKENS) :] for prompt in prompts]
+    length = min(model.config.sequence_len, 128)
+    new_tokens = min(NEW_TOKENS, length // 2)
+    encoded = [[tokenizer.bos, *tokenizer.encode(prompt)][-(length - new_tokens) :] for prompt in prompts]
     tokens_PT = torch.full((len(prompts), length), tokenizer.pad, device=model.device)
     for row, tokens in enumerate(encoded):
         tokens_PT[row, : len(tokens)] = torch.tensor(tokens)
     ends_P = torch.tensor([len(tokens) for tokens in encoded], device=model.device)
     rows_P = torch.arange(len(prompts), device=model.device)
-    for _ in range(NEW_TOKENS):
+    for _ in range(new_tokens):
         logits_PV = model(tokens_PT, select_N=rows_P * length + ends_P - 1)
         tokens_PT[rows_P, ends_P] = logits_PV[:, : tokenizer.eos + 1].argmax(dim=-1)
         ends_P += 1
     written = [row[start:] for row, start in zip(tokens_PT.tolist(), map(len, encoded))]
-    return [tokenizer.decode(_until(row[:NEW_TOKENS], tokenizer.eos)) for row in written]
+    return [tokenizer.decode(_until(row[:new_tokens], tokenizer.eos)) for row in written]
 
 
 def _until(tokens: list[int], end: int) -> list[int]:

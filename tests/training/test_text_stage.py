@@ -9,6 +9,7 @@ import torch
 from nanoproof.data.documents import split_last
 from nanoproof.data.text_files import MemoryFile
 from nanoproof.data.token_loader import TokenBatch
+from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.training.bits_per_byte import ValidationText, bits_per_byte
 from nanoproof.training.corpus import count_tokens
@@ -22,7 +23,7 @@ from nanoproof.training.plan import (
     suit_batch,
 )
 from nanoproof.training.report import clock, short
-from nanoproof.training.samples import NEW_TOKENS, greedy_texts
+from nanoproof.training.samples import NEW_TOKENS, PROMPTS, greedy_texts
 from nanoproof.training.step import build_optimizer
 from nanoproof.training.token_step import token_step
 from tests.training import small
@@ -157,6 +158,11 @@ def test_samples_are_the_most_likely_tokens_one_by_one():
             break
     written = greedy_texts(model, WORDS, ("p", prompt, prompt * 40))
     assert written[1] == WORDS.decode(tokens[start:]) and len(written) == 3
+
+
+def test_models_with_few_positions_write_samples_too():
+    config = GPTConfig(vocab_size=WORDS.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=16)
+    assert len(greedy_texts(GPT.create(config), WORDS)) == len(PROMPTS)
 
 
 def test_tokens_of_a_small_text_are_counted_exactly():
