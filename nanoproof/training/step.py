@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from nanoproof.common.dist import DistInfo, all_reduce_sum
+from nanoproof.common.errors import UserError
 from nanoproof.data.packing import Example
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
@@ -15,7 +16,12 @@ from nanoproof.training.options import BatchOptions, OptimizerOptions
 
 
 def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
-    """The optimizer for `model` with the learning rates of `options`."""
+    """The optimizer for `model` with the learning rates of `options`.
+
+    Raises UserError if the model computes in fp16, where small gradients become 0 (losses are not scaled up for it).
+    """
+    if model.compute_dtype == torch.float16:
+        raise UserError("NANOPROOF_DTYPE=float16 is too coarse for gradients; train with bfloat16 or float32")
     return MuonAdamW.for_model(
         model,
         matrix_lr=options.matrix_lr,

@@ -3,8 +3,10 @@ import math
 import pytest
 import torch
 
+from nanoproof.common.errors import UserError
 from nanoproof.data.packing import ExampleLimits, encode_transition
 from nanoproof.data.transitions import Transition
+from nanoproof.gpt.model import GPT
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import NonFiniteLoss, build_optimizer, train_step
@@ -70,3 +72,9 @@ def test_a_gradient_that_is_not_finite_stops_before_the_weights_change():
     with pytest.raises(NonFiniteLoss, match="gradient"):
         run_step(model, optimizer, small.examples(WORDS))
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_training_in_fp16_is_refused():
+    config = small.model(WORDS).config
+    with pytest.raises(UserError, match=r"NANOPROOF_DTYPE=float16 .* bfloat16 or float32"):
+        build_optimizer(GPT.create(config, compute_dtype=torch.float16), OptimizerOptions())
