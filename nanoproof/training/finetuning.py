@@ -80,6 +80,7 @@ class Finetuning(TrainingLoop):
                 sampler.restore(self.state.data)
             except ValueError as error:
                 raise UserError(f"--data {options.data} is not as in the resumed run: {error}") from error
+            _check_same_steps(self.state.step, sampler, batch, start)
         self.coming = StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
         self.evaluation: PolicyMetrics | None = None
 
@@ -162,6 +163,16 @@ class Finetuning(TrainingLoop):
     def after_evaluation(self, stage: Stage) -> None:
         if self.evaluation is not None and self.dist.is_main:
             stage.run.event("policy_evaluation", step=self.state.step, **self.evaluation.to_json())
+
+
+def _check_same_steps(steps: int, sampler: EpochSampler, batch: BatchOptions, start: StartOptions) -> None:
+    """Raise UserError if the steps of the resumed run were of another size: then they would not add up to epochs."""
+    seen = sampler.epoch * sampler.size + sampler.offset
+    if seen != steps * batch.target_examples_per_step:
+        raise UserError(
+            f"--target-examples-per-step {batch.target_examples_per_step} clashes with --resume-from "
+            f"{start.resume_from}: the steps of that run have {seen // max(1, steps)}"
+        )
 
 
 def _check_combination(options: SFTOptions, batch: BatchOptions, dist: DistInfo) -> None:

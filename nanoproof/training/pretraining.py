@@ -9,6 +9,7 @@ from typing import Any
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import UserError
 from nanoproof.data.documents import text_corpus
 from nanoproof.data.token_loader import TokenLoader
 from nanoproof.gpt.flops import device_peak_flops, flops_per_token, matrix_parameters, mfu
@@ -82,10 +83,16 @@ class Pretraining(TrainingLoop):
     def _plan_batch(self) -> BatchPlan:
         """The batch that is asked for, that of the resumed run, or one that suits."""
         shape = self.options.device_batch_size, self.model.config.sequence_len, self.dist.world_size
-        if self.options.total_batch_size is not None:
-            return plan_batch(self.options.total_batch_size, "asked for", *shape)
-        if self.state.data:
-            return plan_batch(int(self.state.data["total_batch_size"]), "as before", *shape)
+        wanted, before = self.options.total_batch_size, self.state.data.get("total_batch_size")
+        if before is not None and wanted not in (None, before):
+            raise UserError(
+                f"--total-batch-size {wanted} clashes with --resume-from {self.start.resume_from}: "
+                f"the steps of that run have {before} tokens"
+            )
+        if wanted is not None:
+            return plan_batch(wanted, "asked for", *shape)
+        if before is not None:
+            return plan_batch(before, "as before", *shape)
         return suit_batch(*self.length.batch(self.wanted_tokens), *shape)
 
     def _make_loader(self) -> TokenLoader:

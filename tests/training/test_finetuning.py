@@ -208,6 +208,12 @@ def test_every_epoch_leaves_a_checkpoint_and_every_evaluation_a_table(folder):
     assert sum(row["count"] for row in tables[-1]["depths"]) == tables[-1]["transitions"] == 4
 
 
+def test_steps_of_a_resumed_run_do_not_change_their_size(folder):
+    line = ["--resume-from", str(folder / "alone" / "whole"), "--target-examples-per-step", "8", "--epochs", "4"]
+    with pytest.raises(UserError, match=r"--target-examples-per-step 8 clashes with --resume-from .* have 16"):
+        sft.main(line)
+
+
 def test_a_model_that_reads_states_both_ways_stays_so(tmp_path):
     sft.main(words(tmp_path, "first", "--prefix-lm", "--epochs", 0.5, "--no-save-epochs"))
     assert load_model(tmp_path / "first")[0].config.prefix_lm

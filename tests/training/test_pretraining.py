@@ -129,6 +129,12 @@ def test_a_resumed_run_keeps_its_batch_where_none_was_asked_for(here):
     assert "1,024 tokens a step (as before) = 32 x 1 rows" in (here / "derived" / "log.txt").read_text()
 
 
+def test_steps_of_a_resumed_run_do_not_change_their_size(here):
+    cut_back(here, "base", "other_size")
+    with pytest.raises(UserError, match=r"--total-batch-size 512 clashes with --resume-from .* have 256 tokens"):
+        pretrain.main(["--resume-from", str(here / "other_size"), "--total-batch-size", "512"])
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
