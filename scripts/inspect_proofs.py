@@ -152,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_flags(parser, ViewOptions)
     args = parser.parse_args(argv)
     options = from_args(ProofOptions, args)
-    found = [record for path in args.paths for record in records(path) if options.wants(record)]
+    found = [record for path in args.paths for record in records(path, options.wants)]
     print_lines(show(found, options, from_args(ViewOptions, args), Paint()))
     return 0 if found else 1
 

@@ -3,7 +3,7 @@
 records("rl/<run>")     # attempts_r*.jsonl, evals/*/results.jsonl, eval_*/results.jsonl, proofs/*.lean
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -48,23 +48,34 @@ def find(text: str) -> Path:
     raise UserError(f"{text}: nothing there, nor below {home()}")
 
 
-def records(text: str) -> list[Record]:
-    """All attempts at a place: those of collection in the order of their numbers, then evaluations, then files.
+def records(text: str, wants: Callable[[Record], bool] = lambda record: True) -> list[Record]:
+    """The wanted attempts at a place: those of collection in their order, then evaluations, then files.
 
-    Proofs that were written beside the results they are from are not counted twice. Raises UserError if there is none.
+    Proofs that were written beside the results they are from are not counted twice. Raises UserError if there is no
+    attempt at all.
     """
     path = find(text)
-    found = list(_of_file(path) if path.is_file() else _of_directory(path))
-    if not found:
+    seen = 0
+    found: list[Record] = []
+    for record in _of_file(path) if path.is_file() else _of_directory(path):
+        seen += 1
+        if wants(record):
+            found.append(record)
+    if not seen:
         raise UserError(f"{path} holds no attempts (attempts_r*.jsonl, {RESULTS}, *.lean)")
-    return found
+    return sorted(found, key=_place)
+
+
+def _place(record: Record) -> tuple[bool, str, int, str]:
+    """Attempts of collection first, by run, step and rank; the rest stays in its order."""
+    if record.origin != "collect":
+        return True, "", 0, ""
+    return False, str(record.path.parent), record.step or 0, record.path.name
 
 
 def _of_directory(path: Path) -> Iterator[Record]:
-    collected = [record for file in sorted(path.rglob("attempts_r*.jsonl")) for record in _of_file(file)]
-    yield from sorted(collected, key=lambda record: (str(record.path.parent), record.step or 0, record.path.name))
     results = sorted(path.rglob(RESULTS), key=_natural)
-    for file in results:
+    for file in [*sorted(path.rglob("attempts_r*.jsonl")), *results]:
         yield from _of_file(file)
     covered = {file.parent for file in results}
     for file in sorted(path.rglob("*.lean")):

@@ -19,7 +19,9 @@ class ViewOptions:
 
     max: int = opt(20, "Show at most so many.", min=1)
     full: bool = opt(False, "Show each in full instead of a line of a table.")
-    sample: int | None = opt(None, "Show a random choice made with this seed instead of the first ones.", min=0)
+    sample: int | None = opt(
+        None, "Show a random choice made with this seed instead of the first ones.", min=0, metavar="SEED"
+    )
     json: bool = opt(False, "Print JSON, one object per line.")
 
     def __post_init__(self) -> None:

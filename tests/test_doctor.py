@@ -131,6 +131,16 @@ def test_an_empty_home_names_the_commands_that_fill_it(home: Path) -> None:
     assert not home.exists()
 
 
+def test_a_token_for_the_hub_is_told_but_not_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_made_up")
+    found = finding(data.hub(NOTHING), "hub")
+    assert found.state == "ok" and "hf_made_up" not in found.text
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    found = finding(data.hub(NOTHING), "hub")
+    assert (found.state, found.fix) == ("absent", "hf auth login")
+
+
 def test_a_data_set_is_known_by_its_manifest(home: Path) -> None:
     install("minif2f", Valid__lean="theorem a : True := by\n  sorry\n", Test__lean="")
     found = finding(data.data_sets(NOTHING), "data minif2f")

@@ -31,6 +31,7 @@ SECTIONS: dict[str, tuple[CheckPlace, ...]] = {
     "Home": (
         CheckPlace(f"{ROOMS}.data:tokenizer", ("tokenizer",)),
         CheckPlace(f"{ROOMS}.data:checkpoints", ("checkpoints",)),
+        CheckPlace(f"{ROOMS}.data:hub", ("hub",)),
         CheckPlace(f"{ROOMS}.data:data_sets", ("data sets",)),
     ),
     "Lean": (

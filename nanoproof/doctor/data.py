@@ -37,6 +37,22 @@ def _tokenizer() -> Finding:
     return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
 
 
+def hub(asked: Asked) -> list[Finding]:
+    """Whether gated data sets can be asked for. The hub itself is not."""
+    return [attempt("hub", _hub, "bash runs/setup.sh")]
+
+
+def _hub() -> Finding:
+    import huggingface_hub
+    from huggingface_hub.constants import ENDPOINT
+
+    shown = re.sub("//[^/@]*@", "//", ENDPOINT)  # passwords are nobody's business
+    if huggingface_hub.get_token():
+        return Finding("hub", "ok", f"{shown}, there is a token")
+    text = f"{shown}, no token (only gated data sets need one)"
+    return Finding("hub", "absent", text, "hf auth login", usable=True)
+
+
 def data_sets(asked: Asked) -> list[Finding]:
     """Every data set of the catalog, by its manifest."""
     from nanoproof.data.catalog import CATALOG
