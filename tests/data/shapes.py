@@ -27,9 +27,9 @@ def jsonl(*records: Any) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
-def lean(count: int) -> bytes:
+def lean(count: int, split: str = "valid") -> bytes:
     """A file of theorems, as miniF2F's are."""
-    parts = [f"theorem problem_{n} (x : ℕ) (h : x = {n}) :\n    x + 1 = {n + 1} := by\n  sorry\n" for n in range(count)]
+    parts = [f"theorem {split}_{n} (x : ℕ) (h : x = {n}) :\n    x + 1 = {n + 1} := by\n  sorry\n" for n in range(count)]
     return ("import Mathlib\n\nopen scoped Real\n\n" + "\n".join(parts)).encode()
 
 
@@ -57,16 +57,18 @@ def workbook(count: int = 3) -> bytes:
 
 def fill(fake: FakeHub) -> None:
     """Publish everything that the catalog names."""
-    goal = {"type": "True", "hypotheses": []}
-    tree = {"root_id": 0, "nodes": [{"id": 0, "state": {"goals": [goal]}, "proof_size": 1, "proof_depth": 1}]}
-    theorem = {"span": {"start": 0, "finish": 9}, "name": "t", "context": [], "by_blocks": [{"tree": tree}]}
+    span = {"start": 0, "finish": 9}
+    edge = {"tactic_string": "trivial", "span": span, "parent": 0, "children": [], "tactic_depends_on": []}
+    node = {"id": 0, "state": {"goals": [{"type": "True", "hypotheses": []}]}, "tactic": edge}
+    tree = {"root_id": 0, "nodes": [{**node, "proof_size": 1, "proof_depth": 1}]}
+    theorem = {"span": span, "name": "t", "context": [], "by_blocks": [{"tree": tree, "span": span}]}
     lean_files = [{"path": f"Mathlib/A{n}.lean", "imports": [], "theorems": [theorem]} for n in range(10)]
     numina = parquet(uuid=["a", "b"], formal_statement=["import Mathlib\ntheorem a : True := by"] * 2)
     deepseek = [
         {"name": f"d{n}", "formal_statement": f"theorem d{n} : True := by", "formal_proof": ""} for n in range(5)
     ]
     proofnet = [
-        {"name": f"p{n}", "split": "valid", "header": "import Mathlib\n", "formal_statement": "theorem p : True :="}
+        {"name": f"p{n}", "split": "valid", "header": "import Mathlib\n", "formal_statement": f"theorem p{n} : True :="}
         for n in range(371)
     ]
     hub = {
@@ -78,7 +80,7 @@ def fill(fake: FakeHub) -> None:
         "deepseek-ai/DeepSeek-Prover-V1": {"dataset.jsonl": jsonl(*deepseek)},
     }
     git = {
-        "google-deepmind/miniF2F": {"MiniF2F/Valid.lean": lean(256), "MiniF2F/Test.lean": lean(244)},
+        "google-deepmind/miniF2F": {"MiniF2F/Valid.lean": lean(256), "MiniF2F/Test.lean": lean(244, "test")},
         "Kripner/ProofNet": {"data/proofnet.jsonl": jsonl(*proofnet)},
         "Kripner/nanoproof": {
             source.path: whitelist() for data_set in CATALOG.values() for _, source in data_set.whitelists

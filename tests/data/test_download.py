@@ -23,6 +23,7 @@ from huggingface_hub.errors import GatedRepoError
 from nanoproof.common.errors import UserError
 from nanoproof.data import download, download_plan, transfer
 from nanoproof.data.catalog import CATALOG, Source
+from nanoproof.data.documents import text_corpus
 from nanoproof.data.manifest import (
     dataset_dir,
     manifest_path,
@@ -32,6 +33,9 @@ from nanoproof.data.manifest import (
     record_file,
     write_manifest,
 )
+from nanoproof.data.sft import leantree
+from nanoproof.data.theorems import list_theorems, splits_of
+from nanoproof.data.transitions import load_split
 from tests.data import shapes
 from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
 from tests.fakes.hub import TOKEN, FakeHub, sha256
@@ -119,6 +123,19 @@ def open_rows(name: str, filename: str) -> int | None:
     manifest = read_manifest(name)
     assert manifest is not None
     return manifest.files[filename].rows
+
+
+def test_what_is_downloaded_can_be_read(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert run("all", "--shards", 2) == 0
+    counts = {name: sum(len(list_theorems(name, split)) for split in splits_of(name)) for name in THEOREM_SETS}
+    assert counts == {"leanworkbook": 3, "numinamath": 2, "deepseek_prover": 5, "minif2f": 500, "proofnet": 371}
+    assert [len(part) for part in load_split(leantree.transitions_file())] == [9, 1]
+    corpus = text_corpus("nemotron")
+    assert (corpus.train.count, corpus.valid.count) == (8, 4)
+
+
+THEOREM_SETS = ("leanworkbook", "numinamath", "deepseek_prover", "minif2f", "proofnet")
 
 
 def test_another_number_of_rows_is_a_warning_that_names_both(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
