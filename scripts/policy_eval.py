@@ -153,8 +153,8 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     args = parse_args(argv)
     options, batch = from_args(PolicyEvalOptions, args), from_args(BatchOptions, args)
-    setup_logging(args.log_level)
     dist = start_ranks(from_args(RunOptions, args))
+    setup_logging(args.log_level, rank=dist.rank)
     try:
         paths = checkpoints(options.model_path)
         items = spread(load_transitions(options.data)[options.split == "valid"], options.max_examples)

@@ -1,5 +1,7 @@
 """The command that judges checkpoints on transitions."""
 
+from dataclasses import replace
+
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -52,6 +54,15 @@ def test_one_checkpoint_is_judged_on_training_data_and_shown_at_work(folder, cap
     printed = capsys.readouterr().out
     first = small.transitions()[0]
     assert printed.count("  model: ") == 2 and f"{first.state}\n  data:  {first.tactic}" in printed
+
+
+@pytest.mark.parametrize(("rank", "times"), [(0, 1), (1, 0)])
+def test_one_of_several_ranks_tells_what_is_left_out(folder, rank, times, capsys, monkeypatch):
+    monkeypatch.setattr(policy_eval, "start_ranks", lambda options: replace(small.ALONE, rank=rank))
+    lengths = sorted(len(example) for example in small.examples(WORDS))
+    more = ["--model-path", folder / "run" / "model_5.pt", "--split", "train", "--row-length", lengths[-1] - 1]
+    policy_eval.main([*words(folder, *more), "--log-level", "info"])
+    assert capsys.readouterr().err.count("transitions left out as too long") == times
 
 
 def test_what_cannot_be_judged_is_named(folder, tmp_path):
