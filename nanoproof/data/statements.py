@@ -12,16 +12,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.lean.lexical import NAME_REST, NAME_START, find_top_level, mask
+from nanoproof.lean.lexical import ATOM, NAME_START, find_top_level, mask
 
-_ATOM = f"[{NAME_START}][{NAME_REST}]*"
-_PART = f"(?:{_ATOM}|[0-9]+|«[^»\\n]*»)"
-_NAME = rf"(?:«[^»\n]*»|{_ATOM})(?:\.{_PART})*"
+_PART = f"(?:{ATOM}|[0-9]+|«[^«»\\n]*»)"
+_NAME = rf"(?:«[^«»\n]*»|{ATOM})(?:\.{_PART})*"
 _DECLARATION = re.compile(
     rf"(?<![\w.'«])(?P<keyword>theorem|lemma|example|def)(?![\w.'])(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?"
 )
 _HEAD = re.compile(
-    r"\s*(?:(?:set_option|open)\s[^\n]*?\sin\s+)*(?:@\[[^\n]*\]\s*)?"
+    r"\s*(?:(?:set_option|open)\s[^\n]*\sin\s+)?(?:@\[[^\n]*\]\s*)?"
     r"(?:(?:private|protected|noncomputable|nonrec|unsafe|public)\s+)*"
 )
 _SCOPE = re.compile(r"^[ \t]*(?P<keyword>namespace|end|section)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE)
@@ -30,12 +29,15 @@ _COMMAND = re.compile(
     r"|set_option|variable|universe|attribute|notation|macro|syntax|structure|class|inductive|axiom)(?![\w.']))",
     re.MULTILINE,
 )
-_BRANCH = re.compile(r"\n\s*\|")
+_BRANCH = re.compile(r"\n[ \t]*\|")
 _TOKEN = re.compile(
-    rf"{_ATOM}(?:\.{_PART})*|«[^»\n]*»|[0-9]+(?:\.[0-9]+)?|<->|->|<-|<=|>=|!=|=>|:=|/\\|\\/|∃!|\.\.\.?|\S"
+    rf"{ATOM}(?:\.{_PART})*|«[^«»\n]*»|[0-9]+(?:\.[0-9]+)?|<->|->|<-|<=|>=|!=|=>|:=|/\\|\\/|∃!|\.\.\.?|\S"
 )
 _WORD = re.compile(r"\w+|[^\w\s]")
 _FIRST = re.compile(f"[{NAME_START}«]")
+
+LONGEST = 20_000
+"""Characters of the longest statement that has a normal form."""
 
 _PLAIN = {"->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "=>": "↦", "/\\": "∧", "\\/": "∨", "<->": "↔"}
 _PLAIN |= {"λ": "fun", "Real": "ℝ", "Nat": "ℕ", "Int": "ℤ", "Rat": "ℚ", "Complex": "ℂ"}
@@ -123,7 +125,9 @@ def name_keys(full_name: str) -> set[str]:
 
 
 def normal_form(statement: str) -> str:
-    """The normal form of a statement: what stands between a theorem's name and its proof. "" if there is none."""
+    """The normal form of a statement: what stands between a theorem's name and its proof. "" for a very long one."""
+    if len(statement) > LONGEST:
+        return ""
     tokens = [_PLAIN.get(token, token) for token in _TOKEN.findall(mask(statement))]
     groups, conclusion = _telescope(tokens)
     tokens = [token for group in groups for token in group] + [":", *conclusion] if conclusion else tokens

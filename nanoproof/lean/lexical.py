@@ -21,7 +21,7 @@ _SKIPPED = re.compile(
     | (?P<raw>\br(?P<hashes>\#*)"(?s:.*?)(?:"(?P=hashes)|\Z))
     | (?P<string>"(?:[^"\\]|\\.)*(?:"|\Z))
     | (?P<char>'(?:"|\\"|--)')
-    | (?P<quoted>«[^»\n]*»)
+    | (?P<quoted>«[^«»\n]*»)
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -1,8 +1,11 @@
 """leangithubraw: addresses, clones, licences, and which files are text that people wrote."""
 
+import gzip
 import os
 import subprocess
 import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psutil
@@ -13,6 +16,8 @@ from nanoproof.data.midtrain.build import LIST
 from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, opened, read_list
 from nanoproof.data.midtrain.lean_files import decode, refused_path, refused_text
 from nanoproof.data.midtrain.licences import Licences, guess, is_licence_file
+from nanoproof.data.midtrain.refine import examine
+from nanoproof.data.overlap import Index
 from tests.data.repositories import make_repository
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -136,6 +141,65 @@ def test_git_that_hangs_is_ended_at_its_deadline_with_all_it_started(tmp_path: P
         git(["-c", alias, "hang"], 60, stop)
 
 
+class GitHost(BaseHTTPRequestHandler):
+    """Git's own server behind plain HTTP; what is below /private asks for a password."""
+
+    root = Path()
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        if path.startswith("/private"):
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Basic")
+            self.end_headers()
+            return
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        environment = {"GIT_PROJECT_ROOT": str(self.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path}
+        environment |= {"QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_LENGTH": str(len(body))}
+        environment |= {"CONTENT_TYPE": self.headers.get("Content-Type") or "", "PATH": os.environ["PATH"]}
+        environment["GIT_PROTOCOL"] = self.headers.get("Git-Protocol") or ""
+        answer = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True).stdout
+        head, _, content = answer.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_POST = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def git_host(tmp_path: Path) -> Iterator[str]:
+    """The address of a host of the repositories below the test's folder."""
+    handler = type("Handler", (GitHost,), {"root": tmp_path})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def test_repositories_are_cloned_over_http_without_history_and_without_questions(tmp_path: Path, git_host: str) -> None:
+    work = make_repository(tmp_path / "work", {"A.lean": "def a := 1", "Big.lean": "-- x\n" * MAX_BYTES})
+    make_repository(work, {"A.lean": "def a := 2"})
+    subprocess.run(["git", "clone", "--quiet", "--bare", work, tmp_path / "bare.git"], check=True)
+    subprocess.run(["git", "-C", tmp_path / "bare.git", "config", "uploadpack.allowFilter", "true"], check=True)
+    assert files_of(f"{git_host}/bare.git", tmp_path / "kept")[1] == {"A.lean": b"def a := 2", "Big.lean": None}
+    count = subprocess.run(["git", "-C", tmp_path / "kept", "rev-list", "--count", "HEAD"], capture_output=True)
+    assert count.stdout.strip() == b"1"
+    for wrong in ("gone.git", "private/x.git"):
+        with pytest.raises(CloneError, match=r"^fatal: [^\n]+$"):
+            files_of(f"{git_host}/{wrong}")
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Licences
 
@@ -212,3 +276,13 @@ def test_text_is_utf8_with_unix_line_ends_or_refused() -> None:
     assert decode(b"\xff\xfe")[1] == "invalid UTF-8"
     assert decode(b"a\0b")[1] == "binary"
     assert decode(b"version https://git-lfs.github.com/spec/v1\n")[1] == "pointer to a large file"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece", ["\n", "«", "/-", "@[", "∀ x : T, ", "open a in ", "a.", "{x : N} ", "\n  | a => |b", '"']
+)
+def test_the_time_to_look_at_a_hostile_file_grows_with_its_size_only(piece: str) -> None:
+    text = "theorem t : " + piece * (600_000 // len(piece))  # minutes, if it grew with the square
+    assert refused_text(text) in ("", "data in very long lines")
+    assert examine(text, Index([])).findings == ()

@@ -82,7 +82,7 @@ def benchmark_index() -> tuple[Index, dict[str, str]]:
 
 def examine(text: str, index: Index | None) -> Examined:
     """Look at one file. `code` is a hash of the text without comments and with single spaces."""
-    code = " ".join(re.sub(r"(?m)^\s*import\s.*$", "", mask(text)).split())
+    code = " ".join(re.sub(r"(?m)^[ \t]*import[ \t].*$", "", mask(text)).split())
     findings: tuple[Finding, ...] = ()
     if index is not None:
         hits = index.hits(document_piece(text, "", with_words=False))
