@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -198,10 +201,36 @@ def test_checkpoints_are_counted_and_those_without_weights_named(home: Path) -> 
 # -- Lean -----------------------------------------------------------------------------------------------------------
 
 
-def test_each_server_is_told_by_itself() -> None:
-    found = lean.servers(Asked(lean_servers=("127.0.0.1:1", "no:such:address")))
-    assert [each.state for each in found] == ["broken", "broken"]
-    assert "cannot be reached" in found[0].text and "no:such:address" in found[1].text
+STATUS = {"max_processes": 4, "available_processes": 3, "used_processes": 1, "starting_processes": 0, "ready": False}
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server that answers GET /status."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(STATUS).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"127.0.0.1:{http.server_port}"
+    http.shutdown()
+    http.server_close()
+
+
+def test_each_server_is_told_by_itself(server: str) -> None:
+    found = lean.servers(Asked(lean_servers=("127.0.0.1:1", server, "no:such:address")))
+    assert [each.state for each in found] == ["broken", "ok", "broken"]
+    assert "127.0.0.1:1 cannot be reached" in found[0].text and "no:such:address" in found[2].text
+    assert found[1].text == f"{server}: 4 processes, 3 available, 1 used, 0 starting, not ready yet"
 
 
 def test_a_project_says_its_lean_and_what_is_not_set_up(home: Path, tmp_path: Path) -> None:

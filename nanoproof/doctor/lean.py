@@ -2,13 +2,15 @@
 
 import os
 import time
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.common.terminal import size
 from nanoproof.doctor.report import Asked, Finding, attempt, describe
+
+if TYPE_CHECKING:
+    from nanoproof.lean.fleet import ServerReport
 
 PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
 BUILD = "python -m nanoproof.lean.nanolean build"
@@ -37,17 +39,35 @@ def servers(asked: Asked) -> list[Finding]:
     if not asked.lean_servers:
         text = "none given (--lean-servers HOST:PORT); RL and evaluation start the embedded prover then"
         return [Finding("lean servers", "absent", text)]
-    return [attempt("lean servers", partial(_server, address, asked.lean_token)) for address in asked.lean_servers]
+    try:
+        return _servers(asked)
+    except Exception as error:
+        return [Finding("lean servers", "broken", describe(error))]
 
 
-def _server(address: str, token: str | None) -> Finding:
+def _servers(asked: Asked) -> list[Finding]:
+    """All at the same time: a dead one may take seconds."""
+    from nanoproof.lean.address import parse_address
+    from nanoproof.lean.errors import LeanError
     from nanoproof.lean.fleet import LeanFleet
 
-    report = LeanFleet([address], token).statuses()[0]
-    if report.status is None:
+    findings, addresses = [], []
+    for text in asked.lean_servers:
+        try:
+            addresses.append(parse_address(text))
+        except LeanError as error:
+            findings.append(Finding("lean servers", "broken", str(error)))
+    return [_server(report) for report in LeanFleet(addresses, asked.lean_token).statuses()] + findings
+
+
+def _server(report: "ServerReport") -> Finding:
+    address, status = report.address, report.status
+    if status is None:
         start = "python -m nanoproof.lean.server --project-path DIR --repl-exe repl/.lake/build/bin/repl"
-        return Finding("lean servers", "broken", f"{address}: {report.error.removeprefix(address + ': ')}", start)
-    return Finding("lean servers", "ok", f"{address}: {_processes(report.status)}")
+        return Finding("lean servers", "broken", report.error, start)
+    if status["max_processes"] == 0:
+        return Finding("lean servers", "broken", f"{address}: it has no processes (--max-processes)")
+    return Finding("lean servers", "ok", f"{address}: {_processes(status)}")
 
 
 def _processes(status: dict[str, Any]) -> str:
@@ -57,6 +77,8 @@ def _processes(status: dict[str, Any]) -> str:
         for name in ("available", "used", "starting")
         if f"{name}_processes" in status
     ]
+    if status.get("ready") is False:
+        words.append("not ready yet")
     ram = status.get("ram")
     if isinstance(ram, dict) and isinstance(ram.get("available_bytes"), (int, float)):
         words.append(f"{size(ram['available_bytes'])} of memory available")
