@@ -272,7 +272,9 @@ def test_the_embedded_prover_will_do_for_its_own_data_only() -> None:
 
 def test_one_of_several_servers_that_does_not_answer_is_missing() -> None:
     up, down = Finding("lean servers", "ok", "a"), Finding("lean servers", "broken", "b")
-    assert missing_for([("lean servers",)], [up, down]) == ["lean servers"]
+    for found in ([up, down], [down, up]):
+        assert missing_for([("lean servers",)], found) == ["lean servers"]
+    assert missing_for([("lean servers",)], [up, up]) == []
 
 
 def test_a_tokenizer_or_a_checkpoint_will_do_for_finetuning() -> None:
