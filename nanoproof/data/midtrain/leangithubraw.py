@@ -28,8 +28,8 @@ from nanoproof.data.midtrain.build import NAME, BuildConfig, build
 from nanoproof.data.midtrain.collect import COLUMNS, READ_ROWS
 from nanoproof.gpt.tokenizer import Tokenizer
 
-BYTES_PER_TOKEN = 2.9
-"""Of Lean text, about: for the estimate of `stats`."""
+BYTES_PER_TOKEN = 2.4
+"""Of Lean text, about, with GPT-2's vocabulary and our symbols: for the estimate of `stats`."""
 SHOWN = 5
 
 
