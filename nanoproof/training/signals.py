@@ -19,8 +19,8 @@ REPEAT_SECONDS = 1.0
 class StopSignal:
     """Whether SIGINT or SIGTERM asked this run to end. A second one ends the process at once.
 
-    A thread of its own reads the signals, so that the second one counts even while the main thread waits inside a
-    kernel or for another rank.
+    The second one is a thread's to read, so that it counts even while the main thread waits inside a kernel or for
+    another rank.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class StopSignal:
         previous = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
         self._undo = [lambda: signal.set_wakeup_fd(previous), theirs.close]
         for number in (signal.SIGINT, signal.SIGTERM):
-            handler = signal.signal(number, lambda *_: None)
+            handler = signal.signal(number, self._receive)
             self._undo.insert(0, partial(signal.signal, number, handler))
         threading.Thread(target=self._listen, args=(ours,), name="signals", daemon=True).start()
         return self
@@ -43,6 +43,9 @@ class StopSignal:
         """Give both signals back."""
         for undo in self._undo:
             undo()
+
+    def _receive(self, *_: object) -> None:
+        self.received = True
 
     def _listen(self, ours: socket.socket) -> None:
         first: float | None = None
@@ -53,7 +56,7 @@ class StopSignal:
                 if numbers and first is not None and now - first > REPEAT_SECONDS:
                     os._exit(128 + numbers[-1])
                 if numbers and first is None:
-                    first, self.received = now, True
+                    first = now
 
     def agreed(self, device: torch.device) -> bool:
         """Whether any rank was asked to end (a collective), so that all end after the same step."""

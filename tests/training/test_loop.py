@@ -13,6 +13,7 @@ from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import read_manifest
 from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.training.schedule import Trigger
+from nanoproof.training.signals import StopSignal
 from tests.training import small, toy_loop
 
 MODEL = ["--depth", "1", "--aspect-ratio", "16", "--head-dim", "16", "--sequence-len", "32", "--device-type", "cpu"]
@@ -139,6 +140,12 @@ def test_a_signal_to_one_of_two_ranks_stops_both_after_the_same_step(words, tmp_
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert read_manifest(tmp_path / "run")["step"] == 3
+
+
+def test_a_signal_is_known_as_soon_as_it_comes():
+    with StopSignal() as stop:
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.received
 
 
 def test_handlers_are_given_back(words):
