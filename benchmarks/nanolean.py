@@ -25,9 +25,9 @@ import psutil
 
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.data.library_proofs import tactic_proofs
 from nanoproof.data.nanolean import list_theorems
-from nanoproof.data.problem import Step
+from nanoproof.data.nanolean.library_proofs import tactic_proofs
+from nanoproof.data.nanolean.problem import Step
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion

@@ -20,13 +20,13 @@ from pathlib import Path
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.data.finishers import is_trivial, trivial_filter
-from nanoproof.data.generate import FAMILIES, LEVELS, family_problems
-from nanoproof.data.library_proofs import Entry, tactic_proofs
 from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
-from nanoproof.data.problem import level_of_size, render
-from nanoproof.data.replay import ReplayError, library, replay, start
-from nanoproof.data.statement_key import library_keys, statement_key
+from nanoproof.data.nanolean.finishers import is_trivial, trivial_filter
+from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
+from nanoproof.data.nanolean.library_proofs import Entry, tactic_proofs
+from nanoproof.data.nanolean.problem import level_of_size, render
+from nanoproof.data.nanolean.replay import ReplayError, library, replay, start
+from nanoproof.data.nanolean.statement_key import library_keys, statement_key
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion

@@ -64,7 +64,7 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
     """The report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
     key: Key = None
     if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
-        from nanoproof.data.statement_key import statement_key  # it loads the embedded prover
+        from nanoproof.data.nanolean.statement_key import statement_key  # it loads the embedded prover
 
         key = statement_key
     index = Index(read_set(b, key, by_statement=True))

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.data.augment import AugmentConfig, augment, augment_transition
-from nanoproof.data.generate import FAMILIES
 from nanoproof.data.lean_words import rename_words, words_of
-from nanoproof.data.library_proofs import library_proofs
 from nanoproof.data.name_pools import kind_of
-from nanoproof.data.problem import Step, chain
-from nanoproof.data.replay import library, start
+from nanoproof.data.nanolean.generate import FAMILIES
+from nanoproof.data.nanolean.library_proofs import library_proofs
+from nanoproof.data.nanolean.problem import Step, chain
+from nanoproof.data.nanolean.replay import library, start
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.lean.state import Hypothesis, ProofState, parse_state

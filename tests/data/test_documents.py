@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data import nanolean_text
 from nanoproof.data.catalog import how_to_get
 from nanoproof.data.documents import Documents, text_corpus
 from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
+from nanoproof.data.nanolean import text as nanolean_text
 from nanoproof.data.text_files import TextFile, cut_text, open_text_file
 
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from nanoproof.data import nanolean
-from nanoproof.data.finishers import FINISHERS, finisher_of, is_trivial
-from nanoproof.data.generate import family_problems
-from nanoproof.data.nanolean_make import Quota, make_family
-from nanoproof.data.replay import start
+from nanoproof.data.nanolean import __main__ as command
+from nanoproof.data.nanolean.finishers import FINISHERS, finisher_of, is_trivial
+from nanoproof.data.nanolean.generate import family_problems
+from nanoproof.data.nanolean.make import Quota, make_family
+from nanoproof.data.nanolean.replay import start
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.nanolean.tactic_state import run_tactic
@@ -65,7 +65,7 @@ def test_statements_to_be_proved_are_not_trivial_unless_asked_for(library: EnvSt
 
 
 def test_generate_prints_problems_with_their_proofs(capsys: pytest.CaptureFixture[str]) -> None:
-    nanolean.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
+    command.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2
     for row in rows:

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from nanoproof.data.generate import FAMILIES, LEVELS, family_problems
-from nanoproof.data.generate_terms import FALSE, Formula, arg, atom, show, substitute, var
-from nanoproof.data.intuitionistic import holds
-from nanoproof.data.logic_search import LogicSearch
-from nanoproof.data.problem import Names, Step, chain, level_of_size, render
-from nanoproof.data.replay import replay, start
+from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula, arg, atom, show, substitute, var
+from nanoproof.data.nanolean.intuitionistic import holds
+from nanoproof.data.nanolean.logic_search import LogicSearch
+from nanoproof.data.nanolean.problem import Names, Step, chain, level_of_size, render
+from nanoproof.data.nanolean.replay import replay, start
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import load_library

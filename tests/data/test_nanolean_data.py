@@ -11,14 +11,15 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
-from nanoproof.data import nanolean
-from nanoproof.data.generate import LEVELS
-from nanoproof.data.library_proofs import library_proofs
+from nanoproof.data.nanolean import __main__ as command
 from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems
-from nanoproof.data.nanolean_make import QUOTAS, Quota, make, make_library
-from nanoproof.data.problem import Step
-from nanoproof.data.replay import ReplayError, replay, start
-from nanoproof.data.statement_key import library_keys, statement_key
+from nanoproof.data.nanolean import made as data
+from nanoproof.data.nanolean.generate import LEVELS
+from nanoproof.data.nanolean.library_proofs import library_proofs
+from nanoproof.data.nanolean.make import QUOTAS, Quota, make, make_library
+from nanoproof.data.nanolean.problem import Step
+from nanoproof.data.nanolean.replay import ReplayError, replay, start
+from nanoproof.data.nanolean.statement_key import library_keys, statement_key
 from nanoproof.data.statements import declared_statements, normal_form
 from nanoproof.data.transitions import read_transitions
 from nanoproof.lean.nanolean.env_state import EnvState
@@ -204,8 +205,8 @@ def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_
             (directory / "manifest.json").write_text("{}")
 
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(nanolean, "make", fake_make)
-    directories = {nanolean.ensure_made() for _ in range(3)}
+    monkeypatch.setattr(data, "make", fake_make)
+    directories = {data.ensure_made() for _ in range(3)}
     assert len(directories) == 1 and len(calls) == 2
 
 
@@ -230,7 +231,7 @@ def test_a_split_spreads_over_levels_and_any_beginning_of_it_does_too(split: str
 
 
 def test_reference_proofs_are_nowhere_in_the_package() -> None:
-    package = Path(nanolean.__file__).parents[1]
+    package = Path(data.__file__).parents[2]
     assert PROOFS.parts[-3] == "tests"
     assert not [path for path in package.rglob("*") if "benchmark" in path.name]
 
@@ -265,17 +266,17 @@ def test_the_command_prints_theorems_as_json_lines() -> None:
 def test_transitions_are_copied_where_they_are_wanted(
     monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nanolean, "ensure_made", lambda seed, workers: made)
-    nanolean.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
+    monkeypatch.setattr(command, "ensure_made", lambda seed, workers: made)
+    command.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):
-        nanolean.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
+        command.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
 
 
 def test_all_that_the_generator_imports_decides_what_the_data_is_and_nothing_else_does() -> None:
-    root = Path(nanolean.__file__).parents[2]
+    root = Path(data.__file__).parents[3]
     kept_only = ("nanoproof.common", "nanoproof.lean.errors", "nanoproof.lean.theorem")
-    imported, waiting = set[Path](), ["nanoproof.data.nanolean"]
+    imported, waiting = set[Path](), ["nanoproof.data.nanolean.made"]
     while waiting:
         name = waiting.pop()
         file = root / f"{name.replace('.', '/')}.py"
@@ -284,28 +285,28 @@ def test_all_that_the_generator_imports_decides_what_the_data_is_and_nothing_els
         imported.add(file)
         found = re.findall(r"^ *from (nanoproof[\w.]*) import", file.read_text("utf-8"), re.MULTILINE)
         waiting += [other for other in found if not other.startswith("nanoproof.lean.nanolean")]
-    named = {file for file in nanolean.makers() if file.suffix == ".py" and PACKAGE not in file.parents}
+    named = {file for file in data.makers() if file.suffix == ".py" and PACKAGE not in file.parents}
     assert named == imported
 
 
 def test_the_data_is_made_anew_when_a_file_that_makes_it_is_edited(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    room = shutil.copytree(Path(nanolean.__file__).parent, tmp_path / "data")
-    monkeypatch.setattr(nanolean, "__file__", str(room / "nanolean.py"))
+    room = shutil.copytree(Path(data.__file__).parent, tmp_path / "nanolean")
+    monkeypatch.setattr(data, "__file__", str(room / "made.py"))
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(nanolean, "make", lambda directory, *_: atomic_write_json(directory / "manifest.json", {}))
-    first = nanolean.ensure_made()
-    for name in ("transitions", "documents", "packing", "a_new_one"):
+    monkeypatch.setattr(data, "make", lambda directory, *_: atomic_write_json(directory / "manifest.json", {}))
+    first = data.ensure_made()
+    for name in ("__init__", "__main__", "text"):
         with open(room / f"{name}.py", "a") as file:
             file.write("# edited\n")
-    assert nanolean.ensure_made() == first
+    assert data.ensure_made() == first
     made = {first}
-    for name in ("nanolean_make", "generate_order", "problem"):
+    for name in ("make", "generate_order", "problem", "a_new_one"):
         with open(room / f"{name}.py", "a") as file:
             file.write("# edited\n")
-        made.add(nanolean.ensure_made())
-    assert len(made) == 4
+        made.add(data.ensure_made())
+    assert len(made) == 5
 
 
 def test_the_generator_needs_no_torch() -> None:

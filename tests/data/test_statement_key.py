@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from nanoproof.data.generate import FAMILIES, family_problems
-from nanoproof.data.generate_mix import _renamed_apart, used_names
-from nanoproof.data.statement_key import statement_key
+from nanoproof.data.nanolean.generate import FAMILIES, family_problems
+from nanoproof.data.nanolean.generate_mix import _renamed_apart, used_names
+from nanoproof.data.nanolean.statement_key import statement_key
 from nanoproof.lean.errors import SourceError
 
 

@@ -7,7 +7,7 @@ as that text, and the augmented tactic does on it what the tactic did, the augme
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nanoproof.data.problem import Step
+from nanoproof.data.nanolean.problem import Step
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.nanolean.errors import ProofError
 from nanoproof.lean.nanolean.kernel.expr import (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, match, show, substitute, variables
-from nanoproof.data.intuitionistic import holds
-from nanoproof.data.problem import Names, Step
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, match, show, substitute, variables
+from nanoproof.data.nanolean.intuitionistic import holds
+from nanoproof.data.nanolean.problem import Names, Step
 
 MAX_NODES = 800
 # Names for what quantifiers bring into scope; those bound in the statement are taken already: nothing is captured.

@@ -5,7 +5,7 @@ Every rule makes the sequent smaller in a well-founded order, so the procedure e
 
 from functools import lru_cache
 
-from nanoproof.data.generate_terms import FALSE, Formula
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula
 
 
 @lru_cache(maxsize=100_000)

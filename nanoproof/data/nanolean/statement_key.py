@@ -9,7 +9,7 @@ It is computed from the statement as NanoLean elaborates it.
 
 from dataclasses import dataclass, field
 
-from nanoproof.data.replay import library
+from nanoproof.data.nanolean.replay import library
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.nanolean.commands.messages import LineMap
 from nanoproof.lean.nanolean.commands.runner import run_text

@@ -3,9 +3,16 @@
 import random
 from dataclasses import dataclass
 
-from nanoproof.data.generate_terms import Formula, Term, num, replace, show, subterms, var, variables
-from nanoproof.data.problem import Names, Problem, Step, chain, nat_variables
-from nanoproof.data.rewriting import LAWS, Rewrite, expression, has_ground_operation, rewrites, shortest_arguments
+from nanoproof.data.nanolean.generate_terms import Formula, Term, num, replace, show, subterms, var, variables
+from nanoproof.data.nanolean.problem import Names, Problem, Step, chain, nat_variables
+from nanoproof.data.nanolean.rewriting import (
+    LAWS,
+    Rewrite,
+    expression,
+    has_ground_operation,
+    rewrites,
+    shortest_arguments,
+)
 
 MAX_TERM_CHARACTERS = 34
 

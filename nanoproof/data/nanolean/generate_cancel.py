@@ -2,10 +2,10 @@
 
 import random
 
-from nanoproof.data.generate_order import Derivation, finish
-from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, num, show, var
-from nanoproof.data.problem import Names, Problem, Step, chain
-from nanoproof.data.rewriting import expression
+from nanoproof.data.nanolean.generate_order import Derivation, finish
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, num, show, var
+from nanoproof.data.nanolean.problem import Names, Problem, Step, chain
+from nanoproof.data.nanolean.rewriting import expression
 
 
 def _cancel_lemma(relation: str, side: str) -> str:

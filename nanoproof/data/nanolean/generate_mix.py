@@ -5,13 +5,13 @@ import random
 import re
 from collections.abc import Callable
 
-from nanoproof.data.generate_cancel import cancel_problem, exists_problem
-from nanoproof.data.generate_equations import equation_problem, identity_problem
-from nanoproof.data.generate_induction import induction_problem
-from nanoproof.data.generate_logic import pred_problem, prop_problem
-from nanoproof.data.generate_order import divides_problem, order_problem
-from nanoproof.data.generate_terms import Formula, atom, show, subterms
-from nanoproof.data.problem import Problem, Step, render
+from nanoproof.data.nanolean.generate_cancel import cancel_problem, exists_problem
+from nanoproof.data.nanolean.generate_equations import equation_problem, identity_problem
+from nanoproof.data.nanolean.generate_induction import induction_problem
+from nanoproof.data.nanolean.generate_logic import pred_problem, prop_problem
+from nanoproof.data.nanolean.generate_order import divides_problem, order_problem
+from nanoproof.data.nanolean.generate_terms import Formula, atom, show, subterms
+from nanoproof.data.nanolean.problem import Problem, Step, render
 
 Generator = Callable[[random.Random, int], Problem | None]
 

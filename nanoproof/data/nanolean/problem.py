@@ -7,7 +7,7 @@ import itertools
 import random
 from dataclasses import dataclass, field
 
-from nanoproof.data.generate_terms import Formula, show, variables
+from nanoproof.data.nanolean.generate_terms import Formula, show, variables
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nanoproof.data.generate_terms import FALSE, Formula, Term, arg, num, show, var
-from nanoproof.data.problem import Names, Problem, Step, nat_variables
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, num, show, var
+from nanoproof.data.nanolean.problem import Names, Problem, Step, nat_variables
 
 MAX_SIDE_CHARACTERS = 22
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from nanoproof.common.files import read_jsonl
 from nanoproof.data.leantree import stated
-from nanoproof.data.nanolean import transitions_file
-from nanoproof.data.problem import Step, render
+from nanoproof.data.nanolean.made import transitions_file
+from nanoproof.data.nanolean.problem import Step, render
 from nanoproof.data.transitions import VALID_FRACTION
 from nanoproof.lean.nanolean.loader import library_files
 

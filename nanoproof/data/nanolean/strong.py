@@ -6,7 +6,7 @@ learning to find out.
 
 import random
 
-from nanoproof.data.problem import Problem, Step, render
+from nanoproof.data.nanolean.problem import Problem, Step, render
 
 _ADD = "simp [Nat.add_comm, Nat.add_left_comm, Nat.add_assoc]"
 _MUL = "simp [Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc]"

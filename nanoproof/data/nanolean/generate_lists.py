@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nanoproof.data.generate_terms import Formula, Term, num, raw, show, subterms, var, variables
-from nanoproof.data.problem import Problem, Step, chain
-from nanoproof.data.rewriting import Law, Rewrite, instances, least_arguments
+from nanoproof.data.nanolean.generate_terms import Formula, Term, num, raw, show, subterms, var, variables
+from nanoproof.data.nanolean.problem import Problem, Step, chain
+from nanoproof.data.nanolean.rewriting import Law, Rewrite, instances, least_arguments
 
 _A, _B, _C, _F = var("?a"), var("?b"), var("?c"), var("?f")
 NIL = var("[]")  # in this notation a name like others

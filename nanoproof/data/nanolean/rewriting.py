@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.data.generate_terms import (
+from nanoproof.data.nanolean.generate_terms import (
     NUMBER_OPS,
     Term,
     arg,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nanoproof.data.replay import start
+from nanoproof.data.nanolean.replay import start
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.errors import ProofError
 from nanoproof.lean.nanolean.tactic_state import TacticState, run_tactic

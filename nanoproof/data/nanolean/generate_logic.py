@@ -2,10 +2,10 @@
 
 import random
 
-from nanoproof.data.generate_terms import FALSE, Formula, atom, show, substitute, var
-from nanoproof.data.intuitionistic import holds
-from nanoproof.data.logic_search import LogicSearch, scope
-from nanoproof.data.problem import Names, Problem
+from nanoproof.data.nanolean.generate_terms import FALSE, Formula, atom, show, substitute, var
+from nanoproof.data.nanolean.intuitionistic import holds
+from nanoproof.data.nanolean.logic_search import LogicSearch, scope
+from nanoproof.data.nanolean.problem import Names, Problem
 
 MAX_BUDGET = 14
 MAX_CHARACTERS = 96

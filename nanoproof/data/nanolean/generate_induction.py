@@ -3,8 +3,8 @@
 import random
 from collections.abc import Callable
 
-from nanoproof.data.generate_terms import Formula, Term, arg, num, show, substitute, var
-from nanoproof.data.problem import Names, Problem, Step, chain
+from nanoproof.data.nanolean.generate_terms import Formula, Term, arg, num, show, substitute, var
+from nanoproof.data.nanolean.problem import Names, Problem, Step, chain
 
 _SUCC = num(1)
 

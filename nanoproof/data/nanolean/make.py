@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line
-from nanoproof.data.finishers import trivial_filter
-from nanoproof.data.generate import LEVELS, Named, family_problems, shown_problems
-from nanoproof.data.library_proofs import library_proofs
-from nanoproof.data.replay import Node, ReplayError, closed_by, library, replay, start, theorem_record
-from nanoproof.data.statement_key import library_keys
-from nanoproof.data.strong import strong_proof
+from nanoproof.data.nanolean.finishers import trivial_filter
+from nanoproof.data.nanolean.generate import LEVELS, Named, family_problems, shown_problems
+from nanoproof.data.nanolean.library_proofs import library_proofs
+from nanoproof.data.nanolean.replay import Node, ReplayError, closed_by, library, replay, start, theorem_record
+from nanoproof.data.nanolean.statement_key import library_keys
+from nanoproof.data.nanolean.strong import strong_proof
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 

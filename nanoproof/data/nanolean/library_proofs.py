@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
-from nanoproof.data.problem import Step
-from nanoproof.data.statement_key import statement_key
+from nanoproof.data.nanolean.problem import Step
+from nanoproof.data.nanolean.statement_key import statement_key
 from nanoproof.lean.nanolean.loader import library_files
 from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.nanolean.syntax import (

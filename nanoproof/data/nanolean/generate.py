@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nanoproof.data.generate_cancel import cancel_problem, exists_problem
-from nanoproof.data.generate_equations import equation_problem, identity_problem
-from nanoproof.data.generate_induction import induction_problem
-from nanoproof.data.generate_lists import list_problem
-from nanoproof.data.generate_logic import pred_problem, prop_problem
-from nanoproof.data.generate_mix import mixed_problem
-from nanoproof.data.generate_order import divides_problem, order_problem
-from nanoproof.data.problem import Problem
-from nanoproof.data.statement_key import statement_key
+from nanoproof.data.nanolean.generate_cancel import cancel_problem, exists_problem
+from nanoproof.data.nanolean.generate_equations import equation_problem, identity_problem
+from nanoproof.data.nanolean.generate_induction import induction_problem
+from nanoproof.data.nanolean.generate_lists import list_problem
+from nanoproof.data.nanolean.generate_logic import pred_problem, prop_problem
+from nanoproof.data.nanolean.generate_mix import mixed_problem
+from nanoproof.data.nanolean.generate_order import divides_problem, order_problem
+from nanoproof.data.nanolean.problem import Problem
+from nanoproof.data.nanolean.statement_key import statement_key
 
 LEVELS = (1, 2, 3, 4, 5, 6)
 FAMILIES: dict[str, Callable[[random.Random, int], Problem | None]] = {
