@@ -1,10 +1,13 @@
-"""Shared by all tests: one thread for torch, and a home of its own for what is written by default."""
+"""Shared by all tests: one thread for torch, Ctrl-C as it is at a terminal, and a home of its own for what is written."""
 
 import os
+import signal
 
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
