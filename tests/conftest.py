@@ -1,4 +1,4 @@
-"""Shared by all tests: one thread for torch, Ctrl-C as it is at a terminal, and a home of its own for what is written."""
+"""Shared by all tests: one thread for torch, Ctrl-C as at a terminal, and a home of its own for what is written."""
 
 import os
 import signal
