@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,14 +20,6 @@ from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 from tests.nanolean.library import base
 
 COMMAND = [sys.executable, "-m", "nanoproof.lean.nanolean"]
-
-
-@pytest.fixture(autouse=True)
-def interruptible() -> Iterator[None]:
-    """Ctrl-C works in these tests and their children also where the tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def talk(*lines: str) -> list[str]:
@@ -187,6 +179,14 @@ class Terminal:
     def send(self, text: str) -> None:
         os.write(self.fd, text.encode())
 
+    def interrupt(self, text: str) -> None:
+        """Ctrl-C, again where the terminal swallowed it: what is typed before readline is ready can get lost."""
+        while True:
+            self.send("\x03")
+            if select.select([self.fd], [], [], 10)[0]:
+                self.until(text)
+                return
+
     def close(self) -> None:
         os.close(self.fd)
         os.kill(self.pid, signal.SIGKILL)
@@ -201,8 +201,7 @@ def test_a_session_works_on_a_terminal_and_keeps_its_history(tmp_path):
         terminal.until("nanolean> ")
         terminal.send("theorem t (n : Nat) :\n")
         terminal.until("... ")
-        terminal.send("\x03")
-        terminal.until("nanolean> ")
+        terminal.interrupt("nanolean> ")
         terminal.send("theorem t (n : Nat) : n = n\n")
         terminal.until("⊢ n = n")
         terminal.send("rfl\n")

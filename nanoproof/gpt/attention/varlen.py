@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn.attention.varlen import varlen_attn
 
 from nanoproof.gpt.attention.contract import Attend
 from nanoproof.gpt.layout import RowLayout
@@ -30,21 +29,26 @@ from nanoproof.gpt.layout import RowLayout
 Kernel = Callable[..., torch.Tensor]
 
 
-def flash_kernel(
-    q_MHD: torch.Tensor,
-    k_GKD: torch.Tensor,
-    v_GKD: torch.Tensor,
-    cu_q: torch.Tensor,
-    cu_k: torch.Tensor,
-    max_q: int,
-    max_k: int,
-    window: tuple[int, int],
-) -> torch.Tensor:
-    """torch's varlen attention."""
-    gqa = q_MHD.shape[1] != k_GKD.shape[1]
-    y_MHD = varlen_attn(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window_size=window, enable_gqa=gqa)
-    assert isinstance(y_MHD, torch.Tensor)
-    return y_MHD
+def flash_kernel() -> Kernel:
+    """torch's varlen attention. Importing it loads torch's compiler, which programs on a CPU do without."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    def kernel(
+        q_MHD: torch.Tensor,
+        k_GKD: torch.Tensor,
+        v_GKD: torch.Tensor,
+        cu_q: torch.Tensor,
+        cu_k: torch.Tensor,
+        max_q: int,
+        max_k: int,
+        window: tuple[int, int],
+    ) -> torch.Tensor:
+        gqa = q_MHD.shape[1] != k_GKD.shape[1]
+        y_MHD = varlen_attn(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window_size=window, enable_gqa=gqa)
+        assert isinstance(y_MHD, torch.Tensor)
+        return y_MHD
+
+    return kernel
 
 
 @dataclass(frozen=True)
@@ -188,8 +192,8 @@ class VarlenAttention:
 class VarlenPath:
     """The paths `varlen` and `fa3`, which differ in the kernel that torch calls."""
 
-    def __init__(self, kernel: Kernel = flash_kernel) -> None:
-        self._kernel, self._sizes = kernel, Sizes()
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        self._kernel, self._sizes = kernel or flash_kernel(), Sizes()
 
     def open(
         self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
