@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from flask import Flask
@@ -163,7 +164,8 @@ class HttpServer(TcpWSGIServer):
     def pull_trigger(self) -> None:
         """Wake the thread that runs; once the trigger is closed its descriptor may be another's."""
         if not self.trigger._closed:
-            super().pull_trigger()
+            with suppress(OSError):  # it is being closed at this moment
+                super().pull_trigger()
 
     def _close_sockets(self) -> None:
         self._stopping.set()
