@@ -13,4 +13,7 @@ export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS
 ruff check .
 ruff format --check .
 mypy
-python -m pytest -n 2 --dist loadfile "$@"
+if ! python -m pytest -n 2 --dist loadfile "$@"; then
+    echo "tests that failed beside others are run again by themselves; what fails again is broken"
+    python -m pytest --last-failed --last-failed-no-failures none "$@"
+fi
