@@ -115,11 +115,11 @@ def judge(
 
 def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iterator[str]:
     """Each state, what is done in the data, and what the model says it would do."""
-    room = model.config.sequence_len - SHOWN_TOKENS
-    prompts = [prompt_tokens(tokenizer, item.state, room) for item in items]
-    greedy = SamplingOptions(1, SHOWN_TOKENS, temperature=GREEDY_TEMPERATURE)
+    shown_tokens = min(SHOWN_TOKENS, model.config.sequence_len // 2)  # the state needs room beside them
+    prompts = [prompt_tokens(tokenizer, item.state, model.config.sequence_len - shown_tokens) for item in items]
+    greedy = SamplingOptions(1, shown_tokens, temperature=GREEDY_TEMPERATURE)
     for item, answer in zip(items, Engine(model, tokenizer).generate(prompts, greedy, [0] * len(prompts))):
-        said = tokenizer.decode(answer.samples[0].tokens) if answer.samples else f"(no end in {SHOWN_TOKENS} tokens)"
+        said = tokenizer.decode(answer.samples[0].tokens) if answer.samples else f"(no end in {shown_tokens} tokens)"
         yield f"\n{item.state}\n  data:  {item.tactic}  ({item.depth} to go)"
         yield f"  model: {said}  ({answer.value:.1f} to go)"
 

@@ -30,9 +30,9 @@ def tokenizer() -> Tokenizer:
     return train_tokenizer([item.state + "\n" + item.tactic for item in transitions()], vocab_size=480)
 
 
-def model(words: Tokenizer, seed: int = 0) -> GPT:
+def model(words: Tokenizer, seed: int = 0, sequence_len: int = 128) -> GPT:
     torch.manual_seed(seed)
-    config = GPTConfig(vocab_size=words.vocab_size, depth=2, aspect_ratio=16, head_dim=16, sequence_len=128)
+    config = GPTConfig(vocab_size=words.vocab_size, depth=2, aspect_ratio=16, head_dim=16, sequence_len=sequence_len)
     return GPT.create(config)
 
 

@@ -72,3 +72,8 @@ def test_what_cannot_be_judged_is_named(folder, tmp_path):
         policy_eval.main(words(folder, "--model-path", tmp_path))
     with pytest.raises(UserError, match="no valid transition of at most 16 tokens"):
         policy_eval.main(words(folder, "--model-path", folder / "run", "--row-length", 16))
+
+
+def test_a_model_of_few_positions_is_shown_at_work_too():
+    lines = list(policy_eval.shown(small.model(WORDS, sequence_len=32), WORDS, small.transitions()[:1]))
+    assert lines[1].startswith("  model: ")
