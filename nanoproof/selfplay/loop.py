@@ -104,7 +104,7 @@ class ReinforcementLearning:
         )
         if len(self.sft) == 0:
             raise UserError(f"--sft-data {options.sft_data}: no transition fits in {limits.sequence} tokens")
-        self.sft_sampler = EpochSampler(len(self.sft), run_options.seed)
+        self.sft_sampler = EpochSampler(len(self.sft), run_options.seed, self.sft.fingerprint())
         if self.state.sft_position:
             try:
                 self.sft_sampler.restore(self.state.sft_position)

@@ -1,6 +1,7 @@
 """Which examples go into which step, and what they are made of: a fresh permutation for each epoch, dealt over the
 ranks; each transition augmented anew in each epoch; encoded on a thread while earlier steps train."""
 
+import hashlib
 import random
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,13 @@ class TransitionSet:
     def __len__(self) -> int:
         return len(self.transitions)
 
+    def fingerprint(self) -> int:
+        """A number that tells this set from others: of its states, tactics and depths in their order."""
+        digest = hashlib.sha256()
+        for item in self.transitions:
+            digest.update(f"{item.state}\0{item.tactic}\0{item.depth}\0".encode())
+        return int.from_bytes(digest.digest()[:6], "big")
+
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """The examples of these picks, in their order."""
         plain = [self.transitions[pick.index] for pick in picks]
@@ -108,8 +116,9 @@ class EpochSampler:
     The position is `(epoch, offset)`; `batch(n)` gives the next n indices of the global order, across epochs.
     """
 
-    def __init__(self, size: int, seed: int) -> None:
-        self.size, self.seed = size, seed
+    def __init__(self, size: int, seed: int, fingerprint: int = 0) -> None:
+        """`fingerprint` is that of the set whose indices these are, so that a position in another is refused."""
+        self.size, self.seed, self.fingerprint = size, seed, fingerprint
         self.epoch, self.offset = 0, 0
         self._order = self._permutation()
 
@@ -135,14 +144,17 @@ class EpochSampler:
 
     def state(self) -> dict[str, int]:
         """What `restore` needs to go on from here."""
-        return {"size": self.size, "seed": self.seed, "epoch": self.epoch, "offset": self.offset}
+        position = {"epoch": self.epoch, "offset": self.offset}
+        return {"size": self.size, "seed": self.seed, "fingerprint": self.fingerprint, **position}
 
     def restore(self, state: dict[str, int]) -> None:
-        """Go on from a saved position. Raises ValueError if it is of a set of another size, or of another seed."""
+        """Go on from a saved position. Raises ValueError if it is of another set, or of another seed."""
         if state["size"] != self.size:
             raise ValueError(f"the set has {self.size} examples, the saved position is in one of {state['size']}")
         if state["seed"] != self.seed:
             raise ValueError(f"the seed is {self.seed}, the saved position is in the order of seed {state['seed']}")
+        if state["fingerprint"] != self.fingerprint:
+            raise ValueError("the set has as many examples as the one of the saved position, but other ones")
         self.epoch, self.offset = state["epoch"], state["offset"]
         self._order = self._permutation()
 

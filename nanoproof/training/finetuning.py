@@ -74,7 +74,7 @@ class Finetuning(TrainingLoop):
         self.weights = LossWeights(batch.value_weight, state_after=options.state_after_weight)
         self._make_sets(train, valid)
         self.num_steps = math.ceil(options.epochs * len(self.train) / batch.target_examples_per_step)
-        sampler = EpochSampler(len(self.train), run_options.seed)
+        sampler = EpochSampler(len(self.train), run_options.seed, self.train.fingerprint())
         if self.state.data:
             try:
                 sampler.restore(self.state.data)

@@ -59,3 +59,8 @@ def test_a_restored_sampler_goes_on_where_it_was():
 def test_a_position_in_another_set_is_refused():
     with pytest.raises(ValueError, match="the set has 5 examples"):
         EpochSampler(5, seed=1).restore({"size": 6, "epoch": 0, "offset": 0})
+
+
+def test_a_position_in_other_examples_of_the_same_number_is_refused():
+    with pytest.raises(ValueError, match="but other ones"):
+        EpochSampler(5, seed=1, fingerprint=2).restore(EpochSampler(5, seed=1, fingerprint=3).state())
