@@ -128,7 +128,7 @@ def main(argv: list[str] | None = None) -> int:
     theorem = theorem_of(args.theorem, embedded=not options.lean_servers)
     dist = init_distributed(options.device_type)
     network = load_network(options.policy_name, options.model_path, dist)
-    opened = open_policy(options.policy_name, network, sampling, options.seed)
+    opened = open_policy(options.policy_name, network, sampling)
     with opened as policy, open_session(options) as session:
         print(f"policy: {options.policy_name}")
         prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))

@@ -32,4 +32,6 @@ class Suggestion:
 class Policy(Protocol):
     """Anything that suggests tactics. Calls block, and may come from many threads at once."""
 
-    def suggest(self, state_text: str) -> Suggestion: ...
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Tactics for the state; the same state and seed give the same answer, whoever else asks meanwhile."""
+        ...

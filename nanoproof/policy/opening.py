@@ -22,16 +22,14 @@ BATCH_WAIT_SECONDS = 0.005
 """How long a batch waits for company: actors that were answered together come back some milliseconds apart."""
 
 
-def model_policy(
-    model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, seed: int, max_batch: int = 64
-) -> TacticPolicy:
+def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, max_batch: int = 64) -> TacticPolicy:
     """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for.
 
     With `max_batch` at half of the actors, one half waits for Lean while the other waits for the model.
     """
     engine = Engine(model, tokenizer)
     try:
-        return TacticPolicy(engine, sampling, seed=seed, max_batch=max_batch, batch_wait=BATCH_WAIT_SECONDS)
+        return TacticPolicy(engine, sampling, max_batch=max_batch, batch_wait=BATCH_WAIT_SECONDS)
     except ValueError as error:
         raise UserError(str(error)) from error
 
@@ -49,13 +47,12 @@ def open_policy(
     name: PolicyName,
     network: tuple[GPT, Tokenizer] | None,
     sampling: SamplingConfig,
-    seed: int,
     solvers: Sequence[str] = SOLVERS,
     max_batch: int = 64,
 ) -> Iterator[Policy]:
     """The policy called `name`, over what `load_network` gave. For `max_batch` see `model_policy`."""
     if network is not None:
-        with model_policy(*network, sampling, seed, max_batch) as policy:
+        with model_policy(*network, sampling, max_batch) as policy:
             yield policy
     else:
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)

@@ -1,9 +1,8 @@
 """The policies a search can ask: the model, and two that need no model and serve as baselines."""
 
-import hashlib
 import math
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,8 +17,6 @@ from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.sampling import SamplingConfig
 
 MAX_PROMPT_TOKENS = 512
-# How many states the policy remembers having been asked about (to draw other samples the next time).
-REMEMBERED_STATES = 100_000
 REPLACEMENT_CHARACTER = "�"
 
 GENERAL_TACTICS = (
@@ -64,8 +61,7 @@ def cpu_threads() -> int:
 class TacticPolicy:
     """The model as a policy: any number of threads may ask, and one worker answers them in batches.
 
-    Asking about a state again draws fresh samples. What is drawn depends on `seed`, the state and how often it was
-    asked about, not on which states shared its batch; threads that ask about one state at once share the answer.
+    What is drawn depends on the state and the caller's seed, not on which states shared its batch.
     """
 
     def __init__(
@@ -73,7 +69,6 @@ class TacticPolicy:
         engine: Engine,
         sampling: SamplingConfig | None = None,
         *,
-        seed: int = 0,
         max_batch: int = 64,
         batch_wait: float = 0.0,
         threads: int | None = None,
@@ -91,11 +86,9 @@ class TacticPolicy:
                 f"got {self._sampling.max_gen_tokens}"
             )
         self._max_prompt = min(MAX_PROMPT_TOKENS, room)
-        self._seed = seed
-        self._asked: OrderedDict[bytes, int] = OrderedDict()
         self._counts = PolicyCounts()
         chosen = cpu_threads() if threads is None else threads
-        self._batcher: Batcher[str, Suggestion] = Batcher(
+        self._batcher: Batcher[tuple[str, int], Suggestion] = Batcher(
             self._compute, max_batch, batch_wait, prepare=lambda: torch.set_num_threads(chosen)
         )
 
@@ -107,9 +100,9 @@ class TacticPolicy:
     ) -> None:
         self.close()
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Distinct tactics for the state, and its value; blocks. Raises BatcherClosed after `close`."""
-        return self._batcher.ask(state_text)
+        return self._batcher.ask((state_text, seed))
 
     def pause(self) -> None:
         """Start no more batches (the model is about to change); returns when none is in work."""
@@ -133,22 +126,10 @@ class TacticPolicy:
     def batches(self) -> BatcherStats:
         return self._batcher.stats
 
-    def _compute(self, states: Sequence[str]) -> list[Suggestion]:
-        prompts = [prompt_tokens(self._engine.tokenizer, state, self._max_prompt) for state in states]
-        seeds = [self._next_seed(state) for state in states]
-        completions = self._engine.generate(prompts, self._sampling.options(), seeds)
+    def _compute(self, requests: Sequence[tuple[str, int]]) -> list[Suggestion]:
+        prompts = [prompt_tokens(self._engine.tokenizer, state, self._max_prompt) for state, _ in requests]
+        completions = self._engine.generate(prompts, self._sampling.options(), [seed for _, seed in requests])
         return [self._suggestion(completion) for completion in completions]
-
-    def _next_seed(self, state: str) -> int:
-        """A seed for the next answer about `state`; only the worker thread comes here."""
-        digest = hashlib.blake2b(f"{self._seed}\n{state}".encode(), digest_size=8)
-        key = digest.digest()
-        times = self._asked.pop(key, 0)
-        self._asked[key] = times + 1
-        if len(self._asked) > REMEMBERED_STATES:
-            self._asked.popitem(last=False)
-        digest.update(times.to_bytes(8, "little"))
-        return int.from_bytes(digest.digest(), "little") >> 1
 
     def _suggestion(self, completion: Completion) -> Suggestion:
         """Merge samples with the same text: counts add, and so do the probabilities of different spellings."""
@@ -196,8 +177,8 @@ class UniformPolicy:
         logprob = -math.log(len(distinct))
         self._suggestion = Suggestion(distinct, (logprob,) * len(distinct), (1,) * len(distinct), value)
 
-    def suggest(self, state_text: str) -> Suggestion:
-        """The same for every state."""
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """The same for every state and seed."""
         return self._suggestion
 
 

@@ -1,6 +1,8 @@
-"""Lean and the policy with a stopwatch: how many tactics were run and how long they took."""
+"""Lean and the policy as one attempt sees them: timed, and with random choices that are the attempt's own."""
 
+import hashlib
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from nanoproof.common.suggestion import Policy, Suggestion
@@ -46,12 +48,20 @@ class MeteredLean:
 
 
 class MeteredPolicy:
-    """A policy, timed (waiting for its turn in a batch counts)."""
+    """A policy, timed (waiting for its turn in a batch counts).
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+    Asking about a state again draws fresh samples; what is drawn depends on `seed`, the state and how often this
+    attempt asked about it, not on other attempts.
+    """
+
+    def __init__(self, policy: Policy, seed: int) -> None:
+        self._policy, self._seed = policy, seed
+        self._asked: Counter[str] = Counter()
         self.watch = Stopwatch()
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        times = self._asked[state_text]
+        self._asked[state_text] += 1
+        digest = hashlib.blake2b(f"{self._seed}/{seed}/{times}\n{state_text}".encode(), digest_size=8).digest()
         with self.watch:
-            return self._policy.suggest(state_text)
+            return self._policy.suggest(state_text, int.from_bytes(digest, "little") >> 1)

@@ -61,7 +61,12 @@ class Prover:
         `error`. `should_stop` ends the search, and the shortening of its proof, early.
         """
         disproving = rng.random() < self.options.disprove_fraction
-        run = _Run(theorem, MeteredLean(session), MeteredPolicy(self.policy), should_stop or (lambda: False))
+        run = _Run(
+            theorem,
+            MeteredLean(session),
+            MeteredPolicy(self.policy, rng.getrandbits(48)),
+            should_stop or (lambda: False),
+        )
         try:
             self._search_and_check(run, negate(theorem) if disproving else theorem, num_simulations)
         except LeanError as error:

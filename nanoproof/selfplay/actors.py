@@ -279,10 +279,10 @@ class _WatchedPolicy:
     def __init__(self, policy: Policy, actor: Actor) -> None:
         self._policy, self._actor = policy, actor
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         previous = self._actor.enter("model")
         try:
-            return self._policy.suggest(state_text)
+            return self._policy.suggest(state_text, seed)
         finally:
             self._actor.enter(previous)
 

@@ -152,8 +152,7 @@ class ReinforcementLearning:
     def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
         """Start actors, batcher and status, and stop them in the end, whatever happens."""
         self.stage = stage
-        seed = self.run_options.seed + self.dist.rank
-        self.policy = model_policy(self.model, self.tokenizer, self.sampling, seed, fleet.max_batch)
+        self.policy = model_policy(self.model, self.tokenizer, self.sampling, fleet.max_batch)
         first_step = self._relearn(stage.run.path)
         self.source = CollectSource(self.experience, stage.run.path, self.dist, self.run_options.seed, first_step)
         self.pool = ActorPool(fleet.slots, self.policy, self._make_prover, fleet.check)

@@ -29,7 +29,7 @@ class ScriptedPolicy:
         self.default = default or suggestion(())
         self.asked: Counter[str] = Counter()
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         targets = [line.removeprefix("⊢ ") for line in state_text.splitlines() if line.startswith("⊢ ")]
         name = " & ".join(targets)
         turns = self.script.get(name, (self.default,))

@@ -56,7 +56,7 @@ class RandomPolicy:
         self.asked: Counter[str] = Counter()
         self.answers: dict[tuple[str, int], Suggestion] = {}
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         turn = (state_text, self.asked[state_text])
         self.asked[state_text] += 1
         answer = self.answers.get(turn)

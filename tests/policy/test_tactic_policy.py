@@ -16,6 +16,7 @@ from nanoproof.policy.batcher import BatcherClosed
 from nanoproof.policy.prompt import prefix_tokens, prompt_tokens
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import PolicyCounts, SolverOnlyPolicy, TacticPolicy, UniformPolicy
+from nanoproof.prover.meter import MeteredPolicy
 
 torch.set_num_threads(1)
 
@@ -80,12 +81,13 @@ def test_empty_banned_and_undecodable_samples_are_left_out(model: GPT, tokenizer
     assert counts == PolicyCounts(sampled=6, unfinished=1, malformed=3, banned=2)
 
 
-def test_asking_again_draws_other_samples(model: GPT, tokenizer: Tokenizer) -> None:
-    def seeds(policy_seed: int) -> list[int]:
+def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(model: GPT, tokenizer: Tokenizer) -> None:
+    def seeds(attempt_seed: int) -> list[int]:
         engine = ScriptedEngine(model, tokenizer, ["simp"])
-        with TacticPolicy(engine, seed=policy_seed) as policy:
+        with TacticPolicy(engine) as policy:
+            attempt = MeteredPolicy(policy, attempt_seed)
             for state in ("a", "a", "b"):
-                policy.suggest(state)
+                attempt.suggest(state)
         return engine.seeds
 
     assert len(set(seeds(0))) == 3
@@ -119,10 +121,10 @@ def test_threads_get_the_answer_of_their_own_state(model: GPT, tokenizer: Tokeni
 
     def answers(together: bool) -> list[Suggestion]:
         results: dict[str, Suggestion] = {}
-        with TacticPolicy(Engine(model, tokenizer), sampling, seed=5, max_batch=8) as policy:
+        with TacticPolicy(Engine(model, tokenizer), sampling, max_batch=8) as policy:
 
             def run(state: str) -> None:
-                results[state] = policy.suggest(state)
+                results[state] = policy.suggest(state, seed=5)
 
             threads = [threading.Thread(target=run, args=(state,)) for state in states]
             for thread in threads:

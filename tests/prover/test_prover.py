@@ -195,10 +195,10 @@ def test_a_step_whose_shorter_text_no_longer_works_is_replayed_with_the_other() 
     policy = policy_of(lean.script)
     real_suggest = policy.suggest
 
-    def suggest(state: str):  # type: ignore[no-untyped-def]
+    def suggest(state: str, seed: int):  # type: ignore[no-untyped-def]
         if state == "⊢ B":
             lean.script["A"]["short"] = "reject"
-        return real_suggest(state)
+        return real_suggest(state, seed)
 
     policy.suggest = suggest  # type: ignore[method-assign]
     assert attempt(lean.script, lean, policy).proof == "long one\nb"

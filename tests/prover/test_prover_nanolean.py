@@ -27,7 +27,7 @@ class Says:
     def __init__(self, *tactics: str) -> None:
         self.answer = Suggestion(tactics, (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
 
-    def suggest(self, state_text: str) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         return self.answer
 
 

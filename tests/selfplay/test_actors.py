@@ -67,7 +67,7 @@ def test_a_lost_process_is_an_error_of_this_attempt_alone(pool_of):
 
 def test_a_bug_in_an_actor_reaches_the_main_thread(pool_of):
     class Broken:
-        def suggest(self, state_text):
+        def suggest(self, state_text, seed=0):
             raise ZeroDivisionError("a bug")
 
     with pytest.raises(ZeroDivisionError):
