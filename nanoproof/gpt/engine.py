@@ -4,12 +4,14 @@ Shapes: S states, K samples of a state, M samples of the batch, R rows (tokens t
 generate, V tokens that a tactic may consist of (text and EOS), C width.
 """
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import torch
 
+from nanoproof.gpt.batching.request import Completion, EngineLimits, EngineRequest, EngineStats, Sample
 from nanoproof.gpt.kv_cache import DecodeAttention, KVCache, KVStorage, PrefillAttention
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import Noise, SamplingOptions, first_tokens, next_tokens
@@ -19,42 +21,20 @@ from nanoproof.gpt.tokenizer import Tokenizer
 REGROUP_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Text tokens up to EOS, and the log-probability of all of it (EOS included) at temperature 1.
-
-    The distribution is the model's over text tokens and EOS: markers cannot be sampled and do not count.
-    """
-
-    tokens: list[int]
-    logprob: float
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What the model says about one prompt: finished samples, how many did not end in time, and the value's bins."""
-
-    samples: list[Sample]
-    num_unfinished: int
-    value_distribution: list[float]
-
-    @property
-    def value(self) -> float:
-        """Expected number of tactics; the first bin stands for 1."""
-        return sum(tactics * p for tactics, p in enumerate(self.value_distribution, start=1))
-
-
 class Engine:
-    """Answers batches of prompts with one model. Not thread-safe: one caller at a time.
+    """Answers requests with one model. Not thread-safe: one thread drives it.
 
     Where the model computes in another dtype than fp32, the engine works on a copy of the weights in that dtype, so
     that no step has to convert them: call `refresh` when the weights have changed.
     """
 
-    def __init__(self, model: GPT, tokenizer: Tokenizer) -> None:
+    def __init__(self, model: GPT, tokenizer: Tokenizer, limits: EngineLimits | None = None) -> None:
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
         self.tokenizer = tokenizer
+        self.limits = limits or EngineLimits()
+        self._waiting: deque[EngineRequest] = deque()
+        self._stats = EngineStats()
         self._storage = KVStorage(model.compute_dtype, model.device)
         self._network = model
         if model.compute_dtype != torch.float32:
@@ -63,28 +43,104 @@ class Engine:
                 parameter.data = parameter.data.to(model.compute_dtype)
         self.refresh()
 
+    @property
+    def num_waiting(self) -> int:
+        """Requests that were not begun."""
+        return len(self._waiting)
+
+    @property
+    def num_active(self) -> int:
+        """Requests that are being decoded."""
+        return 0
+
+    @property
+    def idle(self) -> bool:
+        return not self._waiting
+
+    @property
+    def stats(self) -> EngineStats:
+        return self._stats
+
+    def decisions(self) -> dict[str, str]:
+        """What was chosen from the surroundings, each with its reason."""
+        return {"engine_attention": "grid of states and samples (shared keys and values)"}
+
     @torch.no_grad()
     def refresh(self) -> None:
-        """Take over the model's present weights."""
+        """Take over the model's present weights. Only when idle."""
+        assert self.idle, "refresh while requests are in work"
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
                 ours.copy_(theirs)
 
-    @torch.inference_mode()
+    def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
+        """Queue a prompt (BOS and state, no marker); `seed` alone determines the noise of its samples.
+
+        Raises ValueError if the prompt is empty or leaves no room for `max_new_tokens`.
+        """
+        room = self.model.config.sequence_len - options.max_new_tokens
+        if not 0 < len(prompt) <= room:
+            raise ValueError(f"prompts must have 1 to {room} tokens, got {len(prompt)}")
+        request = EngineRequest(prompt, options, seed)
+        self._waiting.append(request)
+        self._stats = replace(self._stats, submitted=self._stats.submitted + 1)
+        return request
+
+    def cancel(self, request: EngineRequest) -> None:
+        """Forget a request, wherever it is; nothing happens if it has ended."""
+        if not request.ended:
+            request.cancelled = True
+            self._waiting = deque(other for other in self._waiting if other is not request)
+            self._stats = replace(self._stats, cancelled=self._stats.cancelled + 1)
+
+    def step(self) -> list[EngineRequest]:
+        """Do some work; returns the requests that ended with it, their `completion` or `error` set."""
+        if not self._waiting:
+            return []
+        options = self._waiting[0].options
+        batch = [request for request in self._waiting if request.options == options]
+        self._waiting = deque(request for request in self._waiting if request.options != options)
+        self._answer(batch, options)
+        return batch
+
+    def _answer(self, batch: list[EngineRequest], options: SamplingOptions) -> None:
+        try:
+            answers = self._compute([list(r.prompt) for r in batch], options, [r.seed for r in batch])
+        except FloatingPointError as error:
+            if len(batch) == 1:
+                batch[0].error = error
+                self._stats = replace(self._stats, failed=self._stats.failed + 1)
+                return
+            for request in batch:
+                self._answer([request], options)
+            return
+        for request, answer in zip(batch, answers, strict=True):
+            request.completion = answer
+        self._stats = replace(self._stats, completed=self._stats.completed + len(batch))
+
     def generate(
-        self, prompts: Sequence[list[int]], options: SamplingOptions, seeds: Sequence[int]
+        self, prompts: Sequence[Sequence[int]], options: SamplingOptions, seeds: Sequence[int]
     ) -> list[Completion]:
-        """Answer each prompt (BOS and state, no marker); `seeds[i]` alone determines the noise of `prompts[i]`.
+        """Answer each prompt; `seeds[i]` alone determines the noise of `prompts[i]`.
 
         Raises ValueError if a prompt is empty or leaves no room for `max_new_tokens`, and FloatingPointError if the
         model's output is not finite.
         """
-        room = self.model.config.sequence_len - options.max_new_tokens
-        for prompt in prompts:
-            if not 0 < len(prompt) <= room:
-                raise ValueError(f"prompts must have 1 to {room} tokens, got {len(prompt)}")
-        if not prompts:
-            return []
+        requests = [self.submit(prompt, options, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
+        while not all(request.ended for request in requests):
+            self.step()
+        answers = []
+        for request in requests:
+            if request.error is not None:
+                raise request.error
+            assert request.completion is not None
+            answers.append(request.completion)
+        return answers
+
+    @torch.inference_mode()
+    def _compute(
+        self, prompts: Sequence[list[int]], options: SamplingOptions, seeds: Sequence[int]
+    ) -> list[Completion]:
         order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
         lengths = [len(prompts[index]) for index in order]
         columns = lengths[0] + 2 + (options.max_new_tokens - 1) * options.num_samples

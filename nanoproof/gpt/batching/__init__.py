@@ -1,0 +1,1 @@
+"""Continuous batching: requests that join and leave while others decode."""
