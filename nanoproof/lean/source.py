@@ -5,12 +5,12 @@ import textwrap
 from dataclasses import dataclass
 
 from nanoproof.lean.errors import SourceError
+from nanoproof.lean.gaps import SORRY, fill
 from nanoproof.lean.lexical import find_top_level, mask
 from nanoproof.lean.theorem import Theorem
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 
-_SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
 _NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
     r"^(?P<before>[ \t]*(?:(?:set_option|open)\s[^\n]*?\sin[ \t]+)*)"
@@ -28,7 +28,10 @@ _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Offsets into a source: declaration `[start, sorry_end)`, its keyword, the end of its name, its `:=`."""
+    """Offsets into a source: declaration `[start, sorry_end)`, its keyword, the end of its name, its `:=`.
+
+    `whole` says that the `sorry` is all of the proof, and not one inside of it.
+    """
 
     start: int
     keyword: int
@@ -38,16 +41,20 @@ class Parts:
     sorry_end: int
     indent: str
     name: str | None
+    whole: bool
 
 
-def parts(source: str) -> Parts:
-    """Take a theorem's source apart; `SourceError` says what is wrong with it."""
+def parts(source: str, whole: bool = True) -> Parts:
+    """Take a theorem's source apart; `SourceError` says what is wrong with it.
+
+    The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it.
+    """
     masked = mask(source)
     if match := _IMPORT.search(masked):
         raise SourceError(
             f"a theorem's source holds no imports, got {source[match.start() : match.end()].strip()!r}..."
         )
-    gaps = list(_SORRY.finditer(masked))
+    gaps = list(SORRY.finditer(masked))
     if len(gaps) != 1:
         raise SourceError(f"a theorem's source needs exactly one sorry, got {len(gaps)} in {_shown(source)}")
     gap = gaps[0]
@@ -61,7 +68,8 @@ def parts(source: str) -> Parts:
         raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
     head_end = declaration.end("keyword") if is_example else declaration.end()
     assign = find_top_level(masked, ":=", head_end)
-    if assign < 0 or assign > gap.start() or masked[assign + 2 : gap.start()].strip() not in ("", "by"):
+    is_whole = 0 <= assign < gap.start() and masked[assign + 2 : gap.start()].strip() in ("", "by")
+    if assign < 0 or assign > gap.start() or (whole and not is_whole):
         raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
     return Parts(
         start=declaration.end("before"),
@@ -72,12 +80,13 @@ def parts(source: str) -> Parts:
         sorry_end=gap.end(),
         indent=_indentation(source, declaration.start("keyword")),
         name=None if is_example else declaration["name"],
+        whole=is_whole,
     )
 
 
 def statement_of(source: str) -> str:
     """The text of the declaration before its `:=`, without what comes before it in the source."""
-    found = parts(source)
+    found = parts(source, whole=False)
     return source[found.start : found.assign].rstrip()
 
 
@@ -88,17 +97,22 @@ def theorem_name(source: str) -> str | None:
 
 def to_example(source: str) -> str:
     """The same source with `theorem NAME` (its modifiers too) replaced by `example`."""
-    found = parts(source)
+    found = parts(source, whole=False)
     return source[: found.start] + "example" + source[found.head_end :]
 
 
 def splice(theorem: Theorem | str, proof: str) -> str:
-    """Put a tactic proof in place of the `sorry`: `:= by`, then the lines of `proof` indented below the declaration."""
+    """Put a tactic proof in place of the `sorry`: `:= by`, then the lines of `proof` indented below the declaration.
+
+    Inside of a longer proof its lines stand where the `sorry` stood.
+    """
     source = theorem.source if isinstance(theorem, Theorem) else theorem
-    found = parts(source)
+    found = parts(source, whole=False)
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
     if not lines.strip():
         raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")
+    if not found.whole:
+        return fill(source, mask(source), found.sorry_start, found.sorry_end, lines)
     body = textwrap.indent(lines, found.indent + "  ")
     return f"{source[: found.assign].rstrip()} := by\n{body}{source[found.sorry_end :]}"
 

@@ -7,6 +7,7 @@ from nanoproof.lean.source import (
     declared_names,
     name_examples,
     negate,
+    parts,
     splice,
     statement_of,
     theorem_name,
@@ -89,7 +90,7 @@ def test_theorem_name(source: str, name: str | None) -> None:
 )
 def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
-        statement_of(source)
+        parts(source)
 
 
 def test_a_theorem_becomes_an_example() -> None:

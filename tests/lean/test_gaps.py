@@ -1,0 +1,48 @@
+"""A `sorry` inside of a proof: is it a tactic or a term, and what does the text look like with a proof in its place?"""
+
+import pytest
+
+from nanoproof.lean.source import parts, splice, to_example
+
+TWO = "intro h\nexact h"
+TACTICS = [
+    (
+        "theorem t : p := by\n  have h : q := by sorry\n  exact h",
+        "  have h : q := by intro h\n                   exact h",
+    ),
+    ("theorem t : p := by\n  have h : q := by\n    sorry\n  exact h", "    intro h\n    exact h\n  exact h"),
+    ("theorem t : p ∧ q := by\n  constructor\n  · sorry\n  · rfl", "  · intro h\n    exact h\n  · rfl"),
+    (
+        "theorem t : p := by\n  induction n with\n  | zero => sorry\n  | succ n ih => rfl",
+        "  | zero => intro h\n            exact h\n",
+    ),
+    ("theorem t : p := by\n  match n with\n  | 0 => sorry\n  | n + 1 => rfl", "  | 0 => intro h\n         exact h\n"),
+    ("theorem t : p := by\n  constructor <;> sorry", "constructor <;> (intro h\n                   exact h)"),
+    ("theorem t : p := by\n  simp\n  sorry", "  simp\n  intro h\n  exact h"),
+    ("theorem t : p := by\n  case a => sorry", "case a => intro h\n            exact h"),
+]
+TERMS = [
+    ("theorem t : p := ⟨sorry, rfl⟩", "theorem t : p := ⟨(by\n  intro h\n  exact h), rfl⟩"),
+    ("theorem t : p := by\n  exact foo sorry", "  exact foo (by\n    intro h\n    exact h)"),
+    ("theorem t : p := by\n  have h : q := sorry\n  exact h", "have h : q := by\n    intro h\n    exact h\n  exact h"),
+    ("theorem t : p := fun x => sorry", "fun x => by\n  intro h\n  exact h"),
+    ("theorem t : p := by\n  exact fun x =>\n    sorry", "exact fun x =>\n    by\n      intro h\n      exact h"),
+    ("theorem t : p :=\n  match n with\n  | 0 => sorry\n  | n + 1 => rfl", "  | 0 => by\n"),
+    ("theorem t : p :=\n  have h : q :=\n    sorry\n  foo h", "    by\n      intro h\n      exact h\n  foo h"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), [*TACTICS, *TERMS])
+def test_a_proof_takes_the_place_of_a_sorry_inside_of_a_proof(source: str, expected: str) -> None:
+    assert expected in splice(source, TWO)
+
+
+def test_a_proof_of_one_line_stays_on_the_line() -> None:
+    assert splice("theorem t : p := ⟨sorry, rfl⟩", "simp") == "theorem t : p := ⟨(by simp), rfl⟩"
+    assert splice("theorem t : p := by\n  exact foo sorry", "simp") == "theorem t : p := by\n  exact foo (by simp)"
+
+
+def test_the_sorry_of_a_proof_is_told_from_one_inside() -> None:
+    inside = "theorem t : p := by\n  have h : q := by sorry\n  exact h"
+    assert not parts(inside, whole=False).whole and parts("theorem t : p := by sorry").whole
+    assert to_example(inside) == "example : p := by\n  have h : q := by sorry\n  exact h"
