@@ -108,7 +108,7 @@ def main(argv: list[str] | None = None) -> int:
         network = load_network(options.policy, options.model_path, dist)
         with ExitStack() as stack:
             fleet = stack.enter_context(open_fleet(fleet_options, dist))
-            opened = open_policy(options.policy, network, sampling, options.solvers, fleet.max_batch)
+            opened = open_policy(options.policy, network, sampling, options.solvers)
             policy = stack.enter_context(opened)
             log.info("Lean: %s", fleet.description)
             prover_options = ProverOptions(keep_tree=False)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from nanoproof.common.errors import UserError
+
 NUM_VALUE_BINS = 64
 
 
@@ -29,8 +31,16 @@ class Suggestion:
         return sum(self.counts) + self.num_dropped
 
 
+class PolicyError(UserError):
+    """A policy could not answer for a reason that lies outside of the program; nothing was learned about the state."""
+
+
+class PolicyUnavailable(PolicyError):
+    """There is no answer now, to whichever state; later there may be."""
+
+
 class Policy(Protocol):
-    """Anything that suggests tactics. Calls block, and may come from many threads at once."""
+    """Anything that suggests tactics. Calls block, and may come from many threads at once; they raise PolicyError."""
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Tactics for the state; the same state and seed give the same answer, whoever else asks meanwhile."""

@@ -12,24 +12,19 @@ from nanoproof.gpt.checkpoint import load_model
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import SolverOnlyPolicy, TacticPolicy, UniformPolicy
+from nanoproof.policy.tactic_policy import TacticPolicy
 
 PolicyName = Literal["model", "uniform", "solver-only"]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
-BATCH_WAIT_SECONDS = 0.005
-"""How long a batch waits for company: actors that were answered together come back some milliseconds apart."""
 
 
-def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, max_batch: int = 64) -> TacticPolicy:
-    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for.
-
-    With `max_batch` at half of the actors, one half waits for Lean while the other waits for the model.
-    """
-    engine = Engine(model, tokenizer)
+def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig) -> TacticPolicy:
+    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
     try:
-        return TacticPolicy(engine, sampling, max_batch=max_batch, batch_wait=BATCH_WAIT_SECONDS)
+        return TacticPolicy(Engine(model, tokenizer), sampling)
     except ValueError as error:
         raise UserError(str(error)) from error
 
@@ -48,11 +43,10 @@ def open_policy(
     network: tuple[GPT, Tokenizer] | None,
     sampling: SamplingConfig,
     solvers: Sequence[str] = SOLVERS,
-    max_batch: int = 64,
 ) -> Iterator[Policy]:
-    """The policy called `name`, over what `load_network` gave. For `max_batch` see `model_policy`."""
+    """The policy called `name`, over what `load_network` gave."""
     if network is not None:
-        with model_policy(*network, sampling, max_batch) as policy:
+        with model_policy(*network, sampling) as policy:
             yield policy
     else:
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)

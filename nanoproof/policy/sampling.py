@@ -1,9 +1,12 @@
 """How many tactics are sampled for a state, and how."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nanoproof.common.config import opt, validate
-from nanoproof.gpt.sampling import SamplingOptions
+
+if TYPE_CHECKING:
+    from nanoproof.gpt.sampling import SamplingOptions
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,10 @@ class SamplingConfig:
     def __post_init__(self) -> None:
         validate(self, "sampling")
 
-    def options(self) -> SamplingOptions:
+    def options(self) -> "SamplingOptions":
         """The same in the engine's terms."""
+        from nanoproof.gpt.sampling import SamplingOptions  # it imports torch, which clients of a server need not
+
         return SamplingOptions(
             num_samples=self.num_sampled_tactics,
             max_new_tokens=self.max_gen_tokens,

@@ -1,52 +1,25 @@
-"""The policies a search can ask: the model, and two that need no model and serve as baselines."""
+"""The model as a policy: what the search asks, what the prover's threads share, and what the HTTP service serves."""
 
-import math
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 import torch
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.suggestion import Suggestion
-from nanoproof.gpt.engine import Completion, Engine
-from nanoproof.lean.banned import banned_reason
-from nanoproof.policy.batcher import Batcher, BatcherStats
+from nanoproof.gpt.engine import Engine
+from nanoproof.policy.errors import BadState
+from nanoproof.policy.merging import PolicyCounts, merge
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.worker import EngineWorker, Question, WorkerStats
 
 MAX_PROMPT_TOKENS = 512
-REPLACEMENT_CHARACTER = "�"
-
-GENERAL_TACTICS = (
-    "rfl",
-    "assumption",
-    "intro h",
-    "intro x",
-    "constructor",
-    "simp",
-    "simp_all",
-    "contradiction",
-    "exfalso",
-    "left",
-    "right",
-    "omega",
-    "decide",
-    "trivial",
-    "symm",
-    "subst_vars",
-)
-
-
-@dataclass(frozen=True)
-class PolicyCounts:
-    """What became of the samples so far: those that did not end in time, were empty or not text, or are banned."""
-
-    sampled: int = 0
-    unfinished: int = 0
-    malformed: int = 0
-    banned: int = 0
+_SEEDS = range(-(2**63), 2**64)
+"""What a generator of random numbers takes."""
 
 
 def cpu_threads() -> int:
@@ -59,38 +32,21 @@ def cpu_threads() -> int:
 
 
 class TacticPolicy:
-    """The model as a policy: any number of threads may ask, and one worker answers them in batches.
+    """The model as a policy: any number of threads may ask, and one worker answers them together.
 
-    What is drawn depends on the state and the caller's seed, not on which states shared its batch.
+    A question joins what is being decoded at once and is answered when its own samples are done. What is drawn depends
+    on the state, the way of sampling and the caller's seed, not on who else asks.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        sampling: SamplingConfig | None = None,
-        *,
-        max_batch: int = 64,
-        batch_wait: float = 0.0,
-        threads: int | None = None,
-    ) -> None:
-        """`batch_wait`: seconds a batch waits for company. `threads`: CPU threads that compute, see `cpu_threads`.
-
-        Raises ValueError if no prompt would have room.
-        """
-        self._engine = engine
-        self._sampling = sampling or SamplingConfig()
-        room = engine.model.config.sequence_len - self._sampling.max_gen_tokens
-        if room < 2:
-            raise ValueError(
-                f"sampling.max_gen_tokens must be < {engine.model.config.sequence_len - 1} for this model, "
-                f"got {self._sampling.max_gen_tokens}"
-            )
-        self._max_prompt = min(MAX_PROMPT_TOKENS, room)
-        self._counts = PolicyCounts()
+    def __init__(self, engine: Engine, sampling: SamplingConfig | None = None, *, threads: int | None = None) -> None:
+        """`threads`: CPU threads that compute, see `cpu_threads`. Raises ValueError if no prompt would have room."""
+        self.engine = engine
+        self.sampling = sampling or SamplingConfig()
         chosen = cpu_threads() if threads is None else threads
-        self._batcher: Batcher[tuple[str, int], Suggestion] = Batcher(
-            self._compute, max_batch, batch_wait, prepare=lambda: torch.set_num_threads(chosen)
-        )
+        self._room(self.sampling)
+        self._counts = PolicyCounts()
+        self._counting = threading.Lock()
+        self._worker = EngineWorker(engine, prepare=lambda: torch.set_num_threads(chosen))
 
     def __enter__(self) -> "TacticPolicy":
         return self
@@ -100,91 +56,99 @@ class TacticPolicy:
     ) -> None:
         self.close()
 
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """Distinct tactics for the state, and its value; blocks. Raises BatcherClosed after `close`."""
-        return self._batcher.ask((state_text, seed))
+    def suggest(
+        self,
+        state_text: str,
+        seed: int = 0,
+        *,
+        sampling: SamplingConfig | None = None,
+        deadline: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Suggestion:
+        """Distinct tactics for the state, and its value; blocks.
+
+        `deadline` is an instant of `time.monotonic()`, and `cancelled` is asked now and then; `sampling` replaces the
+        policy's own. Raises BadState, PolicyTimeout, PolicyCancelled, PolicyClosed, or ModelFailed.
+        """
+        return self.suggest_all([state_text], [seed], sampling=sampling, deadline=deadline, cancelled=cancelled)[0]
+
+    def suggest_all(
+        self,
+        states: Sequence[str],
+        seeds: Sequence[int],
+        *,
+        sampling: SamplingConfig | None = None,
+        deadline: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> list[Suggestion]:
+        """`suggest` for several states at once; if one of them has no answer, none has, and its error is raised."""
+        sampling = sampling or self.sampling
+        prompts = [self._prompt(state, seed, sampling) for state, seed in zip(states, seeds, strict=True)]
+        questions: list[Question] = []
+        try:
+            for prompt, seed in zip(prompts, seeds):
+                questions.append(self._worker.ask(prompt, sampling.options(), seed))
+            return [self._answer(question, deadline, cancelled) for question in questions]
+        except BaseException:
+            for question in questions:
+                self._worker.withdraw(question)
+            raise
 
     def pause(self) -> None:
-        """Start no more batches (the model is about to change); returns when none is in work."""
-        self._batcher.pause()
+        """Begin no more questions (the model is about to change); returns when none is in work."""
+        self._worker.pause()
 
     def resume(self) -> None:
         """Go on, with the model's present weights."""
-        self._batcher.pause()
-        self._engine.refresh()
-        self._batcher.resume()
+        self._worker.resume()
 
-    def close(self) -> None:
-        """End the worker; threads that wait get BatcherClosed."""
-        self._batcher.close()
+    def close(self, drain_seconds: float = 0.0) -> None:
+        """End the worker; threads that still wait after `drain_seconds` get PolicyClosed."""
+        deadline = time.monotonic() + drain_seconds
+        while self.num_open and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._worker.close()
 
     @property
     def counts(self) -> PolicyCounts:
+        """What became of the samples."""
         return self._counts
 
     @property
-    def batches(self) -> BatcherStats:
-        return self._batcher.stats
+    def stats(self) -> WorkerStats:
+        """What became of the questions."""
+        return self._worker.stats
 
-    def _compute(self, requests: Sequence[tuple[str, int]]) -> list[Suggestion]:
-        prompts = [prompt_tokens(self._engine.tokenizer, state, self._max_prompt) for state, _ in requests]
-        completions = self._engine.generate(prompts, self._sampling.options(), [seed for _, seed in requests])
-        return [self._suggestion(completion) for completion in completions]
+    @property
+    def num_open(self) -> int:
+        """Questions that have no answer yet."""
+        return self._worker.num_open
 
-    def _suggestion(self, completion: Completion) -> Suggestion:
-        """Merge samples with the same text: counts add, and so do the probabilities of different spellings."""
-        spellings: dict[str, dict[tuple[int, ...], float]] = {}
-        counts: Counter[str] = Counter()
-        malformed = banned = 0
-        for sample in completion.samples:
-            text = self._engine.tokenizer.decode(sample.tokens).strip()
-            if not text or REPLACEMENT_CHARACTER in text:
-                malformed += 1
-            elif banned_reason(text) is not None:
-                banned += 1
-            else:
-                spellings.setdefault(text, {})[tuple(sample.tokens)] = sample.logprob
-                counts[text] += 1
-        self._counts = PolicyCounts(
-            self._counts.sampled + len(completion.samples) + completion.num_unfinished,
-            self._counts.unfinished + completion.num_unfinished,
-            self._counts.malformed + malformed,
-            self._counts.banned + banned,
-        )
-        return Suggestion(
-            tactics=tuple(spellings),
-            logprobs=tuple(_log_sum(list(ways.values())) for ways in spellings.values()),
-            counts=tuple(counts[text] for text in spellings),
-            value=max(1.0, completion.value),
-            value_distribution=tuple(completion.value_distribution),
-            num_dropped=completion.num_unfinished + malformed + banned,
-        )
+    def _room(self, sampling: SamplingConfig) -> int:
+        """Tokens that a prompt and its marker may have."""
+        length = self.engine.model.config.sequence_len
+        room = length - sampling.max_gen_tokens
+        if room < 2:
+            raise ValueError(
+                f"sampling.max_gen_tokens must be < {length - 1} for this model, got {sampling.max_gen_tokens}"
+            )
+        return min(MAX_PROMPT_TOKENS, room)
 
+    def _prompt(self, state_text: str, seed: int, sampling: SamplingConfig) -> list[int]:
+        """The prompt, made on the thread of who asks. Raises BadState."""
+        if seed not in _SEEDS:
+            raise BadState(f"seeds are integers of 64 bits, got {seed}")
+        try:
+            state_text.encode()  # the part that is cut off counts too
+            return prompt_tokens(self.engine.tokenizer, state_text, self._room(sampling))
+        except UnicodeEncodeError as error:
+            raise BadState(f"the state is not Unicode: lone surrogate at character {error.start}") from None
+        except (UserError, ValueError) as error:
+            raise BadState(str(error)) from error
 
-def _log_sum(logprobs: list[float]) -> float:
-    top = max(logprobs)
-    return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
-
-
-class UniformPolicy:
-    """Always the same tactics with the same probability: what a search alone achieves with general tactics."""
-
-    def __init__(self, tactics: Sequence[str] = GENERAL_TACTICS, value: float = 1.0) -> None:
-        """`value` is the number of tactics every state is said to need. Raises ValueError without tactics."""
-        if not tactics:
-            raise ValueError("a uniform policy needs at least one tactic")
-        distinct = tuple(dict.fromkeys(tactics))
-        logprob = -math.log(len(distinct))
-        self._suggestion = Suggestion(distinct, (logprob,) * len(distinct), (1,) * len(distinct), value)
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """The same for every state and seed."""
-        return self._suggestion
-
-
-class SolverOnlyPolicy(UniformPolicy):
-    """Suggests the finishers and nothing else: the score that solvers reach without a model."""
-
-    def __init__(self, finishers: Sequence[str]) -> None:
-        """Raises ValueError without finishers."""
-        super().__init__(finishers)
+    def _answer(self, question: Question, deadline: float | None, cancelled: Callable[[], bool] | None) -> Suggestion:
+        """The answer, put into words on the thread of who asks."""
+        suggestion, counts = merge(self.engine.tokenizer, self._worker.answer(question, deadline, cancelled))
+        with self._counting:
+            self._counts += counts
+        return suggestion

@@ -23,11 +23,6 @@ class Fleet:
         if self._embedded is not None:
             self._embedded.check()
 
-    @property
-    def max_batch(self) -> int:
-        """States in one batch of the model: half of the slots, so that Lean and the model work at the same time."""
-        return max(1, len(self.slots) // 2)
-
     def close(self) -> None:
         """End the embedded server, if there is one."""
         if self._embedded is not None:

@@ -150,9 +150,9 @@ class ReinforcementLearning:
 
     @contextmanager
     def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
-        """Start actors, batcher and status, and stop them in the end, whatever happens."""
+        """Start actors, policy and status, and stop them in the end, whatever happens."""
         self.stage = stage
-        self.policy = model_policy(self.model, self.tokenizer, self.sampling, fleet.max_batch)
+        self.policy = model_policy(self.model, self.tokenizer, self.sampling)
         first_step = self._relearn(stage.run.path)
         self.source = CollectSource(self.experience, stage.run.path, self.dist, self.run_options.seed, first_step)
         self.pool = ActorPool(fleet.slots, self.policy, self._make_prover, fleet.check)

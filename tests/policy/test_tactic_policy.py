@@ -2,21 +2,22 @@
 
 import math
 import threading
-from collections.abc import Sequence
 
 import pytest
 import torch
 
 from nanoproof.common.suggestion import Suggestion
-from nanoproof.gpt.engine import Completion, Engine, Sample
+from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
-from nanoproof.policy.batcher import BatcherClosed
+from nanoproof.policy.errors import PolicyClosed
+from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
+from nanoproof.policy.merging import PolicyCounts
 from nanoproof.policy.prompt import prefix_tokens, prompt_tokens
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import PolicyCounts, SolverOnlyPolicy, TacticPolicy, UniformPolicy
+from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.prover.meter import MeteredPolicy
+from tests.fakes.engine import ScriptedEngine, Text
 
 torch.set_num_threads(1)
 
@@ -33,57 +34,38 @@ def model(tokenizer: Tokenizer) -> GPT:
     return GPT.create(config)
 
 
-class ScriptedEngine(Engine):
-    """An engine that answers with given texts (all with log-probability -1) and remembers what it was asked."""
-
-    def __init__(self, model: GPT, tokenizer: Tokenizer, texts: list[str | list[int]]) -> None:
-        super().__init__(model, tokenizer)
-        self.texts = texts
-        self.prompts: list[list[int]] = []
-        self.seeds: list[int] = []
-
-    def generate(
-        self, prompts: Sequence[list[int]], options: SamplingOptions, seeds: Sequence[int]
-    ) -> list[Completion]:
-        self.prompts += prompts
-        self.seeds += seeds
-        spelled = [text if isinstance(text, list) else self.tokenizer.encode(text) for text in self.texts]
-        samples = [Sample(tokens, -1.0) for tokens in spelled]
-        return [Completion(samples, options.num_samples - len(samples), [0.0, 1.0] + [0.0] * 62) for _ in prompts]
-
-
-def ask(model: GPT, tokenizer: Tokenizer, texts: list[str | list[int]]) -> tuple[Suggestion, PolicyCounts]:
-    with TacticPolicy(ScriptedEngine(model, tokenizer, texts)) as policy:
+def ask(tokenizer: Tokenizer, texts: list[Text]) -> tuple[Suggestion, PolicyCounts]:
+    with TacticPolicy(ScriptedEngine(tokenizer, texts)) as policy:
         return policy.suggest("⊢ True"), policy.counts
 
 
-def test_equal_samples_are_merged_and_counted(model: GPT, tokenizer: Tokenizer) -> None:
-    suggestion, _ = ask(model, tokenizer, ["simp", "exact h", "simp", " simp\n"])
+def test_equal_samples_are_merged_and_counted(tokenizer: Tokenizer) -> None:
+    suggestion, _ = ask(tokenizer, ["simp", "exact h", "simp", " simp\n"])
     assert suggestion.tactics == ("simp", "exact h")
     assert suggestion.counts == (3, 1)
     assert suggestion.value == 2.0
     assert suggestion.value_distribution[1] == 1.0
 
 
-def test_different_spellings_add_their_probabilities_and_equal_ones_do_not(model: GPT, tokenizer: Tokenizer) -> None:
+def test_different_spellings_add_their_probabilities_and_equal_ones_do_not(tokenizer: Tokenizer) -> None:
     whole = tokenizer.encode("simp")
     letters = [token for letter in "simp" for token in tokenizer.encode(letter)]
     assert whole != letters
-    suggestion, _ = ask(model, tokenizer, [whole, whole, letters])
+    suggestion, _ = ask(tokenizer, [whole, whole, letters])
     assert suggestion.logprobs == pytest.approx((math.log(2 * math.exp(-1)),))
     assert suggestion.counts == (3,)
 
 
-def test_empty_banned_and_undecodable_samples_are_left_out(model: GPT, tokenizer: Tokenizer) -> None:
+def test_empty_banned_and_undecodable_samples_are_left_out(tokenizer: Tokenizer) -> None:
     half_a_symbol = tokenizer.encode("😀")[:1]
-    suggestion, counts = ask(model, tokenizer, ["", "  ", "sorry", "exact?", half_a_symbol])
+    suggestion, counts = ask(tokenizer, ["", "  ", "sorry", "exact?", half_a_symbol])
     assert suggestion.tactics == ()
     assert counts == PolicyCounts(sampled=6, unfinished=1, malformed=3, banned=2)
 
 
-def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(model: GPT, tokenizer: Tokenizer) -> None:
+def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(tokenizer: Tokenizer) -> None:
     def seeds(attempt_seed: int) -> list[int]:
-        engine = ScriptedEngine(model, tokenizer, ["simp"])
+        engine = ScriptedEngine(tokenizer, ["simp"])
         with TacticPolicy(engine) as policy:
             attempt = MeteredPolicy(policy, attempt_seed)
             for state in ("a", "a", "b"):
@@ -95,8 +77,8 @@ def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(mode
     assert not set(seeds(0)) & set(seeds(1))
 
 
-def test_prompts_are_what_training_uses(model: GPT, tokenizer: Tokenizer) -> None:
-    engine = ScriptedEngine(model, tokenizer, ["simp"])
+def test_prompts_are_what_training_uses(tokenizer: Tokenizer) -> None:
+    engine = ScriptedEngine(tokenizer, ["simp"])
     with TacticPolicy(engine) as policy:
         policy.suggest("p : Prop\n⊢ p")
     assert engine.prompts == [prefix_tokens(tokenizer, "p : Prop\n⊢ p")]
@@ -121,7 +103,7 @@ def test_threads_get_the_answer_of_their_own_state(model: GPT, tokenizer: Tokeni
 
     def answers(together: bool) -> list[Suggestion]:
         results: dict[str, Suggestion] = {}
-        with TacticPolicy(Engine(model, tokenizer), sampling, max_batch=8) as policy:
+        with TacticPolicy(Engine(model, tokenizer), sampling) as policy:
 
             def run(state: str) -> None:
                 results[state] = policy.suggest(state, seed=5)
@@ -156,7 +138,7 @@ def test_after_a_pause_the_new_weights_answer(tokenizer: Tokenizer, dtype: torch
 def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
     policy = TacticPolicy(Engine(model, tokenizer))
     policy.close()
-    with pytest.raises(BatcherClosed):
+    with pytest.raises(PolicyClosed):
         policy.suggest("⊢ True")
 
 

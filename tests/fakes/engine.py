@@ -1,0 +1,100 @@
+"""An engine without a network: it answers with given texts, step by step, and can be held, slowed or broken."""
+
+import threading
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+from nanoproof.gpt.batching.request import Completion, EngineRequest, EngineStats, Sample
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.gpt.tokenizer import Tokenizer
+
+Text = str | list[int]
+
+
+class ScriptedEngine:
+    """Answers every request after `steps` steps with `texts` (log-probability -1 each) and a value of two tactics.
+
+    `gate` lets a step through while it is set; `entered` is released at the start of each step. `fail_step` is raised
+    by the next step, `fail_prompt` is the error of requests with that prompt. One thread at a time may drive it.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, texts: Sequence[Text] = ("simp",), steps: int = 1) -> None:
+        self.tokenizer, self.texts, self.steps = tokenizer, texts, steps
+        self.model = SimpleNamespace(config=SimpleNamespace(sequence_len=64))
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Semaphore(0)
+        self.fail_step: BaseException | None = None
+        self.fail_cancel: Exception | None = None
+        self.fail_prompt: dict[tuple[int, ...], Exception] = {}
+        self.submitted: list[EngineRequest] = []
+        self.batches: list[int] = []
+        self.refreshed = 0
+        self.cancelled = 0
+        self.stats = EngineStats()
+        self._left: dict[EngineRequest, int] = {}
+        self._driving = threading.Lock()
+
+    @property
+    def prompts(self) -> list[list[int]]:
+        return [list(request.prompt) for request in self.submitted]
+
+    @property
+    def seeds(self) -> list[int]:
+        return [request.seed for request in self.submitted]
+
+    @property
+    def idle(self) -> bool:
+        return not self._left
+
+    @property
+    def num_waiting(self) -> int:
+        return 0
+
+    @property
+    def num_active(self) -> int:
+        return len(self._left)
+
+    def decisions(self) -> dict[str, str]:
+        return {"engine": "scripted"}
+
+    def refresh(self) -> None:
+        assert self.idle
+        self.refreshed += 1
+
+    def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
+        request = EngineRequest(prompt, options, seed)
+        self.submitted.append(request)
+        self._left[request] = self.steps
+        return request
+
+    def cancel(self, request: EngineRequest) -> None:
+        if self.fail_cancel is not None:
+            raise self.fail_cancel
+        if self._left.pop(request, None) is not None:
+            request.cancelled = True
+            self.cancelled += 1
+
+    def step(self) -> list[EngineRequest]:
+        assert self._driving.acquire(blocking=False), "two threads drive the engine"
+        try:
+            self.entered.release()
+            assert self.gate.wait(20)
+            if self.fail_step is not None:
+                error, self.fail_step = self.fail_step, None
+                raise error
+            self.batches.append(len(self._left))
+            self._left = {request: left - 1 for request, left in self._left.items()}
+            ended = [request for request, left in self._left.items() if left <= 0]
+            for request in ended:
+                del self._left[request]
+                request.error = self.fail_prompt.get(tuple(request.prompt))
+                request.completion = None if request.error else self._completion(request.options)
+            return ended
+        finally:
+            self._driving.release()
+
+    def _completion(self, options: SamplingOptions) -> Completion:
+        spelled = [text if isinstance(text, list) else self.tokenizer.encode(text) for text in self.texts]
+        samples = [Sample(tokens, -1.0) for tokens in spelled][: options.num_samples]
+        return Completion(samples, options.num_samples - len(samples), [0.0, 1.0] + [0.0] * 62)
