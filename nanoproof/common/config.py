@@ -3,6 +3,9 @@
 Every option is declared once, as a dataclass field made by `opt(default, "One sentence.", ...)`. `add_flags` turns a
 dataclass into argparse flags, `from_args` turns the parsed arguments back into a validated instance, and `check` is
 what `__post_init__` methods use for rules that need more than one field.
+
+A dataclass may name sets of values, `PRESETS: ClassVar[Presets] = {"default": {}, "fast": {"steps": 3}}`, which become
+one more flag, `--<prefix>preset`. What a preset does not name has its default there.
 """
 
 import argparse
@@ -10,12 +13,14 @@ import dataclasses
 import sys
 import types
 import typing
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from nanoproof.common.errors import UserError, say_error
 
 T = TypeVar("T")
+Presets = Mapping[str, Mapping[str, Any]]
+_MISSING = object()
 
 
 def opt(
@@ -67,12 +72,53 @@ def validate(config: Any, section: str) -> None:
                 check(value > rule["above"], f"{name} must be > {rule['above']}, got {value}")
 
 
+def preset_values(cls: type, name: str) -> dict[str, Any]:
+    """The values of every field that some preset of the dataclass `cls` names; ValueError for an unknown preset."""
+    presets: Presets = cls.PRESETS  # type: ignore[attr-defined]
+    check(name in presets, f"preset must be one of {', '.join(presets)}; got {name}")
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    named = dict.fromkeys(field for values in presets.values() for field in values)
+    return {field: presets[name].get(field, defaults[field]) for field in named}
+
+
 class Parser(argparse.ArgumentParser):
-    """argparse without abbreviations and with one-line errors (exit code 2)."""
+    """argparse without abbreviations, with one-line errors (exit code 2), and with presets.
+
+    A preset that is on the command line sets the options it names, wherever it stands, except for those that are on the
+    command line themselves. So the parsed arguments always hold the values that count.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.ArgumentDefaultsHelpFormatter)
         super().__init__(allow_abbrev=False, **kwargs)
+        self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
+
+    def add_presets(self, group: argparse._ArgumentGroup, cls: type, prefix: str, skip: Collection[str]) -> None:
+        """Add the flag `--<prefix>preset` for the presets of the dataclass `cls`."""
+        names = list(cls.PRESETS)  # type: ignore[attr-defined]
+        help_text = "Set of values to start from; flags that are given win."
+        action = group.add_argument(f"--{prefix}preset", choices=names, default=names[0], help=help_text)
+        self._presets[action.dest] = {
+            name: {
+                (prefix + field).replace("-", "_"): value
+                for field, value in preset_values(cls, name).items()
+                if field not in skip
+            }
+            for name in names
+        }
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, then put in the values of the presets that were given."""
+        parsed, rest = super().parse_known_args(args, namespace)
+        if self._presets:
+            destinations = [*self._presets, *(name for p in self._presets.values() for v in p.values() for name in v)]
+            blank = argparse.Namespace(**dict.fromkeys(destinations, _MISSING))
+            given = vars(super().parse_known_args(args, blank)[0])
+            for destination, presets in self._presets.items():
+                for name, value in presets.get(given[destination], {}).items():
+                    if given[name] is _MISSING:
+                        setattr(parsed, name, value)
+        return parsed, rest
 
     def error(self, message: str) -> NoReturn:
         say_error(f"{message} (see {self.prog} --help)")
@@ -123,9 +169,12 @@ def add_flags(
     """Add one flag for each field of the dataclass `cls`: `--<prefix>field-name`.
 
     Booleans become `--x / --no-x`, `X | None` accepts "none", `tuple[X, ...]` takes several values, `Literal` has
-    choices.
+    choices. A dataclass with `PRESETS` needs a `Parser`, and gets the flag `--<prefix>preset`.
     """
     group = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
+    if hasattr(cls, "PRESETS"):
+        assert isinstance(parser, Parser), "presets need a Parser"
+        parser.add_presets(group, cls, prefix, skip)
     hints = typing.get_type_hints(cls)
     for field in dataclasses.fields(cls):
         if field.name in skip:

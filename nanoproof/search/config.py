@@ -1,14 +1,29 @@
-"""Every constant of the search, with the presets that have a name."""
+"""Every constant of the search, with the presets that have a name, and the switches that take parts of it away."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import Presets, check, opt, preset_values, validate
+
+PresetName = Literal["default", "alphaproof", "nanolean"]
 
 
 @dataclass(frozen=True)
 class SearchConfig:
     """Tree search"""
+
+    PRESETS: ClassVar[Presets] = {
+        "default": {},
+        "alphaproof": {  # the constants of the published system
+            "c_base": 3200.0,
+            "gamma": 0.99,
+            "no_legal_value": -40.0,
+            "unvisited_penalty": 32.0,
+            "c_and": 1.0,
+            "progressive_c": 0.01,
+        },
+        "nanolean": {},  # what benchmarks/search_quality.py finds best on the embedded prover
+    }
 
     c_base: float = opt(200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0)
     c_init: float = opt(0.001, "Exploration constant of a node without visits.", min=0)
@@ -21,7 +36,13 @@ class SearchConfig:
         0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0
     )
     progressive_alpha: float = opt(0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1)
+    algorithm: Literal["mcts", "best-first"] = opt(
+        "mcts", "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone."
+    )
+    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.")
+    use_value: bool = opt(True, "Believe the policy's value; without it every leaf is taken to need one tactic.")
     max_nodes: int = opt(200_000, "A search ends when its tree has this many nodes.", min=1)
+    max_tree_mbytes: int = opt(1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1)
     finishers: tuple[str, ...] = opt((), "Tactics that are tried besides those of the policy.", metavar="TACTIC")
     finisher_use: Literal["leaf", "candidate"] = opt(
         "leaf",
@@ -32,6 +53,10 @@ class SearchConfig:
     solver_tactics: tuple[str, ...] = opt(
         ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC"
     )
+    disprove_inner: bool = opt(False, "Try to disprove states inside the tree whose value is poor.")
+    disprove_value: float = opt(-12.0, "A state is worth a try to disprove it from this value down.", max=0)
+    disprove_visits: int = opt(8, "Visits of a state before it may be disproved.", min=1)
+    disprove_simulations: int = opt(8, "Simulations of one try to disprove a state; they count as any others.", min=1)
 
     def __post_init__(self) -> None:
         validate(self, "search")
@@ -39,20 +64,6 @@ class SearchConfig:
             check(bool(tactic.strip()), "search.finishers and search.solver_tactics must not hold empty tactics")
 
     @classmethod
-    def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "SearchConfig":
+    def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":
         """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
-        check(name in PRESETS, f"search preset must be one of {', '.join(PRESETS)}; got {name}")
-        return cls(**{**PRESETS[name], **overrides})  # type: ignore[arg-type]
-
-
-PRESETS: dict[str, dict[str, object]] = {
-    "default": {},
-    "alphaproof": {
-        "c_base": 3200.0,
-        "gamma": 0.99,
-        "no_legal_value": -40.0,
-        "unvisited_penalty": 32.0,
-        "c_and": 1.0,
-        "progressive_c": 0.01,
-    },
-}
+        return cls(**{**preset_values(cls, name), **overrides})

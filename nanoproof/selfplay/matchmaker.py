@@ -7,9 +7,9 @@ was told the same outcomes is in the same state; each rank draws with its own ra
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import Presets, check, opt, preset_values, validate
 from nanoproof.prover.attempt import Outcome
 
 WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
@@ -20,6 +20,18 @@ _REFUSED = "r"  # an error, too: Lean refuses the statement
 @dataclass(frozen=True)
 class MatchmakerConfig:
     """Matchmaker"""
+
+    PRESETS: ClassVar[Presets] = {
+        "default": {},
+        "alphaproof": {
+            "trust": 8,
+            "trust_proved": 12,
+            "base_simulations": 250,
+            "simulations_mult": 1.17,
+            "max_simulations": 16_000,
+            "recent_failures": "trailing",
+        },
+    }
 
     trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1)
     trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1)
@@ -47,21 +59,7 @@ class MatchmakerConfig:
     @classmethod
     def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "MatchmakerConfig":
         """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
-        check(name in PRESETS, f"matchmaker preset must be one of {', '.join(PRESETS)}; got {name}")
-        return cls(**{**PRESETS[name], **overrides})  # type: ignore[arg-type]
-
-
-PRESETS: dict[str, dict[str, object]] = {
-    "default": {},
-    "alphaproof": {
-        "trust": 8,
-        "trust_proved": 12,
-        "base_simulations": 250,
-        "simulations_mult": 1.17,
-        "max_simulations": 16_000,
-        "recent_failures": "trailing",
-    },
-}
+        return cls(**{**preset_values(cls, name), **overrides})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
+import importlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, Presets, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.errors import UserError
+from nanoproof.search.config import SearchConfig
 
 
 @dataclass(frozen=True)
@@ -79,3 +81,68 @@ def test_what_argparse_refuses_is_one_line_and_exit_2(argv, capsys):
 
 def test_to_dict_is_plain_json_data():
     assert to_dict(Example(names=("a",)))["names"] == ["a"]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Tuned."""
+
+    PRESETS: ClassVar[Presets] = {"default": {}, "fast": {"rate": 4.0, "steps": 1}, "bold": {"bold": True, "rate": 2.0}}
+
+    rate: float = opt(1.0, "How fast.")
+    steps: int = opt(9, "How many.")
+    bold: bool = opt(False, "Whether.")
+    names: tuple[str, ...] = opt((), "Who.")
+
+
+def tuned(*argv: str) -> dict[str, Any]:
+    parser = Parser(prog="example")
+    parser.add_argument("thing", nargs="?")
+    add_flags(parser, Tuned, "t-")
+    return vars(parser.parse_args(argv))
+
+
+def test_without_a_preset_options_have_their_defaults():
+    assert tuned() == {
+        "thing": None,
+        "t_preset": "default",
+        "t_rate": 1.0,
+        "t_steps": 9,
+        "t_bold": False,
+        "t_names": (),
+    }
+
+
+def test_the_parsed_arguments_hold_the_values_of_the_preset():
+    assert tuned("x", "--t-preset", "bold", "--t-names", "a") == {
+        **{"thing": "x", "t_preset": "bold", "t_rate": 2.0, "t_steps": 9, "t_bold": True, "t_names": ["a"]},
+    }
+
+
+@pytest.mark.parametrize("argv", [("--t-preset", "fast", "--t-steps", "9"), ("--t-steps", "9", "--t-preset", "fast")])
+def test_flags_that_are_given_win_over_the_preset_even_with_the_value_of_the_default(argv):
+    assert (tuned(*argv)["t_rate"], tuned(*argv)["t_steps"]) == (4.0, 9)
+
+
+def test_an_unknown_preset_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        tuned("--t-preset", "slow")
+    assert "choose from 'default', 'fast', 'bold'" in capsys.readouterr().err
+
+
+def test_a_preset_counts_only_where_it_is_given_so_that_a_saved_choice_is_not_overridden():
+    parser = Parser(prog="example")
+    add_flags(parser, Tuned)
+    parser.set_defaults(preset="fast", rate=7.0)  # as a resumed run does with what it was started with
+    assert parser.parse_args([]).rate == 7.0
+    assert parser.parse_args(["--preset", "default"]).rate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [("nanoproof.rl", ()), ("scripts.prover_eval", ()), ("scripts.prove", ("theorem t : True",))],
+)
+def test_every_command_that_searches_takes_a_search_preset(module, words):
+    command = importlib.import_module(module)
+    args = command.parse_args([*words, "--search-preset", "alphaproof", "--search-c-and", "3"])
+    assert from_args(SearchConfig, args, "search_") == SearchConfig.preset("alphaproof", c_and=3.0)
