@@ -11,7 +11,7 @@ SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
 _BY = re.compile(r"(?<![\w.'])by(?![\w.'])")
 _ARM = re.compile(r"[ \t]*\|[^\n]*?=>\s*")
 _ARMS_OF = re.compile(r"(?<![\w.'])(match|induction|cases|rcases|fun|λ|next|case)(?![\w.'])")
-_MODIFIERS = re.compile(r"[ \t]*(?:[·.|]|<;>|=>|;|\(|\b(?:by|next|case)\b|\s)*")
+_BULLETS = re.compile(r"[ \t]*(?:[·.][ \t]*)*")
 
 
 def is_tactic(masked: str, start: int) -> bool:
@@ -35,6 +35,10 @@ def fill(source: str, masked: str, start: int, end: int, proof: str) -> str:
     if is_tactic(masked, start):
         if len(lines) > 1 and masked[:start].rstrip(" ").endswith((";", "<;>")):
             lines = [f"({lines[0]}", *(f" {line}" for line in lines[1:-1]), f" {lines[-1]})"]
+        opener = masked[line_start:start].rstrip()
+        if len(lines) > 1 and (opener.endswith("=>") or _ends_with_word(opener, "by")):
+            margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
+            return source[:start].rstrip(" ") + "".join(margin + line for line in lines) + source[end:]
         body = ("\n" + " " * column).join(lines)
     else:
         bare = masked[:start].rstrip().endswith((":=", "=>"))
@@ -45,9 +49,10 @@ def fill(source: str, masked: str, start: int, end: int, proof: str) -> str:
 
 
 def _margin(line: str) -> int:
-    """Where the tactic or term of a line begins, behind bullets and arms."""
-    match = _MODIFIERS.match(line)
-    return match.end() if match else 0
+    """Where the tactic or term of a line begins, behind bullets."""
+    match = _BULLETS.match(line)
+    assert match is not None, "it matches the empty text"
+    return match.end()
 
 
 def _declaration_start(masked: str, start: int) -> int:
@@ -56,7 +61,7 @@ def _declaration_start(masked: str, start: int) -> int:
 
 
 def _is_tactic_arm(masked: str, before: str, inside_by: bool) -> bool:
-    """Behind `=>`: the arms of `induction` and `cases` are tactics, those of `fun` terms, of `match` as it is itself."""
+    """Behind `=>`: arms of `induction` and `cases` are tactics, those of `fun` terms, of `match` as it is itself."""
     line_start = before.rfind("\n") + 1
     arm = _ARM.match(masked, line_start)
     if arm is None or arm.end() < len(before):  # not the arrow of an arm at the beginning of the line

@@ -107,7 +107,11 @@ def splice(theorem: Theorem | str, proof: str) -> str:
     Inside of a longer proof its lines stand where the `sorry` stood.
     """
     source = theorem.source if isinstance(theorem, Theorem) else theorem
-    found = parts(source, whole=False)
+    return put_proof(source, parts(source, whole=False), proof)
+
+
+def put_proof(source: str, found: Parts, proof: str) -> str:
+    """What `splice` does, where the parts of the source are known."""
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
     if not lines.strip():
         raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")

@@ -1,0 +1,96 @@
+"""Files with `sorry`s: which are tried, what the prover is given, and the text with proofs in their places."""
+
+import pytest
+
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile, without_imports
+
+TEXT = """\
+import Mathlib
+
+namespace My
+variable (p q : Prop)
+
+/-- swap -/
+theorem swap (h : p ∧ q) : q ∧ p := by
+  sorry
+
+def two : Nat := sorry
+
+/-- both -/
+theorem both : p ∧ q := by
+  constructor
+  · sorry
+  · sorry
+
+/-- not this -/
+theorem last : q := ⟨sorry, "sorry"⟩ -- sorry
+
+end My
+"""
+
+
+@pytest.fixture
+def file() -> LeanFile:
+    return LeanFile.parse(TEXT)
+
+
+def test_every_sorry_is_found_with_its_place_and_theorem(file: LeanFile) -> None:
+    places = [(gap.line, gap.column, gap.name) for gap in file.gaps]
+    assert places == [(8, 2, "swap"), (10, 17, "two"), (15, 4, "both"), (16, 4, "both"), (19, 21, "last")]
+
+
+def test_the_sorry_of_a_definition_is_left_alone(file: LeanFile) -> None:
+    assert [gap.name for gap in file.gaps if gap.left_alone] == ["two"]
+    assert "may stand for data" in file.gaps[1].left_alone
+
+
+@pytest.mark.parametrize(
+    "text", ["#check sorry", "theorem t : sorry = 1 := rfl", "theorem t : Nat → p\n  | 0 => sorry\n  | n + 1 => rfl"]
+)
+def test_what_is_no_proof_is_left_alone(text: str) -> None:
+    (gap,) = LeanFile.parse(text).gaps
+    assert gap.left_alone
+
+
+def test_the_prover_is_given_all_before_a_sorry_and_no_other_sorry(file: LeanFile) -> None:
+    source = file.theorem(file.gaps[2], "user", "both").source
+    assert "import" not in source and "variable (p q : Prop)" in source
+    assert f"theorem swap (h : p ∧ q) : q ∧ p := by\n  exact {PLACEHOLDER}" in source
+    assert f"noncomputable def two : Nat := {PLACEHOLDER}" in source
+    assert source.endswith(f"  constructor\n  · sorry\n  · exact {PLACEHOLDER}")
+
+
+def test_a_comment_behind_a_declaration_is_not_part_of_it(file: LeanFile) -> None:
+    assert file.theorem(file.gaps[0], "user", "swap").source.endswith("q ∧ p := by\n  sorry")
+    assert file.theorem(file.gaps[4], "user", "last").source.endswith('⟨sorry, "sorry"⟩')
+
+
+def test_proofs_stand_in_the_text_and_in_what_comes_after_them(file: LeanFile) -> None:
+    file = file.with_proof(file.gaps[0], "intro h\nexact h").with_proof(file.gaps[3], "rfl")
+    assert file.proved() == TEXT.replace(":= by\n  sorry", ":= by\n  intro h\n  exact h", 1).replace(
+        "  · sorry\n\n", "  · rfl\n\n"
+    )
+    source = file.theorem(file.gaps[2], "user", "both").source
+    assert "intro h\n  exact h" in source and source.endswith("  · sorry\n  · rfl")
+    assert [gap.name for gap in file.open_gaps] == ["two", "both", "last"]
+
+
+def test_a_file_without_proofs_is_as_it_was(file: LeanFile) -> None:
+    assert file.proved() == TEXT
+
+
+def test_lines_stay_where_they_are_without_imports() -> None:
+    stripped = without_imports("module\npublic import A\nimport B\ntheorem t : p := sorry")
+    assert stripped == "\n\n\ntheorem t : p := sorry"
+        without_imports("module\npublic import A\nimport B\ntheorem t : p := sorry") == "\n\n\ntheorem t : p := sorry"
+    )
+
+
+def test_the_axioms_that_a_file_declares_are_known() -> None:
+    assert LeanFile.parse("axiom A.b : Nat\n-- axiom c : p\nprivate axiom d (n : Nat) : p").axioms == {"b", "d"}
+
+
+def test_a_file_that_names_the_placeholder_is_refused() -> None:
+    with pytest.raises(SourceError, match="is taken"):
+        LeanFile.parse(f"theorem t : p := {PLACEHOLDER}")
