@@ -83,8 +83,6 @@ def test_a_file_without_proofs_is_as_it_was(file: LeanFile) -> None:
 def test_lines_stay_where_they_are_without_imports() -> None:
     stripped = without_imports("module\npublic import A\nimport B\ntheorem t : p := sorry")
     assert stripped == "\n\n\ntheorem t : p := sorry"
-        without_imports("module\npublic import A\nimport B\ntheorem t : p := sorry") == "\n\n\ntheorem t : p := sorry"
-    )
 
 
 def test_the_axioms_that_a_file_declares_are_known() -> None:
