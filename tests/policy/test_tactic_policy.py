@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 
 import pytest
 import torch
@@ -9,11 +10,11 @@ import torch
 from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
-from nanoproof.policy.errors import PolicyClosed
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.policy.errors import BadState, PolicyClosed, PolicyTimeout
 from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.merging import PolicyCounts
-from nanoproof.policy.prompt import prefix_tokens, prompt_tokens
+from nanoproof.policy.prompt import prefix_tokens
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.prover.meter import MeteredPolicy
@@ -23,8 +24,8 @@ torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return train_tokenizer(["rw [h]", "exact h", "simp"], 460)
+def tokenizer(words: Tokenizer) -> Tokenizer:
+    return words
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +86,6 @@ def test_prompts_are_what_training_uses(tokenizer: Tokenizer) -> None:
     assert tokenizer.decode(engine.prompts[0]) == "p : Prop\n⊢ p\n"
 
 
-def test_long_states_keep_their_goal(tokenizer: Tokenizer) -> None:
-    prompt = prompt_tokens(tokenizer, "x : ℕ\n" * 100 + "⊢ goal", max_tokens=20)
-    assert len(prompt) == 19  # and the marker
-    assert prompt[0] == tokenizer.bos
-    assert tokenizer.decode(prompt).endswith("⊢ goal\n")
-
-
 def test_long_states_are_answered(model: GPT, tokenizer: Tokenizer) -> None:
     with TacticPolicy(Engine(model, tokenizer), SamplingConfig(max_gen_tokens=10)) as policy:
         assert policy.suggest("x : ℕ\n" * 200 + "⊢ goal").value >= 1
@@ -133,6 +127,51 @@ def test_after_a_pause_the_new_weights_answer(tokenizer: Tokenizer, dtype: torch
             model.head.weight[list(tokenizer.bins)] *= 2000
         policy.resume()
         assert policy.suggest("⊢ True").value != pytest.approx(before.value, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("state", "seed", "message"),
+    [("⊢ \ud800", 0, "lone surrogate at character 2"), ("⊢ p", 2**64, "seeds are integers of 64 bits")],
+)
+def test_nonsense_is_refused_by_itself(tokenizer: Tokenizer, state: str, seed: int, message: str) -> None:
+    with TacticPolicy(ScriptedEngine(tokenizer)) as policy:
+        with pytest.raises(BadState, match=message):
+            policy.suggest(state, seed)
+        assert policy.suggest("⊢ p").tactics == ("simp",)
+
+
+@pytest.mark.parametrize("state", ["", "\0", " " * 1_000_000, "x : ℕ\n" * 170_000])
+def test_odd_states_are_answered(tokenizer: Tokenizer, state: str) -> None:
+    with TacticPolicy(ScriptedEngine(tokenizer)) as policy:
+        assert policy.suggest(state).tactics == ("simp",)
+
+
+def test_several_states_are_answered_together_in_their_order(model: GPT, tokenizer: Tokenizer) -> None:
+    states = ["⊢ a", "⊢ b = c", "⊢ a"]
+    with TacticPolicy(Engine(model, tokenizer), SamplingConfig(max_gen_tokens=8)) as policy:
+        together = policy.suggest_all(states, [1, 2, 1])
+        for state, seed, answer in zip(states, [1, 2, 1], together):
+            alone = policy.suggest(state, seed)
+            assert alone.tactics == answer.tactics
+            assert alone.logprobs == pytest.approx(answer.logprobs, abs=1e-4)
+
+
+def test_if_one_of_several_states_is_late_nothing_of_them_stays_in_the_engine(tokenizer: Tokenizer) -> None:
+    engine = ScriptedEngine(tokenizer, steps=10**9)
+    with TacticPolicy(engine) as policy:
+        with pytest.raises(PolicyTimeout):
+            policy.suggest_all(["⊢ a", "⊢ b"], [0, 0], deadline=time.monotonic() + 0.05)
+        while policy.num_open:
+            time.sleep(0.005)
+    assert engine.idle
+
+
+def test_who_asks_may_sample_in_another_way(tokenizer: Tokenizer) -> None:
+    with TacticPolicy(ScriptedEngine(tokenizer)) as policy:
+        assert policy.suggest("⊢ p", sampling=SamplingConfig(num_sampled_tactics=3)).num_samples == 3
+        assert policy.suggest("⊢ p").num_samples == 6
+        with pytest.raises(BadState, match="max_gen_tokens must be < 63 for this model, got 64"):
+            policy.suggest("⊢ p", sampling=SamplingConfig(max_gen_tokens=64))
 
 
 def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:

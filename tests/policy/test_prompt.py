@@ -1,0 +1,51 @@
+"""Prompts: what training uses, and of long states the end, the same tokens as if all had been encoded."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nanoproof.gpt.gpt2 import gpt2_tokenizer
+from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.policy.prompt import last_tokens, prompt_tokens
+
+TOKENIZERS = (train_tokenizer(["rw [h] at h", "Nat.add_comm x y", "  simp"], 460), gpt2_tokenizer())
+PIECES = st.sampled_from(
+    [*"ab'._0123 \n\t⊢ℕé[]:=\0", "  ", "\n\n", "\n⊢ ", " : ", "\u2003", "\u00a0", "\x1c", "\u0085"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, max_size=400).map("".join), st.integers(0, 40))
+def test_the_end_of_a_text_has_the_tokens_that_it_has_in_the_whole(text: str, count: int) -> None:
+    for tokenizer in TOKENIZERS:
+        whole = tokenizer.encode(text)
+        assert last_tokens(tokenizer, text, count) == whole[len(whole) - min(count, len(whole)) :]
+
+
+def test_long_states_keep_their_goal(words: Tokenizer) -> None:
+    prompt = prompt_tokens(words, "x : ℕ\n" * 100 + "⊢ goal", max_tokens=20)
+    assert len(prompt) == 19  # and the marker
+    assert prompt[0] == words.bos
+    assert words.decode(prompt).endswith("⊢ goal\n")
+
+
+def test_a_million_characters_cost_no_more_than_their_end(words: Tokenizer) -> None:
+    encoded: list[int] = []
+
+    class Counting(Tokenizer):
+        def __init__(self) -> None:
+            self.bos = words.bos
+
+        def encode(self, text: str) -> list[int]:
+            encoded.append(len(text))
+            return words.encode(text)
+
+    assert len(prompt_tokens(Counting(), "x : ℕ\n" * 200_000 + "⊢ goal", 512)) == 511
+    assert sum(encoded) < 20_000
+
+
+def test_a_word_of_a_million_letters_has_a_prompt_too(words: Tokenizer) -> None:
+    assert len(prompt_tokens(words, "a" * 1_000_000, 512)) == 511
+
+
+def test_there_is_always_room_for_the_start(words: Tokenizer) -> None:
+    assert prompt_tokens(words, "⊢ True", max_tokens=2) == [words.bos]
