@@ -54,11 +54,13 @@ class Prover:
         num_simulations: int,
         rng: random.Random,
         should_stop: Callable[[], bool] | None = None,
+        on_start: Callable[[Node, SearchLog], None] | None = None,
     ) -> Attempt:
         """Search for a proof of `theorem` (or of its negation: `rng` decides) and check what was found.
 
         Never raises for what Lean or its servers do: a refused statement and a lost server are attempts with outcome
-        `error`. `should_stop` ends the search, and the shortening of its proof, early.
+        `error`. `should_stop` ends the search, and the shortening of its proof, early. `on_start` is given the root and
+        the log of the search when it begins, to watch both grow.
         """
         disproving = rng.random() < self.options.disprove_fraction
         run = _Run(
@@ -66,6 +68,7 @@ class Prover:
             MeteredLean(session),
             MeteredPolicy(self.policy, rng.getrandbits(48)),
             should_stop or (lambda: False),
+            on_start or (lambda root, log: None),
         )
         try:
             self._search_and_check(run, negate(theorem) if disproving else theorem, num_simulations)
@@ -79,6 +82,7 @@ class Prover:
         with run.phase("search"):
             start = run.lean.start(theorem)
             run.root = or_node(start)
+            run.on_start(run.root, run.log)
             run.stop_reason = search(
                 run.root, run.policy, run.lean, self.search_config, num_simulations, run.log, run.should_stop
             )
@@ -140,6 +144,7 @@ class _Run:
     lean: MeteredLean
     policy: MeteredPolicy
     should_stop: Callable[[], bool]
+    on_start: Callable[[Node, SearchLog], None]
     log: SearchLog = field(default_factory=SearchLog)
     watches: dict[str, Stopwatch] = field(default_factory=dict)
     outcome: Outcome = "unproven"
