@@ -1,0 +1,104 @@
+"""The `sorry`s of a Lean file, proved one after the other: what is proved stands in the file for those that follow."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Literal, Self
+
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, without_imports
+from nanoproof.lean.source import ALLOWED_AXIOMS
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
+from nanoproof.prover.attempt import Attempt
+
+Prove = Callable[[LeanSession, Theorem], Attempt]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What became of one `sorry`: proved, tried in vain (`message` says why), or left alone."""
+
+    gap: Gap
+    outcome: Literal["proved", "not proved", "left alone"]
+    message: str = ""
+    attempt: Attempt | None = None
+
+
+class SorryFiller:
+    """Tries the `sorry`s of one file with one session; `file` holds the proofs found so far."""
+
+    def __init__(self, file: LeanFile, session: LeanSession, prove: Prove) -> None:
+        """Raises `SourceError` if Lean refuses the file as it is."""
+        self.file = file
+        self._session = session
+        self._trusting = TrustingSession(session, file.axioms)
+        self._prove = prove
+        self._report = self._check(file)
+        if self._report.errors:
+            raise SourceError(f"Lean refuses the file: {_one_line(self._report.errors[0])}")
+
+    def fill(self, gap: Gap) -> Filled:
+        """Try one `sorry`; its proof is kept if the whole file holds with it. LeanError if the server fails."""
+        if gap.left_alone:
+            return Filled(gap, "left alone", gap.left_alone)
+        attempt = self._prove(self._trusting, self.file.theorem(gap, "file", f"{gap.name}:{gap.line}:{gap.column}"))
+        if attempt.outcome != "proven":
+            return Filled(gap, "not proved", _one_line(attempt.message), attempt)
+        if PLACEHOLDER in attempt.proof:
+            return Filled(gap, "not proved", "the proof names what stands for a sorry", attempt)
+        file = self.file.with_proof(gap, attempt.proof)
+        report = self._check(file)
+        if report.errors:
+            reason = f"the proof does not fit into the file: {_one_line(report.errors[0])}"
+            return Filled(gap, "not proved", reason, attempt)
+        self.file, self._report = file, report
+        return Filled(gap, "proved", attempt=attempt)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the file as it is now holds no `sorry` and rests on nothing that it does not declare itself."""
+        return self._report.accepted and not self.foreign_axioms
+
+    @property
+    def foreign_axioms(self) -> tuple[str, ...]:
+        """The axioms that the theorems of the file rest on, without the usual three and those it declares."""
+        found = (axiom for axiom in self._report.axioms if axiom not in ALLOWED_AXIOMS)
+        return tuple(axiom for axiom in found if axiom.rpartition(".")[2] not in self.file.axioms)
+
+    def _check(self, file: LeanFile) -> CheckReport:
+        return self._session.check(without_imports(file.proved()))
+
+
+class TrustingSession:
+    """A session whose checks do not mind the axioms that stand in the file, and what stands there for a `sorry`."""
+
+    def __init__(self, session: LeanSession, axioms: frozenset[str]) -> None:
+        self._session = session
+        self._trusted = axioms | {PLACEHOLDER}
+
+    def start(self, theorem: Theorem) -> Branch:
+        return self._session.start(theorem)
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        return self._session.apply(branch, tactics)
+
+    def check(self, source: str) -> CheckReport:
+        report = self._session.check(source)
+        axioms = tuple(axiom for axiom in report.axioms if axiom.rpartition(".")[2] not in self._trusted)
+        return replace(report, axioms=axioms)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
