@@ -25,11 +25,11 @@ from typing import Any
 import requests
 from flask import Response
 
+from nanoproof.common.web.server import HttpServer
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.errors import LeanError
 from nanoproof.lean.server.app import bind, create_app
 from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.http import HttpServer
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.repl_process import ReplProcess
 from nanoproof.lean.server.settings import ServerSettings

@@ -4,7 +4,7 @@ import re
 
 import requests
 
-from nanoproof.lean.server.metrics import Counter, Gauge, Histogram
+from nanoproof.common.web.metrics import Counter, Gauge, Histogram
 from tests.lean.conftest import Serve
 from tests.lean.test_server import Api
 

@@ -1,125 +1,30 @@
-"""The Flask application of the Lean server: who may call, what is counted, and how errors look."""
+"""The Flask application of the Lean server, and what serves it."""
 
-import hmac
-import ipaddress
-import itertools
-import logging
-import re
 import socket
-import threading
-import time
-from typing import Any
 
-from flask import Flask, Response, g, request
-from werkzeug.exceptions import HTTPException
+from flask import Flask
 
-from nanoproof.lean.server.http import HttpServer, bind
+from nanoproof.common.web.guard import RequestLog, guarded_app
+from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.routes import BadRequest, IdConverter, make_routes, reply, reply_later
+from nanoproof.lean.server.routes import IdConverter, make_routes
 from nanoproof.lean.server.settings import ServerSettings
 
 __all__ = ["RequestLog", "bind", "create_app", "make_http_server"]
 
-log = logging.getLogger(__name__)
-
-_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
 _SERVED_TO_THE_END = ("lean.status", "lean.metrics", "lean.return_process")
 
 
-class RequestLog:
-    """The requests under way."""
-
-    def __init__(self) -> None:
-        self._ids = itertools.count(1)
-        self._active: dict[int, tuple[str, float, str]] = {}
-
-    def begin(self) -> None:
-        """Note the current request."""
-        g.request_id = next(self._ids)
-        self._active[g.request_id] = (route_of_request(), time.monotonic(), threading.current_thread().name)
-
-    def end(self, _error: BaseException | None) -> None:
-        """Forget the current request."""
-        self._active.pop(g.get("request_id", 0), None)
-
-    def active(self) -> list[dict[str, Any]]:
-        """What is under way, oldest first. Ids of leases are left out: who knows one can use the lease."""
-        now = time.monotonic()
-        return [
-            {"request_id": number, "path": path, "duration_seconds": round(now - began, 3), "thread": thread}
-            for number, (path, began, thread) in sorted(self._active.copy().items())
-        ]
-
-
 def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -> Flask:
-    """The application over a started pool. With a `token`, requests need `Authorization: Bearer <token>`.
-
-    Without one, a server on loopback answers only requests that name it as loopback: a page in a browser, whose own
-    host name is made to point here, is told off.
-    """
-    app = Flask(__name__)
+    """The application over a started pool; for the `token` see `guarded_app`."""
+    app = guarded_app(
+        __name__, token, settings.on_loopback, pool.metrics.requests, lambda: pool.closing, _SERVED_TO_THE_END
+    )
     app.url_map.converters["id"] = IdConverter
-    requests = RequestLog()
-
-    def check_caller() -> Response | None:
-        if token and not _has_token(token):
-            return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
-        if not token and settings.on_loopback and not _names_loopback(request.headers.get("Host", "")):
-            return reply({"error": "the Host header names another machine; set a token to serve under that name"}, 403)
-        return None
-
-    def check_open() -> Response | None:
-        if pool.closing and request.endpoint not in _SERVED_TO_THE_END:
-            return reply_later({"error": "the server is shutting down"}, 503)
-        return None
-
-    def count(response: Response) -> Response:
-        pool.metrics.requests.add(route_of_request(), str(response.status_code))
-        return response
-
-    def bad_request(error: BadRequest) -> Response:
-        return reply({"error": str(error)}, 400)
-
-    def http_error(error: HTTPException) -> Response:
-        return reply({"error": f"{error.code} {error.name}"}, error.code or 500)
-
-    def our_fault(error: Exception) -> Response:
-        log.exception("a request failed because of a bug of this server", exc_info=error)
-        return reply({"error": f"server bug: {type(error).__name__}: {error}"}, 500)
-
-    app.before_request(requests.begin)
-    app.before_request(check_caller)
-    app.before_request(check_open)
-    app.after_request(count)
-    app.teardown_request(requests.end)
-    app.register_error_handler(BadRequest, bad_request)
-    app.register_error_handler(HTTPException, http_error)
-    app.register_error_handler(Exception, our_fault)
-    app.register_blueprint(make_routes(settings, pool, requests.active))
-    app.extensions["requests"] = requests
-    app.extensions["count_unread"] = lambda status: pool.metrics.requests.add("(unread)", str(status))
+    app.register_blueprint(make_routes(settings, pool, app.extensions["requests"].active))
     return app
-
-
-def route_of_request() -> str:
-    """The route of the current request, with the names of its parts for the parts."""
-    return _PLACEHOLDER.sub(r"{\1}", request.url_rule.rule) if request.url_rule else "(none)"
 
 
 def make_http_server(app: Flask, settings: ServerSettings, listener: socket.socket) -> HttpServer:
     """The HTTP server for the application; `run()` serves until it is stopped."""
     return HttpServer(app, settings, listener, app.extensions["count_unread"])
-
-
-def _has_token(token: str) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
-
-
-def _names_loopback(host: str) -> bool:
-    """True if a Host header names this machine as itself; clients that are no browsers may leave it out."""
-    name = re.sub(r":\d*$", "", host).strip("[]").lower().rstrip(".")
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name in ("", "localhost") or name.endswith(".localhost")

@@ -9,8 +9,8 @@ from typing import Any
 import psutil
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.web.metrics import Counter, Gauge, Labels
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
-from nanoproof.lean.server.metrics import Counter, Gauge, Labels
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
 

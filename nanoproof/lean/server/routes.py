@@ -1,20 +1,29 @@
 """The HTTP routes: LeanTree's API, and our batch call."""
 
-import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, request
-from werkzeug.exceptions import UnsupportedMediaType
+from flask import Blueprint, Response
 from werkzeug.routing import IntegerConverter
 
+from nanoproof.common.web.json_api import (
+    caller_gone,
+    flag,
+    json_object,
+    number,
+    reply,
+    reply_later,
+    string,
+    strings,
+)
+from nanoproof.common.web.metrics import CONTENT_TYPE
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.server import report
 from nanoproof.lean.server.branches import ReplBranch
 from nanoproof.lean.server.errors import CannotStart, LeaseNotFound, ShuttingDown, TooManyWaiting
 from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
-from nanoproof.lean.server.metrics import CONTENT_TYPE, Metrics
+from nanoproof.lean.server.metrics import Metrics
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
 
@@ -23,28 +32,12 @@ T = TypeVar("T")
 _DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
 _MAX_TACTICS = 1024
-_RETRY_AFTER_SECONDS = 1
-
-
-class BadRequest(Exception):
-    """The body of a request lacks something; the message says what."""
 
 
 class IdConverter(IntegerConverter):
     """Ids in paths: as many digits as an id can have."""
 
     regex = r"\d{1,18}"
-
-
-def reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON response. What Lean printed may hold half a character, which no encoding can say."""
-    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(data, status, headers=headers, mimetype="application/json")
-
-
-def reply_later(body: Any, status: int) -> Response:
-    """A JSON response that asks the client to come again."""
-    return reply(body, status, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
 
 
 def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
@@ -72,9 +65,9 @@ def _add_observing(
 def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/get")
     def get_process() -> Response:
-        body = _object()
-        blocking, seconds = _flag(body, "blocking", True), _number(body, "timeout", _DEFAULT_WAIT_SECONDS)
-        gone = _caller_gone()
+        body = json_object()
+        blocking, seconds = flag(body, "blocking", True), number(body, "timeout", _DEFAULT_WAIT_SECONDS)
+        gone = caller_gone()
         try:
             lease = pool.get(blocking, min(seconds, settings.longest_seconds), gone)
         except TooManyWaiting:
@@ -106,14 +99,14 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/<id:pid>/command")
     def command(pid: int) -> Response:
-        body = _object()
-        text, seconds = _string(body, "command"), _seconds(body, settings, settings.command_seconds * 1000)
+        body = json_object()
+        text, seconds = string(body, "command"), _seconds(body, settings, settings.command_seconds * 1000)
         return on_lease(pool, pid, lambda lease: lease.command(text, seconds))
 
     @routes.post("/process/<id:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:
-        body = _object()
-        source, fresh = _string(body, "theorem_with_sorry"), _flag(body, "fresh", False)
+        body = json_object()
+        source, fresh = string(body, "theorem_with_sorry"), flag(body, "fresh", False)
 
         def start(lease: Lease) -> dict[str, Any]:
             try:
@@ -125,17 +118,17 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
     def try_apply_tactic(pid: int, state: int) -> Response:
-        body = _object()
-        tactic, seconds = _string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        body = json_object()
+        tactic, seconds = string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
             pool, pid, lambda lease: attempt(pool.metrics, lease, state, tactic, seconds), missing_status=200
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
     def try_apply_tactics(pid: int, state: int) -> Response:
-        body = _object()
-        tactics, seconds = _strings(body, "tactics"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
-        gone = _caller_gone()
+        body = json_object()
+        tactics, seconds = strings(body, "tactics", _MAX_TACTICS), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        gone = caller_gone()
         return on_lease(
             pool,
             pid,
@@ -146,8 +139,8 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
     @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
     def apply_tactic(pid: int, state: int) -> Response:
-        body = _object()
-        tactic, seconds = _string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        body = json_object()
+        tactic, seconds = string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
             pool,
             pid,
@@ -211,65 +204,5 @@ def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, An
     return [describe(entry) for entry in entries]
 
 
-def _caller_gone() -> Callable[[], bool]:
-    """A function that tells whether the caller has hung up."""
-    gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
-    return gone
-
-
-def _object() -> dict[str, Any]:
-    if not request.is_json:
-        raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
-    try:
-        body = json.loads(request.get_data())
-    except (ValueError, RecursionError) as error:
-        raise BadRequest("the body is not JSON") from error
-    if not isinstance(body, dict):
-        raise BadRequest("the body must be a JSON object")
-    return body
-
-
-def _string(body: dict[str, Any], key: str) -> str:
-    value = body.get(key)
-    if not _is_text(value):
-        raise BadRequest(f"`{key}` must be a string")
-    assert isinstance(value, str)
-    return value
-
-
-def _strings(body: dict[str, Any], key: str) -> list[str]:
-    value = body.get(key)
-    if not isinstance(value, list) or len(value) > _MAX_TACTICS or not all(map(_is_text, value)):
-        raise BadRequest(f"`{key}` must be a list of at most {_MAX_TACTICS} strings")
-    return value
-
-
-def _is_text(value: Any) -> bool:
-    """True for a string that can be sent on: JSON can also spell half a character."""
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _flag(body: dict[str, Any], key: str, default: bool) -> bool:
-    value = body.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise BadRequest(f"`{key}` must be true or false")
-    return default if value is None else value
-
-
 def _seconds(body: dict[str, Any], settings: ServerSettings, default_ms: float) -> float:
-    return min(_number(body, "timeout", default_ms) / 1000, settings.longest_seconds)
-
-
-def _number(body: dict[str, Any], key: str, default: float) -> float:
-    value = body.get(key)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
-        raise BadRequest(f"`{key}` must be a number >= 0")
-    return float(value)
+    return min(number(body, "timeout", default_ms) / 1000, settings.longest_seconds)

@@ -1,9 +1,9 @@
 """The options of the Lean server."""
 
-import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
+from nanoproof.common.address import on_loopback
 from nanoproof.common.config import check, opt, validate
 
 _LEVELS = ("debug", "info", "warning", "error")
@@ -76,7 +76,4 @@ class ServerSettings:
     @property
     def on_loopback(self) -> bool:
         """True if only programs on this machine can connect."""
-        try:
-            return ipaddress.ip_address(self.address).is_loopback
-        except ValueError:
-            return self.address == "localhost"
+        return on_loopback(self.address)

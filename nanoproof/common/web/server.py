@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from flask import Flask
 from waitress.adjustments import Adjustments
@@ -19,12 +19,40 @@ from waitress.utilities import Error, RequestEntityTooLarge
 from waitress.wasyncore import close_all
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.server.settings import ServerSettings
 
 _IDLE_CONNECTION_SECONDS = 600
 _MAX_HEADER_BYTES = 64 * 1024
 _BODIES_READ_TO_REFUSE = 8
 _STOP_SECONDS = 5.0
+
+
+class HttpSettings(Protocol):
+    """What the settings of a server say about HTTP."""
+
+    @property
+    def address(self) -> str:
+        """Where to listen."""
+        ...
+
+    @property
+    def port(self) -> int:
+        """0 for a free one."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Requests that are answered at the same time."""
+        ...
+
+    @property
+    def receive_seconds(self) -> float:
+        """How long a request may take to arrive."""
+        ...
+
+    @property
+    def max_body_mb(self) -> float:
+        """Longer bodies are refused."""
+        ...
 
 
 class _RequestTimeout(Error):
@@ -112,7 +140,7 @@ class HttpServer(TcpWSGIServer):
     channel_class = _Channel
 
     def __init__(
-        self, app: Flask, settings: ServerSettings, listener: socket.socket, on_error: Callable[[int], Any]
+        self, app: Flask, settings: HttpSettings, listener: socket.socket, on_error: Callable[[int], Any]
     ) -> None:
         self.on_error = on_error
         self._receive_seconds = settings.receive_seconds
@@ -181,7 +209,7 @@ class HttpServer(TcpWSGIServer):
             channel.expire(oldest)
 
 
-def bind(settings: ServerSettings) -> socket.socket:
+def bind(settings: HttpSettings) -> socket.socket:
     """The listening socket; `UserError` if the address cannot be had."""
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
