@@ -30,8 +30,13 @@ class Attempt:
 
     `proven` and `disproven` are only ever set after the final check of `source`, the whole Lean text; `proof` is the
     tactic block in it and `num_tactics` its number of steps. `message` says why there is no proof, or what failed;
-    `stop_reason` why the search ended (the name of the exception if it was one).
-    `counts` are those of the search, `seconds` the time of each phase, and in it that spent in Lean and in the policy.
+    `stop_reason` why the search ended (the name of the exception if it was one). `disproving` if the negation was what
+    was to be proved: not where the statement has none that Lean accepts, which is tried as it stands.
+
+    `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
+    weights it had. `counts` are those of the search, and for a proof that was found `replay_tactics` and
+    `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified.
+    `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
     """
 
     theorem: Theorem
@@ -44,6 +49,8 @@ class Attempt:
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
     budget: int = 0
+    seed: int = 0
+    policy: str = ""
     stop_reason: str = ""
     counts: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)

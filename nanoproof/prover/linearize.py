@@ -1,22 +1,143 @@
-"""From the steps of a proof to the text of a Lean 4 tactic block."""
+"""From the steps of a proof to the text of a Lean 4 tactic block, laid out as a person would."""
 
-from nanoproof.prover.proof import Proof
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nanoproof.prover.holes import alternatives_of, block_of, names_of_rename, reads_as_case
+from nanoproof.prover.proof import Proof, ends_of
+
+LINE_WIDTH = 100
 
 
-def linearize(steps: Proof) -> str:
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Where the proof of a branch goes: the step it begins with, and the indentation of its tactics.
+
+    `opening` ("· ", "| zero =>", "case inl h =>") comes before them, two columns further left. `crowded` says that
+    other goals stand behind those of the branch, which its tactics can see.
+    """
+
+    start: int
+    indent: str
+    opening: str = ""
+    crowded: bool = False
+
+
+_Layout = tuple[str, list["_Block | str"]]
+"""What to write for a tactic, and the blocks (or finished lines) that follow it."""
+
+
+def layouts(steps: Proof) -> list[str]:
+    """Texts of the proof to try, the nicest first; the last relies on nothing but the order of the goals."""
+    return list(dict.fromkeys([linearize(steps), linearize(steps, plain=True)]))
+
+
+def linearize(steps: Proof, plain: bool = False) -> str:
     """The proof, one tactic per line (more only where a tactic itself has more).
 
     Where a tactic leaves several branches, each gets a `·` block. A branch of several coupled goals cannot have one,
     since `·` shows its block a single goal: its tactics stand as they are, and work on the first goals that are left.
+
+    Unless `plain`, holes are filled where they stand: the alternatives of `cases` and `induction`, the proof of a
+    `have`; and the goals that `cases h` leaves become `case inl h =>`, which also gives the names of a `rename_i`.
     """
+    writer = _Writer(steps)
     lines: list[str] = []
-    stack = [("", False)]  # for each open branch: its indentation, and whether it is one of several
-    for step in steps:
-        indent, is_one_of_several = stack.pop()
-        focused = is_one_of_several and step.goals == 1
-        inner = indent + "  " if focused else indent
-        first, *rest = step.tactic.strip("\n").split("\n")
-        lines.append(indent + ("· " if focused else "") + first)
-        lines += [inner + line for line in rest]
-        stack += [(inner, step.branches > 1)] * step.branches
+    stack: list[_Block | str] = [_Block(0, "")]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            lines.append(item)
+            continue
+        layout = None if plain else writer.filled(item)
+        text, below = layout or writer.bullets(item)
+        lines += _opened(item, text, alone=not below)
+        stack += reversed(below)
     return "\n".join(lines)
+
+
+def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
+    """The lines of a block's first tactic; on one line with the opening where it is `alone` in the block."""
+    first, *rest = text.strip("\n").split("\n")
+    outer = block.indent[:-2]
+    one_line = f"{outer}{block.opening} {first}"
+    if not block.opening:
+        yield block.indent + first
+    elif block.opening == "·" or (alone and not rest and len(one_line) <= LINE_WIDTH):
+        yield one_line
+    else:
+        yield outer + block.opening
+        yield block.indent + first
+    for line in rest:
+        yield block.indent + line if line.strip() else ""
+
+
+class _Writer:
+    """Decides how the branches that a tactic leaves are told apart."""
+
+    def __init__(self, steps: Proof) -> None:
+        self._steps = steps
+        self._ends = ends_of(steps)
+
+    def bullets(self, block: _Block) -> _Layout:
+        """A `·` for each of several branches, and for one that other goals stand behind; none for coupled goals."""
+        starts = self._starts(block.start)
+        below: list[_Block | str] = []
+        for number, start in enumerate(starts):
+            crowded = block.crowded or number < len(starts) - 1
+            if self._steps[start].goals == 1 and (crowded or len(starts) > 1):
+                below.append(_Block(start, block.indent + "  ", "·"))
+            else:
+                below.append(_Block(start, block.indent, crowded=crowded))
+        return self._steps[block.start].tactic, below
+
+    def filled(self, block: _Block) -> _Layout | None:
+        """A layout without bullets, where the tactic has one and every branch is a single goal."""
+        tactic = self._steps[block.start].tactic
+        starts = self._starts(block.start)
+        if not starts or block.crowded or any(self._steps[start].goals != 1 for start in starts):
+            return None
+        tags = [self._steps[start].tag for start in starts]
+        if alternatives := alternatives_of(tactic, tags):
+            head, openings = alternatives
+            return head, self._alternatives(openings, starts, block.indent)
+        if len(starts) == 2 and (found := block_of(tactic)):
+            text, position = found
+            return self._block(text, starts[position], starts[1 - position], block.indent)
+        if reads_as_case(tactic, tags):
+            cases = [self._case(start, tag or "", block.indent) for start, tag in zip(starts, tags, strict=True)]
+            return tactic, [*cases]
+        return None
+
+    def _alternatives(self, openings: list[str], starts: list[int], indent: str) -> list[_Block | str]:
+        waiting = iter(starts)
+        return [
+            _Block(next(waiting), indent + "  ", opening) if opening.endswith("=>") else indent + opening
+            for opening in openings
+        ]
+
+    def _block(self, text: str, inside: int, after: int, indent: str) -> _Layout:
+        """`have h : p := by`, the proof, and what uses it."""
+        only = self._steps[inside]
+        one_line = f"{text} {only.tactic}"
+        if not only.branches and "\n" not in one_line and len(indent + one_line) <= LINE_WIDTH:
+            return one_line, [_Block(after, indent)]
+        return text, [_Block(inside, indent + "  "), _Block(after, indent)]
+
+    def _case(self, start: int, tag: str, indent: str) -> _Block:
+        """The block of a goal that its tag tells apart; a `rename_i` that it begins with goes into its opening."""
+        opening = "case " + tag.rpartition(".")[2]
+        step = self._steps[start]
+        names = names_of_rename(step.tactic) if step.branches == 1 else ""
+        if names and self._steps[start + 1].goals == 1:
+            return _Block(start + 1, indent + "  ", f"{opening} {names} =>")
+        return _Block(start, indent + "  ", f"{opening} =>")
+
+    def _starts(self, start: int) -> list[int]:
+        """Where the proofs of the branches that step `start` leaves begin."""
+        starts: list[int] = []
+        position = start + 1
+        for _ in range(self._steps[start].branches):
+            starts.append(position)
+            position = self._ends[position]
+        return starts

@@ -24,6 +24,12 @@ class Step:
     finisher: bool = False
     spellings: tuple[str, ...] = ()
 
+    @property
+    def tag(self) -> str | None:
+        """The case tag of the first goal of its branch, None if that has none."""
+        first = self.state.split("\n", 1)[0]
+        return first.removeprefix("case ") if first.startswith("case ") else None
+
 
 Proof = tuple[Step, ...]
 
@@ -35,6 +41,17 @@ def end_of(steps: Sequence[Step], start: int) -> int:
         open_branches += steps[start].branches - 1
         start += 1
     return start
+
+
+def ends_of(steps: Sequence[Step]) -> list[int]:
+    """For each step where the part that begins with it ends (`end_of`), for all steps at once."""
+    ends = [0] * len(steps)
+    for start in range(len(steps) - 1, -1, -1):
+        end = start + 1
+        for _ in range(steps[start].branches):
+            end = ends[end]
+        ends[start] = end
+    return ends
 
 
 def subproofs(steps: Proof, start: int) -> list[Proof]:

@@ -1,24 +1,24 @@
 """One theorem in, one checked attempt out."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.suggestion import Policy
-from nanoproof.lean.errors import LeanError
+from nanoproof.lean.errors import LeanError, ProtocolError, TheoremRejected
 from nanoproof.lean.source import negate
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, LeanSession
 from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome, Transition
 from nanoproof.prover.check import Verdict, check_proof
-from nanoproof.prover.linearize import linearize
+from nanoproof.prover.linearize import layouts
 from nanoproof.prover.meter import MeteredLean, MeteredPolicy, Stopwatch
 from nanoproof.prover.proof import Proof, depths
-from nanoproof.prover.replay import Replayed, replay
+from nanoproof.prover.replay import Replayed, replay_tree
 from nanoproof.prover.simplify import simplify
-from nanoproof.prover.targets import SolvedStates, extract_proof, proof_depths
+from nanoproof.prover.targets import SolvedStates
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
@@ -40,12 +40,18 @@ class ProverOptions:
 
 
 class Prover:
-    """Proves theorems with one policy and one configuration; safe to use from many threads, one session each."""
+    """Proves theorems with one policy and one configuration; safe to use from many threads, one session each.
 
-    def __init__(self, policy: Policy, search_config: SearchConfig, options: ProverOptions) -> None:
+    `policy_revision` says which weights the policy has now; whoever changes them says so here, for the record.
+    """
+
+    def __init__(
+        self, policy: Policy, search_config: SearchConfig, options: ProverOptions, policy_revision: str = ""
+    ) -> None:
         self.policy = policy
         self.search_config = search_config
         self.options = options
+        self.policy_revision = policy_revision
 
     def prove(
         self,
@@ -63,24 +69,38 @@ class Prover:
         the log of the search when it begins, to watch both grow.
         """
         disproving = rng.random() < self.options.disprove_fraction
+        seed = rng.getrandbits(48)
         run = _Run(
             theorem,
+            disproving,
+            seed,
             MeteredLean(session),
-            MeteredPolicy(self.policy, rng.getrandbits(48)),
+            MeteredPolicy(self.policy, seed),
             should_stop or (lambda: False),
             on_start or (lambda root, log: None),
         )
         try:
-            self._search_and_check(run, negate(theorem) if disproving else theorem, num_simulations)
+            target, start = self._begin(run)
+            if start.state.goals:
+                self._search_and_check(run, target, start, num_simulations)
+            else:
+                self._check_closed(run, target)
         except LeanError as error:
             run.outcome, run.message, run.stop_reason = "error", str(error), type(error).__name__
-        if disproving and run.outcome == "proven":
-            run.outcome = "disproven"
-        return self._attempt(run, num_simulations, disproving)
+        return self._attempt(run, num_simulations)
 
-    def _search_and_check(self, run: "_Run", theorem: Theorem, num_simulations: int) -> None:
+    def _begin(self, run: "_Run") -> tuple[Theorem, Branch]:
+        """What is to be proved, and its goals: the theorem, or its negation where there is one that Lean accepts."""
         with run.phase("search"):
-            start = run.lean.start(theorem)
+            if run.disproving:
+                with suppress(TheoremRejected):
+                    negated = negate(run.theorem)
+                    return negated, run.lean.start(negated)
+                run.disproving = False
+            return run.theorem, run.lean.start(run.theorem)
+
+    def _search_and_check(self, run: "_Run", target: Theorem, start: Branch, num_simulations: int) -> None:
+        with run.phase("search"):
             run.root = or_node(start)
             run.on_start(run.root, run.log)
             run.stop_reason = search(
@@ -94,42 +114,71 @@ class Prover:
         run.message = "the proof in the tree did not replay"
         with run.phase("check"):
             for proof in proofs:
-                run.proof_text = linearize(proof)
-                run.verdict = check_proof(run.lean, theorem, run.proof_text)
-                run.message = run.verdict.reason
-                if run.verdict.accepted:
-                    run.outcome, run.steps = "proven", proof
+                if self._accepts(run, target, layouts(proof)):
+                    run.steps = proof
                     return
+
+    def _check_closed(self, run: "_Run", target: Theorem) -> None:
+        """A theorem without a goal at its `sorry`: there is nothing to search, only to ask Lean whether it is so."""
+        run.stop_reason = "solved"
+        with run.phase("check"):
+            if not self._accepts(run, target, ["done"]):
+                raise ProtocolError(f"no goal is shown at the start, but something is left to prove: {run.message}")
+
+    def _accepts(self, run: "_Run", target: Theorem, texts: Sequence[str]) -> bool:
+        """Whether one of the texts passes the final check as a proof; the verdict on the last one tried is kept."""
+        for text in texts:
+            run.proof_text = text
+            run.verdict = check_proof(run.lean, target, text)
+            run.message = run.verdict.reason
+            if run.verdict.accepted:
+                run.outcome = "disproven" if run.disproving else "proven"
+                return True
+        return False
 
     def _replayed_proofs(self, run: "_Run", start: Branch, root: Node) -> list[Proof]:
         """The proofs to check, best first: the simplified one, and the one it was made from in case that one fails."""
-        original = replay(run.lean, start, extract_proof(root, proof_depths(root)))
+        before = run.lean.tactics
+        original = replay_tree(run.lean, start, root)
+        run.counts["replay_tactics"] = run.lean.tactics - before
         if original is None:
             return []
-        simplified = original
-        if self.options.proof_simplification:
-            simplified = self._simplified(run, original, root)
-        return [simplified.steps] if simplified is original else [simplified.steps, original.steps]
+        run.counts["tactics_found"] = len(original.steps)
+        if not self.options.proof_simplification:
+            return [original.steps]
+        simplified = self._simplified(run, original, root)
+        return [simplified.steps] if simplified.steps == original.steps else [simplified.steps, original.steps]
 
     def _simplified(self, run: "_Run", proof: Replayed, root: Node) -> Replayed:
-        limit = run.lean.tactics + self.options.simplification_tactics
-        return simplify(run.lean, proof, SolvedStates(root), lambda: run.lean.tactics < limit and not run.should_stop())
+        """The shortened proof; the proof as it is if the server fails, since that is no reason to lose it."""
+        before = run.lean.tactics
+        limit = before + self.options.simplification_tactics
+        try:
+            return simplify(
+                run.lean, proof, SolvedStates(root), lambda: run.lean.tactics < limit and not run.should_stop()
+            )
+        except LeanError:
+            return proof
+        finally:
+            run.counts["simplification_tactics"] = run.lean.tactics - before
 
-    def _attempt(self, run: "_Run", budget: int, disproving: bool) -> Attempt:
+    def _attempt(self, run: "_Run", budget: int) -> Attempt:
         found = run.outcome in ("proven", "disproven")
         return Attempt(
             theorem=run.theorem,
             outcome=run.outcome,
             message=run.message,
-            disproving=disproving,
+            disproving=run.disproving,
             proof=run.proof_text if found else "",
             source=run.verdict.source if found and run.verdict else "",
             num_tactics=len(run.steps),
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
             budget=budget,
+            seed=run.seed,
+            policy=self.policy_revision,
             stop_reason=run.stop_reason,
-            counts=run.log.counts.to_json(),
+            counts={**run.log.counts.to_json(), **run.counts},
             seconds=run.seconds(),
             check=run.verdict.to_json() if run.verdict else None,
             tree=tree_to_json(run.root) if run.root is not None and self.options.keep_tree else None,
@@ -141,11 +190,14 @@ class _Run:
     """What is known about an attempt while it runs."""
 
     theorem: Theorem
+    disproving: bool
+    seed: int
     lean: MeteredLean
     policy: MeteredPolicy
     should_stop: Callable[[], bool]
     on_start: Callable[[Node, SearchLog], None]
     log: SearchLog = field(default_factory=SearchLog)
+    counts: dict[str, int] = field(default_factory=dict)
     watches: dict[str, Stopwatch] = field(default_factory=dict)
     outcome: Outcome = "unproven"
     message: str = ""

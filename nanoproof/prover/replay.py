@@ -1,10 +1,13 @@
-"""Replaying: does a list of tactics prove a branch?"""
+"""Replaying: does a list of tactics prove a branch, and which proof in a solved tree does?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nanoproof.lean.wire import Branch, TacticApplied
+from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.prover.proof import Proof, Step, end_of
+from nanoproof.prover.targets import chosen_edges, extract_proof, proof_depths
 from nanoproof.search.expand import TacticRunner
+from nanoproof.search.node import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +18,47 @@ class Replayed:
     branches: tuple[Branch, ...]
 
 
+class Remembering:
+    """Lean, asked no question twice: what a tactic did to a branch is known when it is run there again."""
+
+    def __init__(self, lean: TacticRunner) -> None:
+        self._lean = lean
+        self._known: dict[tuple[int, str], tuple[Branch, TacticApplied | TacticFailed]] = {}
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        new = [tactic for tactic in dict.fromkeys(tactics) if (id(branch), tactic) not in self._known]
+        if new:
+            for tactic, result in zip(new, self._lean.apply(branch, new), strict=True):
+                self._known[id(branch), tactic] = (branch, result)  # with the branch, whose id stays taken
+        return [self._known[id(branch), tactic][1] for tactic in tactics]
+
+
+def replay_tree(lean: TacticRunner, branch: Branch, root: Node) -> Replayed | None:
+    """The proof of a solved tree, run from `branch`; of least depth, then shortest text, among those that still work.
+
+    The search saw every edge work, but Lean may have changed since (another process; a tree that was read from a file)
+    and may be slower now. An edge that no longer works is given up, and the best proof without it is tried.
+    """
+    remembering = Remembering(_Patient(lean))
+    broken: set[Node] = set()
+    while root in (costs := proof_depths(root, without=broken)):
+        replayed, position = _replay(remembering, branch, extract_proof(root, costs))
+        if replayed is not None:
+            return replayed
+        broken.add(chosen_edges(root, costs)[position])
+    return None
+
+
 def replay(lean: TacticRunner, branch: Branch, steps: Proof) -> Replayed | None:
     """Run a proof from `branch`; None if a tactic fails or leaves another number of branches than it should.
 
     Where a tactic fails its other spellings are tried. Steps below one that already closes its branch are left out.
     """
+    return _replay(lean, branch, steps)[0]
+
+
+def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed | None, int]:
+    """What `replay` says, and the step that it stopped at."""
     done: list[Step] = []
     branches: list[Branch] = []
     stack = [branch]
@@ -28,7 +67,7 @@ def replay(lean: TacticRunner, branch: Branch, steps: Proof) -> Replayed | None:
         current, step = stack.pop(), steps[position]
         ran = _run(lean, current, step)
         if ran is None:
-            return None
+            return None, position
         tactic, result = ran
         done.append(
             replace(
@@ -43,7 +82,7 @@ def replay(lean: TacticRunner, branch: Branch, steps: Proof) -> Replayed | None:
         branches.append(current)
         stack.extend(reversed(result.branches))
         position = position + 1 if result.branches else end_of(steps, position)
-    return Replayed(tuple(done), tuple(branches))
+    return Replayed(tuple(done), tuple(branches)), position
 
 
 def _run(lean: TacticRunner, branch: Branch, step: Step) -> tuple[str, TacticApplied] | None:
@@ -52,3 +91,17 @@ def _run(lean: TacticRunner, branch: Branch, step: Step) -> tuple[str, TacticApp
         if isinstance(result, TacticApplied) and len(result.branches) in (0, step.branches):
             return tactic, result
     return None
+
+
+class _Patient:
+    """Lean, asked again where it ran out of time: what worked before may only have met a busy machine."""
+
+    def __init__(self, lean: TacticRunner) -> None:
+        self._lean = lean
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        results = self._lean.apply(branch, tactics)
+        for position, result in enumerate(results):
+            if isinstance(result, TacticFailed) and result.kind == "timeout":
+                results[position] = self._lean.apply(branch, [tactics[position]])[0]
+        return results

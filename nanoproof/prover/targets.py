@@ -1,9 +1,12 @@
 """What a solved tree says: how many tactics each solved node needs, and the proofs that are in it."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from nanoproof.prover.proof import Proof, Step
 from nanoproof.search.node import Kind, Node, walk
+
+_TAG = re.compile(r"^case .*\n", re.MULTILINE)
 
 
 def value_targets(root: Node) -> dict[Node, int]:
@@ -11,44 +14,64 @@ def value_targets(root: Node) -> dict[Node, int]:
     return {node: -cost for node, cost in proof_depths(root).items()}
 
 
-def proof_depths(root: Node) -> dict[Node, int]:
-    """For each solved node the tactics that its proof needs, counted along its longest branch."""
-    return _solved_costs(root, max)
+def proof_depths(root: Node, without: Collection[Node] = ()) -> dict[Node, int]:
+    """For each solved node the tactics that its proof needs, counted along its longest branch.
+
+    Edges that lead to the nodes `without` are not used; what cannot be proved any other way has no entry.
+    """
+    return _solved_costs(root, max, without)
 
 
 def proof_sizes(root: Node) -> dict[Node, int]:
     """For each solved node the tactics that its proof needs in all."""
-    return _solved_costs(root, sum)
+    return _solved_costs(root, sum, ())
 
 
-def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int]) -> dict[Node, int]:
+def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: Collection[Node]) -> dict[Node, int]:
     costs: dict[Node, int] = {}
     for node in reversed(list(walk(root))):
-        if not node.solved:
+        if not node.solved or node in without:
             continue
         if node.kind is Kind.CLOSED:
             costs[node] = 0
         elif node.kind is Kind.AND:
-            costs[node] = combine(costs[child] for child in node.children)
-        else:
-            costs[node] = 1 + min(costs[child] for child in node.children if child.solved)
+            if all(child in costs for child in node.children):
+                costs[node] = combine(costs[child] for child in node.children)
+        elif ways := [costs[child] for child in node.children if child in costs]:
+            costs[node] = 1 + min(ways)
     return costs
 
 
-def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
-    """The proof below a solved OR node that takes the edge of least cost everywhere; of equals the shortest text."""
-    steps: list[Step] = []
+def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
+    """The nodes that the proof below a solved OR node leads to, in the order of its steps.
+
+    Everywhere the edge of least cost is taken, of equals the one of the shortest text.
+    """
+    edges: list[Node] = []
     stack = [root]
     while stack:
-        node = stack.pop()
-        solved = (child for child in node.children if child.solved)
-        child = min(solved, key=lambda candidate: (costs[candidate], len(candidate.tactic or "")))
-        branches = {Kind.CLOSED: [], Kind.OR: [child], Kind.AND: child.children}[child.kind]
-        assert child.tactic is not None and node.branch is not None
-        goals = len(node.branch.state.goals)
-        steps.append(Step(child.tactic, len(branches), node.state, goals, child.finisher, child.spellings))
+        ways = (child for child in stack.pop().children if child in costs)
+        child = min(ways, key=lambda candidate: (costs[candidate], len(candidate.tactic or "")))
+        edges.append(child)
+        stack.extend(reversed(_branches(child)))
+    return edges
+
+
+def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
+    """The steps of the proof that takes the edges of least cost."""
+    steps: list[Step] = []
+    stack = [root]
+    for child in chosen_edges(root, costs):
+        assert child.tactic is not None, "an edge out of an OR node has a tactic"
+        state, branches = stack.pop().state, _branches(child)
+        steps.append(Step(child.tactic, len(branches), state, state.count("\n\n") + 1, child.finisher, child.spellings))
         stack.extend(reversed(branches))
     return tuple(steps)
+
+
+def _branches(child: Node) -> list[Node]:
+    """The OR nodes that have to be solved where an edge led to `child`."""
+    return {Kind.CLOSED: [], Kind.OR: [child], Kind.AND: child.children}[child.kind]
 
 
 class SolvedStates:
@@ -59,11 +82,16 @@ class SolvedStates:
         self._nodes: dict[str, Node] = {}
         for node, size in self._sizes.items():
             if node.kind is Kind.OR:
-                best = self._nodes.get(node.key[0])
-                if best is None or size < self._sizes[best]:
-                    self._nodes[node.key[0]] = node
+                best = self._nodes.setdefault(_untagged(node.state), node)
+                if size < self._sizes[best]:
+                    self._nodes[_untagged(node.state)] = node
 
-    def proof_of(self, merge_key: str) -> Proof | None:
+    def proof_of(self, state: str) -> Proof | None:
         """The proof with the fewest tactics in all; None if the tree has none for this state."""
-        node = self._nodes.get(merge_key)
+        node = self._nodes.get(_untagged(state))
         return None if node is None else extract_proof(node, self._sizes)
+
+
+def _untagged(state: str) -> str:
+    """The state without its case tags: states that differ in nothing else have the same proofs."""
+    return _TAG.sub("", state)

@@ -39,7 +39,7 @@ def test_coupled_goals_get_no_bullet() -> None:
 
 def test_coupled_goals_beside_other_branches_stand_bare_between_their_bullets() -> None:
     steps = proof(("apply f", 3), ("simp", 0, 1), ("use", 1, 2), ("done", 0, 1), ("rfl", 0, 1))
-    assert linearize(steps).split("\n") == ["apply f", "· simp", "use", "done", "· rfl"]
+    assert linearize(steps).split("\n") == ["apply f", "· simp", "use", "· done", "· rfl"]
 
 
 def test_coupled_goals_that_come_apart_get_bullets() -> None:

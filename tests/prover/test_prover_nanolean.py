@@ -53,12 +53,14 @@ def test_branches_are_laid_out_as_lean_accepts_them(session: LeanSession) -> Non
     assert (result.outcome, result.message) == ("proven", "")
     assert result.proof.split("\n") == [
         "intro h",
-        "cases h with | inl h => ?_ | inr h => ?_",
-        "· left",
+        "cases h with",
+        "| inl h =>",
+        "  left",
         "  constructor",
         "  · exact h.2",
         "  · exact h.1",
-        "· right",
+        "| inr h =>",
+        "  right",
         "  exact h",
     ]
     assert [depth for _, _, depth in result.transitions] == [5, 4, 3, 2, 1, 1, 2, 1]
@@ -66,11 +68,12 @@ def test_branches_are_laid_out_as_lean_accepts_them(session: LeanSession) -> Non
     assert result.check is not None and result.check["axioms"] == []
 
 
-def test_induction_on_one_line_stays_on_one_line(session: LeanSession) -> None:
+def test_the_alternatives_of_an_induction_are_filled_in(session: LeanSession) -> None:
     tactics = ["induction n with | zero => ?_ | succ n ih => ?_", "rfl", "rw [Nat.add_succ, ih]"]
     result = attempt(session, "theorem zero_add' (n : Nat) : 0 + n = n := by sorry", *tactics)
     assert (result.outcome, result.message) == ("proven", "")
-    assert result.proof == f"{tactics[0]}\n· rfl\n· {tactics[2]}"
+    assert result.proof == "induction n with\n| zero => rfl\n| succ n ih => rw [Nat.add_succ, ih]"
+    assert [tactic for _, tactic, _ in result.transitions] == tactics
 
 
 def test_goals_coupled_by_a_metavariable_are_proved_together(session: LeanSession) -> None:
