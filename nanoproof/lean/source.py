@@ -22,7 +22,8 @@ _DECLARATION = re.compile(
 _SCOPE = re.compile(
     r"^[ \t]*(?P<keyword>namespace|(?:noncomputable[ \t]+)?section|end)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE
 )
-_CONTEXT = re.compile(r"^[ \t]*(?:variable|universe|include)(?![\w.'])", re.MULTILINE)
+_CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
+_UNIVERSES = re.compile(r"\.\{[^}]*\}$")
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 
@@ -124,22 +125,44 @@ def put_proof(source: str, found: Parts, proof: str) -> str:
 def negate(theorem: Theorem) -> Theorem:
     """The theorem that the statement is false: `¬ (∀ binders, claim)` under the name with `_negated` appended.
 
-    Raises `SourceError` where `variable` lines take part in the statement: they would stay outside the negation.
+    Names that Lean would bind by itself are errors in it: they would stand outside the negation, which would then say
+    more than that the statement is false. Raises `SourceError` where the text has no negation: where `variable` lines
+    take part in the statement, for a `def`, and where no type is stated.
     """
     source = theorem.source
     found = parts(source)
     masked = mask(source)
     if _CONTEXT.search(masked, 0, found.start):
         raise SourceError(f"cannot negate a statement that depends on `variable` lines: {_shown(source)}")
+    if masked.startswith("def", found.keyword):
+        raise SourceError(f"cannot negate a definition: {_shown(source)}")
     colon = find_top_level(masked, ":", found.head_end)
     if colon < 0 or colon > found.assign:
         raise SourceError(f"cannot negate a declaration without a stated type: {_shown(source)}")
-    binders = source[found.head_end : colon].strip()
-    claim = source[colon + 1 : found.assign].strip()
-    head = "example" if found.name is None else f"theorem {found.name}_negated"
+    binders = _before_closing(source[found.head_end : colon])
+    claim = _before_closing(source[colon + 1 : found.assign])
     negated = f"¬ (∀ {binders}, {claim})" if binders else f"¬ ({claim})"
-    text = f"{source[: found.start]}{head} : {negated} := by\n{found.indent}  sorry{source[found.sorry_end :]}"
-    return Theorem(text, theorem.dataset, f"{theorem.id}#negated")
+    head = "example"
+    if found.name is not None:
+        universes = _UNIVERSES.search(source, found.keyword, found.head_end)
+        quote = "»" if found.name.endswith("»") else ""
+        head = f"theorem {found.name.removesuffix(quote)}_negated{quote}{universes.group() if universes else ''}"
+    before = _without_documentation(source[: found.start], masked)
+    text = f"{before}set_option autoImplicit false in\n{found.indent}{head} : {negated} := by\n{found.indent}  sorry"
+    return Theorem(text + source[found.sorry_end :], theorem.dataset, f"{theorem.id}#negated")
+
+
+def _before_closing(text: str) -> str:
+    """A part of a statement that something is to follow: on a new line if a comment ends it."""
+    text = text.strip()
+    return text + "\n " if "--" in text.rpartition("\n")[2] else text
+
+
+def _without_documentation(before: str, masked: str) -> str:
+    """What comes before a declaration, less its documentation: that may not be parted from it."""
+    code = len(masked[: len(before)].rstrip())
+    documented = before.find("/--", code)
+    return before if documented < 0 else before[:documented]
 
 
 def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:

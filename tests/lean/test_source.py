@@ -99,15 +99,45 @@ def test_a_theorem_becomes_an_example() -> None:
     )
 
 
+NO_AUTO = "set_option autoImplicit false in\n"
+
+
 def test_negation_takes_the_binders_inside() -> None:
     theorem = Theorem("theorem t (x : Nat) {h : x = 1} : x = 2 := by\n  sorry", "d", "7")
     negated = negate(theorem)
-    assert negated.source == "theorem t_negated : ¬ (∀ (x : Nat) {h : x = 1}, x = 2) := by\n  sorry"
+    assert negated.source == NO_AUTO + "theorem t_negated : ¬ (∀ (x : Nat) {h : x = 1}, x = 2) := by\n  sorry"
     assert (negated.dataset, negated.id) == ("d", "7#negated")
 
 
 def test_negation_without_binders() -> None:
-    assert negate(Theorem("example : p → q := sorry")).source == "example : ¬ (p → q) := by\n  sorry"
+    assert negate(Theorem("example : p → q := sorry")).source == NO_AUTO + "example : ¬ (p → q) := by\n  sorry"
+
+
+@pytest.mark.parametrize(
+    ("source", "negated"),
+    [
+        ("@[simp] private theorem t.{u} (α : Type u) : p := sorry", "theorem t_negated.{u} : ¬ (∀ (α : Type u), p)"),
+        ("theorem «a b» [Group G] ⦃x : G⦄ y : p := sorry", "theorem «a b_negated» : ¬ (∀ [Group G] ⦃x : G⦄ y, p)"),
+        ("theorem t (a : Nat := 3) : a = 3 := sorry", "theorem t_negated : ¬ (∀ (a : Nat := 3), a = 3)"),
+        ("theorem t : p -- why\n := sorry", "theorem t_negated : ¬ (p -- why\n )"),
+        ("theorem t (x : p) -- x\n : q := sorry", "theorem t_negated : ¬ (∀ (x : p) -- x\n , q)"),
+    ],
+)
+def test_negation_of_any_kind_of_statement(source: str, negated: str) -> None:
+    assert negate(Theorem(source)).source == f"{NO_AUTO}{negated} := by\n  sorry"
+
+
+def test_negation_stays_where_the_statement_is_and_leaves_its_documentation_behind() -> None:
+    source = "/-- twice -/\ndef two := 2\n\nnamespace A\n  /-- It is. -/\n  theorem t : two = 3 := by\n    sorry\nend A"
+    assert negate(Theorem(source)).source == (
+        "/-- twice -/\ndef two := 2\n\nnamespace A\n  set_option autoImplicit false in\n"
+        "  theorem t_negated : ¬ (two = 3) := by\n    sorry\nend A"
+    )
+
+
+def test_a_definition_has_no_negation() -> None:
+    with pytest.raises(SourceError, match="definition"):
+        negate(Theorem("def t : p := by sorry"))
 
 
 def test_negation_refuses_variables_outside_the_statement() -> None:
