@@ -8,11 +8,13 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.suggestion import Policy
+from nanoproof.gpt.batching.request import EngineLimits
 from nanoproof.gpt.checkpoint import load_model
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
+from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 
@@ -21,10 +23,12 @@ SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", 
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
 
 
-def model_policy(model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig) -> TacticPolicy:
+def model_policy(
+    model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, limits: EngineLimits | None = None
+) -> TacticPolicy:
     """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
     try:
-        return TacticPolicy(Engine(model, tokenizer), sampling)
+        return TacticPolicy(Engine(model, tokenizer, limits), sampling)
     except ValueError as error:
         raise UserError(str(error)) from error
 
@@ -43,9 +47,18 @@ def open_policy(
     network: tuple[GPT, Tokenizer] | None,
     sampling: SamplingConfig,
     solvers: Sequence[str] = SOLVERS,
+    server: str | None = None,
+    token: str | None = None,
 ) -> Iterator[Policy]:
-    """The policy called `name`, over what `load_network` gave."""
-    if network is not None:
+    """The policy called `name`, over what `load_network` gave; with `server`, that of the policy server there.
+
+    Raises PolicyUnreachable if there is no such server.
+    """
+    if server is not None:
+        with RemotePolicy(server, token, sampling) as remote:
+            remote.status()
+            yield remote
+    elif network is not None:
         with model_policy(*network, sampling) as policy:
             yield policy
     else:

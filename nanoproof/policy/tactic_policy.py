@@ -110,6 +110,15 @@ class TacticPolicy:
         self._worker.close()
 
     @property
+    def longest(self) -> int:
+        """Tokens that a tactic may have at most: beside them there is room for the shortest prompt."""
+        return self.engine.model.config.sequence_len - 2
+
+    def check_sampling(self, sampling: SamplingConfig) -> None:
+        """Raise ValueError if the model has no room for a prompt beside what is to be sampled."""
+        self._room(sampling)
+
+    @property
     def counts(self) -> PolicyCounts:
         """What became of the samples."""
         return self._counts
@@ -126,13 +135,11 @@ class TacticPolicy:
 
     def _room(self, sampling: SamplingConfig) -> int:
         """Tokens that a prompt and its marker may have."""
-        length = self.engine.model.config.sequence_len
-        room = length - sampling.max_gen_tokens
-        if room < 2:
+        if sampling.max_gen_tokens > self.longest:
             raise ValueError(
-                f"sampling.max_gen_tokens must be < {length - 1} for this model, got {sampling.max_gen_tokens}"
+                f"sampling.max_gen_tokens must be <= {self.longest} for this model, got {sampling.max_gen_tokens}"
             )
-        return min(MAX_PROMPT_TOKENS, room)
+        return min(MAX_PROMPT_TOKENS, self.engine.model.config.sequence_len - sampling.max_gen_tokens)
 
     def _prompt(self, state_text: str, seed: int, sampling: SamplingConfig) -> list[int]:
         """The prompt, made on the thread of who asks. Raises BadState."""

@@ -210,9 +210,12 @@ class EngineWorker:
             arrived: dict[Question, None] = {}
             if not self._paused:
                 arrived, self._arrived = self._arrived, arrived
+        withdrawn = [question for question in dict.fromkeys(withdrawn) if not question.ended]
         for question in withdrawn:
-            if question.request is not None and self._active.pop(question.request, None) is not None:
+            if question.request is not None:
+                del self._active[question.request]
                 self._engine.cancel(question.request)
+            question.end(None, PolicyCancelled("the question was withdrawn"))
         for question in arrived:
             try:
                 question.request = self._engine.submit(question.prompt, question.options, question.seed)

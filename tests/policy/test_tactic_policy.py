@@ -170,7 +170,7 @@ def test_who_asks_may_sample_in_another_way(tokenizer: Tokenizer) -> None:
     with TacticPolicy(ScriptedEngine(tokenizer)) as policy:
         assert policy.suggest("⊢ p", sampling=SamplingConfig(num_sampled_tactics=3)).num_samples == 3
         assert policy.suggest("⊢ p").num_samples == 6
-        with pytest.raises(BadState, match="max_gen_tokens must be < 63 for this model, got 64"):
+        with pytest.raises(BadState, match="max_gen_tokens must be <= 62 for this model, got 64"):
             policy.suggest("⊢ p", sampling=SamplingConfig(max_gen_tokens=64))
 
 
@@ -182,7 +182,7 @@ def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
 
 
 def test_no_room_for_a_prompt_is_refused_at_once(model: GPT, tokenizer: Tokenizer) -> None:
-    with pytest.raises(ValueError, match="max_gen_tokens must be < 63 for this model, got 64"):
+    with pytest.raises(ValueError, match="max_gen_tokens must be <= 62 for this model, got 64"):
         TacticPolicy(Engine(model, tokenizer), SamplingConfig(max_gen_tokens=64))
 
 

@@ -4,6 +4,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -12,15 +13,16 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Gauge:
-    """Values at this moment: one for each set of labels."""
+    """Values at this moment, one for each set of labels; as a counter, of something that is counted elsewhere."""
 
     name: str
     help: str
     values: Mapping[Labels, float]
+    kind: Literal["gauge", "counter"] = "gauge"
 
     def lines(self) -> Iterator[str]:
         """The metric as Prometheus reads it."""
-        yield from _head(self.name, self.help, "gauge")
+        yield from _head(self.name, self.help, self.kind)
         for labels, value in self.values.items():
             yield _sample(self.name, labels, value)
 

@@ -1,0 +1,67 @@
+"""`python -m nanoproof.inference`: serve a model's tactics and values over HTTP."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt
+from nanoproof.common.dist import init_distributed
+from nanoproof.common.errors import run_main
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
+from nanoproof.common.web.server import HttpServer, bind
+from nanoproof.gpt.batching.request import EngineLimits
+from nanoproof.gpt.checkpoint import load_model
+from nanoproof.policy.opening import model_policy
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.service import PolicyService, create_app
+from nanoproof.policy.service_options import TOKEN_VARIABLE, ServiceOptions
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Model."""
+
+    model_path: str = opt(help="Checkpoint, or a run whose latest one is served.")
+    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, bind, load the model, serve until a signal comes."""
+    parser = Parser(prog="python -m nanoproof.inference", description="Serve a model's tactics and values over HTTP.")
+    groups = {"": (ModelOptions, ServiceOptions, SamplingConfig), "engine-": (EngineLimits,)}
+    for prefix, classes in groups.items():
+        for each in classes:
+            add_flags(parser, each, prefix)
+    args = parser.parse_args(argv)
+    options, chosen = from_args(ServiceOptions, args), from_args(ModelOptions, args)
+    sampling, limits = from_args(SamplingConfig, args), from_args(EngineLimits, args, "engine_")
+    logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    allow_many_connections()
+
+    listener = bind(options)
+    on_signals(interrupt)
+    dist = init_distributed(chosen.device_type)
+    path = resolve_model_path(chosen.model_path)
+    model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+    about = {"path": str(path), "step": manifest.get("step"), "parameters": model.num_parameters()}
+    with model_policy(model, tokenizer, sampling, limits) as policy:
+        for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():
+            log.info("%s: %s", name, decision)
+        service = PolicyService(policy, options, {**about, "device": str(dist.device)})
+        token = os.environ.get(TOKEN_VARIABLE)
+        if not token and not options.on_loopback:
+            log.warning("anyone who reaches %s can use the model; set %s", options.address, TOKEN_VARIABLE)
+        app = create_app(service, token)
+        server = HttpServer(app, options, listener, app.extensions["count_unread"])
+        on_signals(Shutdown(service.drain, policy.close, options.drain_seconds, app.extensions["requests"], server))
+        say_listening(listener)
+        server.run()
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

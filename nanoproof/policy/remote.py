@@ -1,0 +1,145 @@
+"""The client of a policy server: a `Policy` whose model runs in another process or on another machine."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from nanoproof.common.address import Address, read_address
+from nanoproof.common.config import opt, validate
+from nanoproof.common.suggestion import PolicyError, Suggestion
+from nanoproof.common.web.client import HttpClient
+from nanoproof.policy.errors import (
+    BadState,
+    PolicyAccessDenied,
+    PolicyBusy,
+    PolicyServerError,
+    PolicyTimeout,
+    PolicyUnreachable,
+)
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.service_options import DEFAULT_PORT, TOKEN_VARIABLE
+from nanoproof.policy.wire import sampling_to_json, suggestion_from_json
+
+_STATUS_SECONDS = 10.0
+_ATTEMPTS = 100
+_SLACK_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class PolicyClientConfig:
+    """Policy client"""
+
+    answer_seconds: float = opt(120.0, "How long the server may take to answer.", above=0)
+    connect_seconds: float = opt(10.0, "How long connecting to the server may take.", above=0)
+    patience_seconds: float = opt(60.0, "How long a server that is full, or not there, is asked again.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "policy_client")
+
+
+class _Client(HttpClient):
+    server = "policy server"
+    unavailable = PolicyUnreachable
+    denied = PolicyAccessDenied
+    garbled = PolicyServerError
+    late = PolicyTimeout
+
+
+class RemotePolicy:
+    """A policy server as a `Policy`. Safe for many threads, which share kept-alive connections.
+
+    Asking again is safe, as the same state, seed and way of sampling have the same answer: so questions are repeated
+    when a connection breaks, and while the server is full or gone, for at most `patience_seconds`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        sampling: SamplingConfig | None = None,
+        config: PolicyClientConfig | None = None,
+    ) -> None:
+        """`address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if any.
+
+        Without `sampling` the server decides. Raises PolicyError if the address is none.
+        """
+        try:
+            where: Address = read_address(address, DEFAULT_PORT)
+        except ValueError as error:
+            raise PolicyError(f"not the address of a policy server: {error}") from error
+        self.address = str(where)
+        self.config = config or PolicyClientConfig()
+        self._how = {} if sampling is None else sampling_to_json(sampling)
+        token = os.environ.get(TOKEN_VARIABLE) if token is None else token
+        self._client = _Client(where, token, self.config.connect_seconds)
+
+    def __enter__(self) -> "RemotePolicy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that nobody uses at present."""
+        self._client.close()
+
+    def status(self) -> dict[str, Any]:
+        """What the server says about itself; raises PolicyUnreachable at once if it is not there."""
+        code, body = self._client.get("/status", _STATUS_SECONDS, attempts=1)
+        if code != 200 or not isinstance(body, dict) or "sampling" not in body:
+            raise PolicyServerError(
+                f"{self.address} is no policy server (GET /status answered {code}: {str(body)[:100]})"
+            )
+        return body
+
+    def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> Suggestion:
+        """Tactics and value of a state; blocks, until `deadline` (of `time.monotonic`) or as the config says.
+
+        Raises BadState, PolicyTimeout, PolicyBusy, PolicyUnreachable, PolicyAccessDenied, or PolicyServerError.
+        """
+        return self.suggest_all([state_text], [seed], deadline=deadline)[0]
+
+    def suggest_all(
+        self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
+    ) -> list[Suggestion]:
+        """`suggest` for several states in one request, which have answers all or none."""
+        seconds = self.config.answer_seconds
+        if deadline is not None:
+            seconds = min(seconds, deadline - time.monotonic())
+            if seconds <= 0:
+                raise PolicyTimeout("the deadline was over before the policy server was asked")
+        body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._how}
+        try:
+            code, answer = self._client.post(
+                "/generate",
+                body,
+                seconds + (_SLACK_SECONDS if deadline is None else 0.0),
+                attempts=_ATTEMPTS,
+                patience=min(self.config.patience_seconds, 0.9 * seconds),
+            )
+        except UnicodeEncodeError as error:
+            raise BadState("the state is not Unicode: it has a lone surrogate") from error
+        if code != 200:
+            raise self._refusal(code, answer)
+        try:
+            return [suggestion_from_json(each) for each in _list_of(answer, len(states))]
+        except ValueError as error:
+            raise PolicyServerError(f"policy server {self.address} answered what is no suggestion: {error}") from error
+
+    def _refusal(self, code: int, answer: Any) -> PolicyError:
+        said = answer.get("error") if isinstance(answer, dict) else None
+        message = f"policy server {self.address}: {' '.join(str(said or f'status {code}').split())[:300]}"
+        kinds = {400: BadState, 429: PolicyBusy, 502: PolicyUnreachable, 503: PolicyUnreachable, 504: PolicyTimeout}
+        return kinds.get(code, PolicyServerError)(message)
+
+
+def _list_of(answer: Any, length: int) -> list[Any]:
+    given = answer.get("suggestions") if isinstance(answer, dict) else None
+    if not isinstance(given, list) or len(given) != length:
+        raise ValueError(f"`suggestions` must be a list of {length}")
+    return given
