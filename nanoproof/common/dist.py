@@ -146,6 +146,20 @@ def together(action: Callable[[], None]) -> None:
             raise UserError(f"rank {rank} failed: {text}")
 
 
+def on_main(action: Callable[[], Any]) -> Any:
+    """Run `action` on rank 0 alone; all ranks return its JSON result, or raise its UserError."""
+    answer: dict[str, Any] = {}
+    if not dist.is_initialized() or dist.get_rank() == 0:
+        try:
+            answer = {"result": action()}
+        except UserError as error:
+            answer = {"error": str(error)}
+    answer = broadcast_json(answer)
+    if "error" in answer:
+        raise UserError(answer["error"])
+    return answer["result"]
+
+
 def count_errors(add: int) -> int:
     """How many ranks have told of an error, with `add` more; under torchrun, outside of the process group too.
 

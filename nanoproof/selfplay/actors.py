@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
@@ -25,7 +25,9 @@ from nanoproof.prover.prover import Prover
 log = logging.getLogger(__name__)
 
 OUT_OF_REACH = frozenset({ServerUnavailable.__name__, AccessDenied.__name__})
-"""Why an attempt ended that says nothing about its theorem, as nothing was tried."""
+"""Why an attempt ended that says nothing about its theorem: its server was gone."""
+MAX_RETURNS = 4
+"""How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
 IDLE_POLL_SECONDS = 0.1
 LEASE_TIMEOUT_SECONDS = 30.0
 MAX_BACKOFF_SECONDS = 30.0
@@ -36,12 +38,16 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices."""
+    """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
+
+    `returns` is how often it was begun and left to another actor, as the server was gone.
+    """
 
     theorem: Theorem
     num_simulations: int
     index: int
     seed: int
+    returns: int = 0
 
 
 class TaskSource(Protocol):
@@ -79,6 +85,8 @@ class Actor(threading.Thread):
         self._provers = {purpose: make(purpose, watched) for purpose in ("collect", "evaluate")}
         self._session: LeanSession | None = None
         self._backoff = 0.5
+        self.cut_off_since: float | None = None
+        self.cut_off_reason = ""
         self.state: str = "idle"
         self.theorem, self.simulations = "", 0
         self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
@@ -113,11 +121,13 @@ class Actor(threading.Thread):
                 attempt = self._attempt(session, source.purpose, task)
                 self.theorem = ""
                 self.enter("idle")
-                if attempt.stop_reason in OUT_OF_REACH:
-                    self._pool.put_back(source, task)
-                    self._wait_before_retry(attempt.message)
+                out_of_reach = attempt.stop_reason in OUT_OF_REACH
+                if out_of_reach and task.returns < MAX_RETURNS:
+                    self._pool.put_back(source, replace(task, returns=task.returns + 1))
                 else:
                     self._pool.finish(source, task, attempt)
+                if out_of_reach:
+                    self._wait_before_retry(attempt.message)
         except Stopped:
             pass
         except Exception as error:  # an actor's bug must reach the main thread
@@ -149,13 +159,16 @@ class Actor(threading.Thread):
                 raise Stopped
             try:
                 self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
-                self._backoff = 0.5
+                self._backoff, self.cut_off_since = 0.5, None
             except LeanError as error:
                 self._wait_before_retry(str(error))
         return self._session
 
     def _wait_before_retry(self, reason: str) -> None:
         previous = self.enter("error")
+        self.cut_off_reason = reason
+        if self.cut_off_since is None:
+            self.cut_off_since = time.monotonic()
         log.warning("actor %d waits %.1f s: %s", self.number, self._backoff, reason)
         if self._pool.wait_closing(self._backoff):
             raise Stopped
@@ -180,15 +193,19 @@ class ActorPool:
         policy: Policy,
         make_prover: ProverFactory,
         check: Callable[[], None] = lambda: None,
+        patience_seconds: float = float("inf"),
     ) -> None:
-        """Start an actor for each slot. `check` is called while the main thread waits, and raises to end the wait."""
+        """Start an actor for each slot. `check` is called while the main thread waits, and raises to end the wait.
+
+        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long.
+        """
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
         self._put_back: list[tuple[TaskSource, Task]] = []
         self._closing = threading.Event()
         self._interrupted = False
-        self._check = check
+        self._check, self._patience_seconds = check, patience_seconds
         self._error: Exception | None = None
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -248,9 +265,13 @@ class ActorPool:
             self._condition.notify_all()
 
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
-        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted after `interrupt`."""
+        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted after `interrupt`.
+
+        Raises ServerUnavailable if no actor had a process within reach for the pool's patience.
+        """
         while True:
             self._check()
+            self._check_reach()
             with self._condition:
                 if self._interrupted:
                     raise Interrupted
@@ -259,6 +280,14 @@ class ActorPool:
                 if done():
                     return
                 self._condition.wait(poll_seconds)
+
+    def _check_reach(self) -> None:
+        since = [actor.cut_off_since for actor in self.actors]
+        known = [moment for moment in since if moment is not None]
+        if len(known) == len(since) and time.monotonic() - max(known) > self._patience_seconds:
+            raise ServerUnavailable(
+                f"no Lean process was to be had for {self._patience_seconds:g} s ({self.actors[0].cut_off_reason})"
+            )
 
     def stop(self) -> None:
         """Tell all actors to stop and give up their attempts. Close the policy next, so that none waits for it."""

@@ -5,18 +5,27 @@ from types import TracebackType
 
 from nanoproof.common.dist import DistInfo, broadcast_json
 from nanoproof.common.errors import UserError
+from nanoproof.lean.client import ClientConfig
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
-from nanoproof.lean.fleet import FleetServer, LeanFleet
+from nanoproof.lean.fleet import FleetServer, LeanFleet, ServerReport
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.selfplay.options import FleetOptions
 
 log = logging.getLogger(__name__)
+
+STEPS_NOT_SECONDS = ClientConfig(tactic_seconds=300.0)
+"""The embedded prover ends every tactic after a number of steps, so that its answers do not depend on how busy the
+machine is. The clock is there for a process that hangs."""
 
 
 class Fleet:
     """One server for each process slot of this rank. Use it as a context manager: it ends what it started."""
 
-    def __init__(self, slots: list[FleetServer], embedded: EmbeddedServers | None, description: str) -> None:
-        self.slots, self._embedded, self.description = slots, embedded, description
+    def __init__(
+        self, slots: list[FleetServer], embedded: EmbeddedServers | None, description: str, lean: str | None
+    ) -> None:
+        """`lean` is the version of Lean that the servers say they run, None if they do not say it."""
+        self.slots, self._embedded, self.description, self.lean = slots, embedded, description, lean
 
     def check(self) -> None:
         """Raise ServerUnavailable if the embedded server has died; servers of others are waited for by their actors."""
@@ -36,26 +45,41 @@ class Fleet:
 
 
 def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
-    """Connect to the servers of `options` (slots dealt round-robin over all ranks), or start an embedded one.
+    """Connect to the servers of `options` (the slots of each dealt to the ranks in turn), or start an embedded one.
 
-    Raises UserError (ServerUnavailable) if a server cannot be reached, and if there is no slot for this rank.
+    Raises UserError (ServerUnavailable) if a server cannot be reached, if they run different versions of Lean, and if
+    there is no slot for this rank.
     """
     if not options.lean_servers:
         embedded = start_embedded(options.lean_processes)
-        servers = LeanFleet(embedded.addresses).servers
+        servers = LeanFleet(embedded.addresses, config=STEPS_NOT_SECONDS).servers
         slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
-        return Fleet(slots, embedded, text)
+        return Fleet(slots, embedded, text, EMBEDDED_LEAN)
     fleet = LeanFleet(options.lean_servers, token=options.lean_token)
-    counts = broadcast_json([report.status["max_processes"] for report in fleet.check() if report.status is not None])
+    reports = fleet.check()
+    lean = _lean_version(reports)
+    if lean == EMBEDDED_LEAN:
+        fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=STEPS_NOT_SECONDS)
+    counts = broadcast_json([report.status["max_processes"] for report in reports if report.status is not None])
     dealt = deal_slots(counts, dist.rank, dist.world_size)
     if not dealt:
         raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
     text = f"{len(dealt)} of {sum(counts)} processes of {', '.join(server.address for server in fleet.servers)}"
-    return Fleet([fleet.servers[server] for server in dealt], None, text)
+    return Fleet([fleet.servers[server] for server in dealt], None, text, lean)
+
+
+def _lean_version(reports: list[ServerReport]) -> str | None:
+    """What the servers agree on. Raises UserError if they run different versions of Lean."""
+    versions = {report.address: (report.status or {}).get("versions") for report in reports}
+    said = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
+    known = sorted({str(version) for version in said.values() if version})
+    if len(known) > 1:
+        texts = ", ".join(f"{address} has {version}" for address, version in said.items() if version)
+        raise UserError(f"--lean-servers run different versions of Lean: {texts}")
+    return known[0] if known else None
 
 
 def deal_slots(counts: list[int], rank: int, world_size: int) -> list[int]:
-    """Servers of this rank's slots: all slots in round-robin order over the servers, every `world_size`-th of them."""
-    order = [server for turn in range(max(counts, default=0)) for server, count in enumerate(counts) if turn < count]
-    return order[rank::world_size]
+    """Servers of this rank's slots: every `world_size`-th of all slots, so that each rank has some of each server."""
+    return [server for server, count in enumerate(counts) for _ in range(count)][rank::world_size]

@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -31,6 +31,9 @@ from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool, Interrupted
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience, relearn
+from nanoproof.selfplay.eval_files import EvaluationFiles
+from nanoproof.selfplay.eval_plan import eval_settings
+from nanoproof.selfplay.eval_summary import event_fields
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
@@ -135,7 +138,7 @@ class ReinforcementLearning:
     def _theorems(self, name: str, split: Split) -> list[Theorem]:
         return list_theorems(name, split, self.lean.version_for(name))
 
-    def _benchmark(self, name: str) -> Sequence[Theorem]:
+    def _benchmark(self, name: str) -> list[Theorem]:
         return self._theorems(name, "valid")[: self.options.max_eval_theorems]
 
     def decisions(self) -> dict[str, str]:
@@ -151,7 +154,7 @@ class ReinforcementLearning:
     @contextmanager
     def working(self, stage: Stage, fleet: Fleet) -> Iterator[None]:
         """Start actors, policy and status, and stop them in the end, whatever happens."""
-        self.stage = stage
+        self.stage, self.fleet = stage, fleet
         self.policy = model_policy(self.model, self.tokenizer, self.sampling)
         first_step = self._relearn(stage.run.path)
         self.source = CollectSource(self.experience, stage.run.path, self.dist, self.run_options.seed, first_step)
@@ -345,22 +348,31 @@ class ReinforcementLearning:
         solved = 0
         for name, theorems in self.benchmarks.items():
             tag = f"{next(self._evaluations)}_{name}"  # a step may be evaluated twice, a counter is good for once
-            simulations = self.options.num_simulations_eval
-            evaluation = evaluate(
-                self.pool, tag, theorems, simulations, self.run_options.seed, name, "valid", show=self.dist.is_main
-            )
-            solved += evaluation.solved
+            files = self._evaluation_files(name, theorems)
+            summary = evaluate(self.pool, tag, files, self.dist, mode="force", extra={"step": self.state.step})
+            solved += summary["solved"]
             if self.dist.is_main:
-                directory = self.stage.run.path / "evals" / f"{self.state.step}_{name}_valid"
-                evaluation.write(directory, {"step": self.state.step})
-                summary = evaluation.summary()
-                self.stage.run.event("evaluation", step=self.state.step, **summary)
+                self.stage.run.event("evaluation", **event_fields(summary))
                 self.stage.tracker.log({f"eval/{name}": summary["solved"] / summary["total"]}, self.state.step)
                 log.info("step %d: %s valid %d/%d", self.state.step, name, summary["solved"], summary["total"])
         if solved > self.state.best_solved:
             self.state.best_solved, self.state.best_step = solved, self.state.step
             if self.dist.is_main:
                 atomic_write_json(self.stage.run.path / "best.json", {"step": self.state.step, "solved": solved})
+
+    def _evaluation_files(self, name: str, theorems: list[Theorem]) -> EvaluationFiles:
+        settings = eval_settings(
+            name,
+            "valid",
+            theorems,
+            self.options.num_simulations_eval,
+            self.run_options.seed,
+            replace(self.search, finisher_use="candidate"),
+            sampling=self.sampling,
+            dtype=str(self.dist.dtype).removeprefix("torch."),
+            lean=self.fleet.lean,
+        )
+        return EvaluationFiles(self.stage.run.path / "evals" / f"{self.state.step}_{name}_valid", theorems, settings)
 
     def save(self) -> None:
         """Save a checkpoint. All ranks call it together."""

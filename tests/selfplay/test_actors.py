@@ -1,8 +1,8 @@
 import pytest
 
 from nanoproof.lean.errors import ProcessLost, ServerUnavailable
-from nanoproof.selfplay.actors import ActorPool
-from nanoproof.selfplay.evaluate import evaluate
+from nanoproof.selfplay.actors import MAX_RETURNS, ActorPool
+from nanoproof.selfplay.evaluate import try_theorems
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
 
 
@@ -10,8 +10,8 @@ from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
 def pool_of():
     pools = []
 
-    def make(*clients, ask=None):
-        pools.append(ActorPool(clients, ask or policy(), make_prover))
+    def make(*clients, ask=None, patience=60.0):
+        pools.append(ActorPool(clients, ask or policy(), make_prover, patience_seconds=patience))
         return pools[-1]
 
     yield make
@@ -22,28 +22,28 @@ def pool_of():
 
 
 def run(pool, count=12):
-    return evaluate(pool, "test", theorems(count), 8, 0, "scripted", "valid", show=False)
+    """The attempts at as many theorems, in their order."""
+    attempts = []
+    try_theorems(pool, "test", theorems(count), range(count), 8, 0, attempts.append, show=False)
+    return sorted(attempts, key=lambda attempt: int(attempt.theorem.id[1:]))
 
 
-def test_every_theorem_is_tried_once_and_in_order(pool_of):
-    result = run(pool_of(ScriptedClient(), ScriptedClient(), ScriptedClient()))
-    assert [attempt.theorem.id for attempt in result.attempts] == [f"t{number}" for number in range(12)]
-    assert result.summary()["solved"] == 12
+def outcomes(attempts):
+    return [attempt.outcome for attempt in attempts]
 
 
-def test_the_summary_counts_solved_by_simulations(pool_of):
-    summary = run(pool_of(ScriptedClient()), 3).summary()
-    assert summary["solved_at"] == {"1": 0, "2": 3, "4": 3, "8": 3}
-    assert summary["tactic_samples"] == 9 and summary["errors"] == 0
+def test_every_theorem_is_tried_once(pool_of):
+    attempts = run(pool_of(ScriptedClient(), ScriptedClient(), ScriptedClient()))
+    assert [attempt.theorem.id for attempt in attempts] == [f"t{number}" for number in range(12)]
+    assert outcomes(attempts) == ["proven"] * 12
 
 
 def test_an_actor_whose_server_refuses_waits_and_goes_on(pool_of):
-    assert run(pool_of(ScriptedClient(refusals=1)), 2).solved == 2
+    assert outcomes(run(pool_of(ScriptedClient(refusals=1)), 2)) == ["proven"] * 2
 
 
 def test_a_server_out_of_reach_in_an_attempt_costs_a_retry_not_the_attempt(pool_of):
-    result = run(pool_of(ScriptedClient(crashes=(ServerUnavailable("gone"),))), 2)
-    assert result.solved == 2
+    assert outcomes(run(pool_of(ScriptedClient(crashes=(ServerUnavailable("gone"),))), 2)) == ["proven"] * 2
 
 
 def test_a_task_whose_server_is_gone_for_good_is_done_by_another_actor(pool_of):
@@ -55,14 +55,36 @@ def test_a_task_whose_server_is_gone_for_good_is_done_by_another_actor(pool_of):
         raise ServerUnavailable("gone for good")
 
     pool = pool_of(broken, ScriptedClient())
-    assert [attempt.outcome for attempt in run(pool, 12).attempts] == ["proven"] * 12
+    assert outcomes(run(pool, 12)) == ["proven"] * 12
 
 
 def test_a_lost_process_is_an_error_of_this_attempt_alone(pool_of):
     client = ScriptedClient(crashes=(ProcessLost("crashed"),))
-    result = run(pool_of(client), 3)
-    assert [attempt.outcome for attempt in result.attempts] == ["error", "proven", "proven"]
+    assert outcomes(run(pool_of(client), 3)) == ["error", "proven", "proven"]
     assert client.sessions[0].closed
+
+
+def test_a_theorem_that_ends_every_server_it_meets_is_an_error_in_the_end(pool_of):
+    class Deadly(ScriptedClient):
+        def lease(self, timeout):
+            session = super().lease(timeout)
+            start = session.start
+            session.start = lambda theorem: end_server() if theorem.id == "t1" else start(theorem)
+            return session
+
+    def end_server():
+        raise ServerUnavailable("the server is gone")
+
+    pool = pool_of(*(Deadly() for _ in range(MAX_RETURNS + 1)))
+    attempts = run(pool, 4)
+    assert outcomes(attempts) == ["proven", "error", "proven", "proven"]
+    assert attempts[1].stop_reason == "ServerUnavailable"
+
+
+def test_a_wait_ends_when_no_server_is_within_reach_for_too_long(pool_of):
+    pool = pool_of(ScriptedClient(refusals=99), ScriptedClient(refusals=99), patience=0.3)
+    with pytest.raises(ServerUnavailable, match=r"no Lean process was to be had for 0\.3 s \(scripted: nobody there\)"):
+        run(pool)
 
 
 def test_a_bug_in_an_actor_reaches_the_main_thread(pool_of):
@@ -83,14 +105,3 @@ def test_a_dead_embedded_server_ends_the_wait():
         run(pool)
     pool.stop()
     pool.join()
-
-
-def test_results_and_proofs_are_written(pool_of, tmp_path):
-    (tmp_path / "proofs").mkdir()
-    (tmp_path / "proofs" / "earlier.lean").write_text("")
-    result = run(pool_of(ScriptedClient()), 2)
-    result.write(tmp_path, {"step": 7})
-    assert sorted(file.name for file in (tmp_path / "proofs").iterdir()) == ["t0.lean", "t1.lean"]
-    assert (tmp_path / "proofs" / "t0.lean").read_text().startswith("theorem t0 : True := by\n")
-    assert (tmp_path / "results.jsonl").read_text().count("\n") == 2
-    assert '"step": 7' in (tmp_path / "summary.json").read_text()

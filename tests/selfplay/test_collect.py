@@ -66,10 +66,10 @@ def test_theorems_of_two_data_sets_may_have_one_id():
     assert len(learned.ever_proven) == 2
 
 
-def test_slots_are_dealt_round_robin_over_servers_and_ranks():
-    assert deal_slots([2, 3], 0, 1) == [0, 1, 0, 1, 1]
-    assert deal_slots([2, 3], 0, 2) == [0, 0, 1]
-    assert deal_slots([2, 3], 1, 2) == [1, 1]
+def test_every_rank_has_slots_of_every_server():
+    assert deal_slots([2, 3], 0, 1) == [0, 0, 1, 1, 1]
+    assert deal_slots([2, 3], 0, 2) == [0, 1, 1]
+    assert deal_slots([2, 3], 1, 2) == [0, 1]
 
 
 def test_a_collection_without_proofs_ends_at_its_deadline(tmp_path):

@@ -1,0 +1,269 @@
+"""What the evaluation commands share: options, ranks, Lean servers, models one after the other, and how it all ends."""
+
+import argparse
+import logging
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.dist import DistInfo, cleanup, on_main
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json
+from nanoproof.common.run_dir import setup_logging, versions
+from nanoproof.common.suggestion import Policy
+from nanoproof.data.theorems import list_theorems
+from nanoproof.data.whitelist import choose_lean
+from nanoproof.gpt.checkpoint import read_manifest
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.opening import load_network, open_policy
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.actors import ActorPool, Interrupted
+from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles, file_sha256
+from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings
+from nanoproof.selfplay.evaluate import evaluate
+from nanoproof.selfplay.fleet import Fleet, open_fleet
+from nanoproof.selfplay.options import FleetOptions
+from nanoproof.training.options import RunOptions
+from nanoproof.training.setup import start_ranks
+
+log = logging.getLogger(__name__)
+
+Network = tuple[GPT, Tokenizer] | None
+
+NOT_OFFERED: dict[type, set[str]] = {
+    RunOptions: {"run", "run_dir", "loggers"},
+    EvalOptions: {"continue_"},  # not to be had as the name of a field
+    SearchConfig: {"finisher_use"},  # evaluation has its own
+}
+BASELINE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples", "solved_at", "seed")
+
+
+def add_eval_flags(parser: Parser) -> None:
+    """The flags of every command that evaluates."""
+    for cls in (RunOptions, EvalOptions, FleetOptions, SamplingConfig, SearchConfig):
+        add_flags(parser, cls, "search-" if cls is SearchConfig else "", skip=NOT_OFFERED.get(cls, ()))
+    parser.add_argument(
+        "--continue",
+        dest="continue_",
+        action="store_true",
+        help="Go on with an evaluation: try only what ended in an error or is missing.",
+    )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One evaluation that is to be done, and where its results go."""
+
+    target: Target
+    files: EvaluationFiles
+    extra: dict[str, Any]
+
+
+class EvalCommand:
+    """One rank of an evaluation command. Use `opened` and call `run` with as many targets as there are."""
+
+    def __init__(
+        self, args: argparse.Namespace, dist: DistInfo, fleet: Fleet, loaded: dict[Path | None, Network]
+    ) -> None:
+        """`loaded` are networks that are there already, by the manifests of their checkpoints."""
+        self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
+        self.search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        self.fleet_options = from_args(FleetOptions, args)
+        self.dist, self.fleet, self._loaded = dist, fleet, loaded
+        self.lean = choose_lean(self.fleet_options.lean_project, embedded=not self.fleet_options.lean_servers)
+        self.lean_version = fleet.lean or (self.lean.version if self.lean.required else None)
+        self._count = 0
+        self._models: dict[Path, dict[str, Any]] = {}
+        self._theorems: dict[str, list[Theorem]] = {}
+
+    def run(
+        self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
+    ) -> list[dict[str, Any]]:
+        """Do the evaluations one after the other, each with its seed; `done` is called on rank 0 after each.
+
+        All that can be wrong with them is found before the first begins. Raises UserError, with what is done so far
+        and how to go on, if Lean or the policy fails for good, and Interrupted after a signal.
+        """
+        jobs = [self._job(target, seed) for target, seed in zip(targets, seeds, strict=True)]
+
+        def check() -> None:
+            for job in jobs:
+                job.files.check(self.options.mode)
+
+        on_main(check)
+        about = on_main(self._about)
+        summaries = []
+        for model in dict.fromkeys(target.model for target in targets):
+            with self._proving(model) as start:
+                for job in [job for job in jobs if job.target.model == model]:
+                    complete = self.options.continue_ and on_main(job.files.complete)
+                    summary = on_main(job.files.read_summary) if complete else self._evaluate(start(), job, about)
+                    summaries.append(summary)
+                    if self.dist.is_main:
+                        done(job, summary)
+        return summaries
+
+    def _job(self, target: Target, seed: int) -> Job:
+        options = self.options
+        theorems = self._theorems.get(target.dataset)
+        if theorems is None:
+            listed = list_theorems(target.dataset, options.split, self.lean.version_for(target.dataset))
+            theorems = self._theorems[target.dataset] = listed[: options.max_theorems]
+        if not theorems:
+            raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
+        model = self._identity(target.model)
+        settings = eval_settings(
+            target.dataset,
+            options.split,
+            theorems,
+            options.num_simulations,
+            seed,
+            self.search,
+            policy=options.policy,
+            sampling=self.sampling if target.model is not None else None,
+            dtype=str(self.dist.dtype).removeprefix("torch.") if target.model is not None else None,
+            solvers=options.solvers if options.policy == "solver-only" else None,
+            model_sha256=model["sha256"] if model else None,
+            lean=self.lean_version,
+        )
+        extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": versions()}
+        extra["baseline"] = find_baseline(options, settings)
+        return Job(target, EvaluationFiles(target.path, theorems, settings), extra)
+
+    def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
+        """Which model it is: its files, its step, and a hash of its weights."""
+        if manifest is None:
+            return None
+        if manifest not in self._models:
+            contents = read_manifest(manifest)
+            weights = manifest.parent / str(contents.get("weights", ""))
+            if not weights.is_file():
+                raise UserError(f"{manifest}: its weights {weights} are not there")
+            self._models[manifest] = {
+                "path": str(weights),
+                "step": contents.get("step"),
+                "sha256": on_main(lambda: file_sha256(weights)),
+            }
+        return self._models[manifest]
+
+    def _about(self) -> dict[str, Any]:
+        return {"versions": versions(), **self.dist.decisions(), "lean": self.fleet.description}
+
+    @contextmanager
+    def _proving(self, model: Path | None) -> Iterator[Callable[[], ActorPool]]:
+        """A function that gives the actors of this rank; it loads the policy and starts them when first called."""
+        pools: list[ActorPool] = []
+        with ExitStack() as stack:
+
+            def start() -> ActorPool:
+                if not pools:
+                    options, patience = self.options, self.options.lean_patience
+                    network = self._loaded.pop(model, None) or load(options, model, self.dist)
+                    policy = stack.enter_context(open_policy(options.policy, network, self.sampling, options.solvers))
+                    pool = ActorPool(self.fleet.slots, policy, self._make_prover, self.fleet.check, patience)
+                    pools.append(pool)
+                    stack.callback(pool.stop)
+                return pools[0]
+
+            yield start
+
+    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
+        return Prover(policy, self.search, ProverOptions(keep_tree=False))
+
+    def _evaluate(self, pool: ActorPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
+        self._count += 1
+        name = f"{self._count}_{job.target.dataset}"
+        try:
+            with interrupts(pool):
+                return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
+        except UserError as error:
+            raise UserError(f"{error}; {kept(job)}") from error
+        except Interrupted as error:
+            raise Interrupted(f"interrupted; {kept(job)}") from error
+
+
+def load(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
+    """The network of a checkpoint, where the policy needs one."""
+    return load_network(options.policy, None if model is None else str(model), dist)
+
+
+def join_all(pools: Sequence[ActorPool]) -> None:
+    """Wait for the actors to end."""
+    for pool in pools:
+        pool.join()
+
+
+def kept(job: Job) -> str:
+    """What is there of an evaluation that ended early."""
+    done, solved = job.files.progress()
+    total = len(job.files.theorems)
+    return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
+
+
+@contextmanager
+def interrupts(pool: ActorPool) -> Iterator[None]:
+    """SIGINT and SIGTERM end the wait for actors in good order; a second one counts as always."""
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+    def receive(*_: object) -> None:
+        restore()
+        pool.interrupt()
+
+    for number in previous:
+        signal.signal(number, receive)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def find_baseline(options: EvalOptions, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """The evaluation to show beside another: `--baseline`, else the solver-only one in its usual place.
+
+    It must be of the same theorems under the same Lean; raises UserError where `--baseline` names one that is not.
+    """
+    suffix = settings["dataset"] if settings["split"] == DEFAULT_SPLIT else f"{settings['dataset']}_{settings['split']}"
+    path = Path(options.baseline).expanduser() if options.baseline else baseline_dir("solver-only") / f"eval_{suffix}"
+    if options.baseline is None and (options.policy == "solver-only" or not (path / SUMMARY).exists()):
+        return None
+    summary = read_json(path / SUMMARY)
+    theirs = summary.get("settings") or {}
+    if any(theirs.get(name) != settings[name] for name in ("theorem_set", "lean")):
+        if options.baseline is not None:
+            raise UserError(f"--baseline {options.baseline} is of other theorems, or of another Lean version")
+        return None
+    return {"path": str(path), "policy": theirs["policy"], **{name: summary[name] for name in BASELINE_FIELDS}}
+
+
+@contextmanager
+def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
+    """Join the other ranks, and start or reach the Lean servers.
+
+    Raises UserError before that if results are in the way, or if the first checkpoint cannot be loaded.
+    """
+    setup_logging(args.log_level)
+    options, fleet_options = from_args(EvalOptions, args), from_args(FleetOptions, args)
+    if options.mode == "new":
+        for target in targets:
+            EvaluationFiles(target.path, [], {}).check("new")
+    dist = start_ranks(from_args(RunOptions, args))
+    try:
+        first = targets[0].model
+        loaded = {} if options.continue_ else {first: load(options, first, dist)}
+        with open_fleet(fleet_options, dist) as fleet:
+            log.info("Lean: %s", fleet.description)
+            yield EvalCommand(args, dist, fleet, loaded)
+    finally:
+        cleanup()

@@ -1,0 +1,242 @@
+"""The directory of an evaluation: what it is of, results as they come, and the summary in the end.
+
+    settings.json       what was evaluated and how; what a continued evaluation must agree with
+    results.jsonl       an attempt per line, appended as it ends; meanwhile other ranks write results_r<rank>.jsonl
+    proofs/*.lean       the checked text of every proof
+    summary.json        the score; written last, so without it the evaluation is not over
+    curve.png           solved theorems by simulations
+
+Whatever was written before a process was killed counts when the evaluation goes on. Ranks share the directory.
+"""
+
+import hashlib
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import (
+    JsonlWriter,
+    atomic_write,
+    atomic_write_json,
+    atomic_write_text,
+    json_line,
+    read_json,
+    read_jsonl,
+)
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.eval_curve import plot_curve
+from nanoproof.selfplay.eval_summary import summarize, theorem_key
+
+log = logging.getLogger(__name__)
+
+SUMMARY, SETTINGS, RESULTS, PROOFS, CURVE = "summary.json", "settings.json", "results.jsonl", "proofs", "curve.png"
+PARTS = "results_r*.jsonl"
+NO_FLAGS = {
+    "theorem_set": "set of theorems",
+    "theorems": "number of theorems",
+    "model_sha256": "model",
+    "dtype": "NANOPROOF_DTYPE",
+    "lean": "Lean version",
+    "dataset": "data set",
+}
+Mode = Literal["new", "continue", "force"]
+
+
+class EvaluationFiles:
+    """One evaluation of `theorems` under `settings` (JSON data, by the names of their flags), at `path`."""
+
+    def __init__(self, path: Path, theorems: Sequence[Theorem], settings: dict[str, Any]) -> None:
+        self.path, self.theorems, self.settings = Path(path), theorems, settings
+        self._keys = [theorem_key(theorem) for theorem in theorems]
+        self._record: dict[str, Any] = {}
+
+    def check(self, mode: Mode) -> None:
+        """Raise UserError if the directory holds an evaluation that `mode` does not allow to go on with or replace."""
+        if mode == "force" or not self._holds_something():
+            return
+        if mode == "new":
+            raise UserError(f"{self.path} holds earlier results; --continue goes on with them, --force overwrites them")
+        if not (self.path / SETTINGS).exists():
+            raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
+        earlier = read_json(self.path / SETTINGS)["settings"]
+        names = [name for name in {**earlier, **self.settings} if earlier.get(name) != self.settings.get(name)]
+        if names:
+            changes = [_change(name, earlier.get(name), self.settings.get(name)) for name in names]
+            raise UserError(
+                f"--continue: the evaluation in {self.path} had other settings: {'; '.join(changes)}; "
+                "give the same, or --force to overwrite it"
+            )
+
+    def begin(self, about: dict[str, Any], mode: Mode) -> list[int]:
+        """The numbers of the theorems to try: all, or (mode "continue") those that ended in an error or are missing.
+
+        `about` is what may differ from part to part: versions, machine, servers. One rank calls it.
+        """
+        self.check(mode)
+        if mode == "force":
+            self._clear()
+        found = self.attempts()
+        todo = [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
+        parts = self._earlier_parts()
+        if any(part.get("versions") != about.get("versions") for part in parts):
+            log.warning("%s goes on under other versions than before; its summary lists both", self.path)
+        self._record = {"settings": self.settings, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
+        (self.path / SUMMARY).unlink(missing_ok=True)
+        self._gather(found)
+        atomic_write_json(self.path / SETTINGS, self._record)
+        return todo
+
+    def complete(self) -> bool:
+        """Whether the evaluation is over and none of its attempts ended in an error."""
+        if not (self.path / SUMMARY).exists():
+            return False
+        found = self.attempts()
+        return all(key in found and found[key].outcome != "error" for key in self._keys)
+
+    def read_summary(self) -> dict[str, Any]:
+        """The summary of an evaluation that is over."""
+        summary: dict[str, Any] = read_json(self.path / SUMMARY)
+        return summary
+
+    def writer(self, rank: int) -> "ResultWriter":
+        """Where a rank writes its attempts."""
+        return ResultWriter(self.path, RESULTS if rank == 0 else f"results_r{rank}.jsonl", self._names())
+
+    def attempts(self) -> dict[str, Attempt]:
+        """What is known of the theorems, by their keys: the newest attempt without an error, else the newest."""
+        known = set(self._keys)
+        found: dict[str, Attempt] = {}
+        for file in self._result_files():
+            for record in read_jsonl(file):
+                try:
+                    attempt = Attempt.from_json(record)
+                    key = theorem_key(attempt.theorem)
+                except (KeyError, TypeError, AttributeError) as error:
+                    raise UserError(f"{file} holds something that is no attempt: {error}") from error
+                if key in known and not (attempt.outcome == "error" and key in found and found[key].outcome != "error"):
+                    found[key] = attempt
+        return found
+
+    def progress(self) -> tuple[int, int]:
+        """How many theorems are done, errors not counted, and how many of them solved."""
+        done = [attempt for attempt in self.attempts().values() if attempt.outcome != "error"]
+        return len(done), sum(attempt.outcome == "proven" for attempt in done)
+
+    def finish(self, seconds: float, extra: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Put the results in order and write proofs, curve and summary. Returns the summary. One rank calls it."""
+        found = self.attempts()
+        missing = [key for key in self._keys if key not in found]
+        assert not missing, f"{len(missing)} theorems have no result"
+        self._gather(found)
+        attempts = [found[key] for key in self._keys]
+        self._write_proofs(attempts)
+        self._record["parts"][-1]["seconds"] = round(seconds, 1)
+        atomic_write_json(self.path / SETTINGS, self._record)
+        total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
+        numbers = summarize(attempts, self.settings["num_simulations"], total_seconds)
+        names = {name: self.settings[name] for name in ("dataset", "split", "seed")}
+        summary = {**names, **numbers, **(extra or {}), **self._record}
+        plot_curve(summary, self.path / CURVE)
+        atomic_write_json(self.path / SUMMARY, summary)
+        return summary
+
+    def _holds_something(self) -> bool:
+        return any((self.path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(self._result_files())
+
+    def _result_files(self) -> list[Path]:
+        whole = self.path / RESULTS
+        return [*([whole] if whole.exists() else []), *sorted(self.path.glob(PARTS))]
+
+    def _earlier_parts(self) -> list[dict[str, Any]]:
+        """What was noted of the parts so far; the time of one that was killed is that until its last result."""
+        if not (self.path / SETTINGS).exists():
+            return []
+        parts: list[dict[str, Any]] = read_json(self.path / SETTINGS)["parts"]
+        if parts and "seconds" not in parts[-1]:
+            last = max((file.stat().st_mtime for file in self._result_files()), default=0.0)
+            parts[-1]["seconds"] = round(max(0.0, last - parts[-1]["started"]), 1)
+        return parts
+
+    def _gather(self, found: dict[str, Attempt]) -> None:
+        """Write the known attempts to `results.jsonl`, in the order of the theorems; other ranks' files go then."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = "".join(json_line(found[key].to_json()) for key in self._keys if key in found)
+        atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
+        for file in self.path.glob(PARTS):
+            file.unlink()
+
+    def _write_proofs(self, attempts: Sequence[Attempt]) -> None:
+        names = self._names()
+        wanted = {names[theorem_key(a.theorem)]: a.source + "\n" for a in attempts if a.outcome == "proven"}
+        (self.path / PROOFS).mkdir(exist_ok=True)
+        for file in (self.path / PROOFS).glob("*.lean"):
+            if file.name not in wanted:
+                file.unlink()
+        for name, text in wanted.items():
+            file = self.path / PROOFS / name
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                atomic_write_text(file, text)
+
+    def _names(self) -> dict[str, str]:
+        return proof_names(self.theorems)
+
+    def _clear(self) -> None:
+        files = [self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)]
+        for file in [*files, *self.path.glob(PARTS), *self.path.glob(f"{PROOFS}/*.lean")]:
+            file.unlink(missing_ok=True)
+
+
+class ResultWriter:
+    """Writes the attempts of one rank as they end, as a context manager.
+
+    Each line is with the operating system before `add` returns.
+    """
+
+    def __init__(self, path: Path, name: str, proofs: dict[str, str]) -> None:
+        self._proofs, self._names = path / PROOFS, proofs
+        self._writer = JsonlWriter(path / name)
+
+    def add(self, attempt: Attempt) -> None:
+        """Write an attempt, and its proof if it has one."""
+        self._writer.write(attempt.to_json())
+        if attempt.outcome == "proven":
+            atomic_write_text(self._proofs / self._names[theorem_key(attempt.theorem)], attempt.source + "\n")
+
+    def __enter__(self) -> "ResultWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._writer.close()
+
+
+def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:
+    """A file name for the proof of each theorem, by its key: its id, with a hash where that is no name of its own."""
+    plain = {theorem_key(theorem): re.sub(r"[^\w.'+-]|^\.", "_", theorem.id)[:120] for theorem in theorems}
+    uses = Counter(name.lower() for name in plain.values())
+    ids = {theorem_key(theorem): theorem.id for theorem in theorems}
+    return {
+        key: f"{name}.lean" if name and name == ids[key] and uses[name.lower()] == 1 else f"{name}-{key[:8]}.lean"
+        for key, name in plain.items()
+    }
+
+
+def _change(name: str, earlier: Any, now: Any) -> str:
+    label = NO_FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return f"{label} was {_shown(earlier)}, is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, which says what a model is wherever it lies."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

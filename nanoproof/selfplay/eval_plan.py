@@ -1,0 +1,154 @@
+"""What an evaluation command is to do: which checkpoints, on which benchmarks, and where the results go."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nanoproof.common.config import check, opt, to_dict, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
+from nanoproof.data.theorems import split_names
+from nanoproof.gpt.checkpoint import find_checkpoint, finished_steps
+from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.opening import SOLVERS, PolicyName
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.eval_files import Mode
+from nanoproof.selfplay.eval_summary import theorem_set_hash
+
+DEFAULT_SPLIT = "valid"
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """Evaluation."""
+
+    model_path: tuple[str, ...] = opt((), "Checkpoints to score, each with a directory of results beside it.")
+    run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
+    policy: PolicyName = opt("model", "Who suggests tactics.")
+    datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks, space- or comma-separated.")
+    split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
+    num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
+    max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
+    output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
+    force: bool = opt(False, "Overwrite earlier results.")
+    solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC")
+    baseline: str | None = opt(None, "Evaluation to show beside the score; default: the solver-only one, if there is.")
+    lean_patience: float = opt(300.0, "Seconds without any Lean process after which the evaluation ends.", above=0)
+    continue_: bool = opt(False, "Go on with an evaluation: try what ended in an error or is missing.")
+
+    def __post_init__(self) -> None:
+        validate(self, "eval")
+        check(not (self.continue_ and self.force), "give either --continue (keep earlier results) or --force")
+        check(not (self.model_path and self.run_dir), "give either --model-path or --run-dir")
+        if self.policy == "model":
+            check(
+                bool(self.model_path or self.run_dir),
+                "--policy model needs --model-path or --run-dir (or choose another policy)",
+            )
+        else:
+            check(not (self.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
+        names = [name for value in self.datasets for name in value.replace(",", " ").split()]
+        one = len(set(names)) <= 1 and len(self.model_path) <= 1 and self.run_dir is None
+        check(self.output_dir is None or one, "--output-dir takes the results of one model on one data set only")
+
+    @property
+    def mode(self) -> Mode:
+        return "force" if self.force else "continue" if self.continue_ else "new"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One evaluation to do: a checkpoint (the path of its manifest; None without a network) on a benchmark."""
+
+    model: Path | None
+    dataset: str
+    path: Path
+
+
+def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
+    """All evaluations that `options` ask for, in order; `kind` begins the names of their directories.
+
+    Raises UserError for checkpoints and data sets that are not there.
+    """
+    datasets = split_names(options.datasets)
+    models: list[Path | None] = [None]
+    if options.policy == "model":
+        models = list(_models(options))
+    if options.output_dir is not None:
+        return [Target(models[0], datasets[0], Path(options.output_dir).expanduser())]
+    return [
+        Target(model, dataset, _default_path(options, kind, model, dataset)) for model in models for dataset in datasets
+    ]
+
+
+def _models(options: EvalOptions) -> Iterator[Path]:
+    if options.run_dir is None:
+        found = [find_checkpoint(resolve_model_path(text)) for text in options.model_path]
+        yield from dict.fromkeys(path.resolve() for path in found)
+        return
+    directory = resolve_run_dir(options.run_dir)
+    steps = finished_steps(directory)
+    if not steps:
+        raise UserError(f"--run-dir {options.run_dir}: no checkpoint (model_<step>.pt with its .json) in {directory}")
+    for index in bisected(len(steps)):
+        yield directory / f"model_{steps[index]}.json"
+
+
+def bisected(count: int) -> list[int]:
+    """0, ..., count - 1 in an order that tells soon how a curve runs: middle, last, first, quartiles, eighths, ..."""
+    if count == 0:
+        return []
+    order = [count // 2, count - 1, 0]
+    gaps = [(0, count // 2), (count // 2, count - 1)]
+    while gaps:
+        middles = [(low, (low + high) // 2, high) for low, high in gaps if high - low > 1]
+        order += [middle for _, middle, _ in middles]
+        gaps = [gap for low, middle, high in middles for gap in ((low, middle), (middle, high))]
+    return list(dict.fromkeys(order))
+
+
+def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
+    """Beside the checkpoint; the default split has no name of its own in it."""
+    suffix = dataset if options.split == DEFAULT_SPLIT else f"{dataset}_{options.split}"
+    if model is None:
+        return baseline_dir(options.policy) / f"{kind}_{suffix}"
+    return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
+
+
+def baseline_dir(policy: str) -> Path:
+    """Where evaluations of policies without a checkpoint go."""
+    return home() / "baselines" / policy
+
+
+def eval_settings(
+    dataset: str,
+    split: str,
+    theorems: list[Theorem],
+    num_simulations: int,
+    seed: int,
+    search: SearchConfig,
+    policy: str = "model",
+    sampling: SamplingConfig | None = None,
+    solvers: tuple[str, ...] | None = None,
+    model_sha256: str | None = None,
+    dtype: str | None = None,
+    lean: str | None = None,
+) -> dict[str, Any]:
+    """Everything that decides what an evaluation finds, by the names of the flags where there are any."""
+    return {
+        "dataset": dataset,
+        "split": split,
+        "theorems": len(theorems),
+        "theorem_set": theorem_set_hash(theorems),
+        "lean": lean,
+        "policy": policy,
+        "model_sha256": model_sha256,
+        "dtype": dtype,
+        "num_simulations": num_simulations,
+        "seed": seed,
+        **({"solvers": list(solvers)} if solvers is not None else {}),
+        **(to_dict(sampling) if sampling is not None else {}),
+        **{f"search_{name}": value for name, value in to_dict(search).items()},
+    }
