@@ -1,12 +1,11 @@
-"""Reading what a LeanTree server answers: refusals, timeouts, lost processes, proof states and check reports."""
+"""Reading what a LeanTree server answers: refusals, timeouts, lost processes and proof states."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.state import ProofState
-from nanoproof.lean.wire import CheckReport
 
 ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
 
@@ -18,8 +17,6 @@ _GONE = re.compile(
     r"|Unknown proof state|Unknown environment|Proof state \d+ not found"
 )
 _BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
-_DEPENDS = re.compile(r"depends on axioms: \[(?P<axioms>[^\]]*)\]")
-_GAP_WARNING = re.compile(r"declaration uses [`']sorry[`']")
 
 
 def classify(error: str) -> ErrorKind:
@@ -57,32 +54,3 @@ def read_branches(value: Any) -> list[tuple[int, ProofState]]:
 def bare_metavariable(state: ProofState) -> bool:
     """True if some goal is a metavariable and nothing else, so that nobody can know what is to be proved."""
     return any(_BARE_METAVARIABLE.fullmatch(goal.type.strip()) for goal in state.goals)
-
-
-def read_check(answer: Any, names: Sequence[str], last_line: int) -> CheckReport:
-    """The report for a text of `last_line` lines that was followed by one `#print axioms` line per name.
-
-    Only messages from behind the text count as reports on axioms, so that a text cannot make up its own. Raises
-    `ProtocolError` if a report is missing although there is no error.
-    """
-    if not isinstance(answer, Mapping) or "env" not in answer:
-        raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
-    errors: list[str] = []
-    axioms: set[str] = set()
-    gaps = reports = 0
-    for message in answer.get("messages") or ():
-        line, text = (message.get("pos") or {}).get("line", 0), str(message.get("data", ""))
-        severity = message.get("severity")
-        if severity == "error":
-            errors.append(text)
-        elif severity == "warning" and _GAP_WARNING.search(text):
-            gaps += 1
-        elif line > last_line and "does not depend on any axioms" in text:
-            reports += 1
-        elif line > last_line and (match := _DEPENDS.search(text)):
-            reports += 1
-            axioms.update(name.strip() for name in match["axioms"].split(",") if name.strip())
-    gaps = max(gaps, len(answer.get("sorries") or ()), int("sorryAx" in axioms))
-    if not errors and reports != len(names):
-        raise ProtocolError(f"the server reported the axioms of {reports} theorems of {len(names)}: {', '.join(names)}")
-    return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)))

@@ -6,8 +6,14 @@ from nanoproof.lean.lexical import CLOSING, OPENING, mask
 
 _GAPS = (
     "sorry", "admit", "sorryAx", "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab",
-    "run_meta", "include_str", "debug.skipKernelTC",
+    "run_meta", "include_str", "unsafe",
 )  # fmt: skip
+_NAMES = (
+    "sorryAx", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat", "trustCompiler", "implemented_by", "extern",
+    "csimp", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "unsafePerformIO", "lcProof", "lcUnreachable",
+)  # fmt: skip
+_OPTIONS = r"(?:maxHeartbeats|maxRecDepth|synthInstance\.max\w+|exponentiation\.threshold|linter\.[\w.]+)(?![\w.'])"
+"""What a proof may set: limits and warnings. Others change what is checked (`debug.*`) or shown (`pp.*`)."""
 _SEARCH = (
     "apply?", "rw?", "rw??", "rw_search", "rewrite?", "exact?", "try?", "simp?", "simp!?", "simp_all?", "simp_all!?",
     "simpa?", "simpa!?", "dsimp?", "dsimp!?", "norm_num?", "grind?", "aesop?", "show_term", "observe?", "have?", "hint",
@@ -16,8 +22,11 @@ _SEARCH = (
 _BANNED = re.compile(
     r"(?:(?<![\w.'«])|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
     r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
-    r"|(?P<native>\+native\b|native\s*:=\s*true))"
+    r"|(?P<native>\+native\b|native\s*:=))"
+    r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
+    r"|(?<![\w.'«])(?P<option>set_option(?![\w.'?!])\s+(?!\s|" + _OPTIONS + r")\S*)"
 )
+_QUOTED_WORD = re.compile(r"«([\w.'?!]+)»")
 _INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
 _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
 _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
@@ -27,7 +36,7 @@ def banned_reason(tactic: str) -> str | None:
     """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not. Comments do not count."""
     masked = mask(tactic)
     holes = " ".join(_INTERPOLATED.findall(tactic))  # such strings hold terms between braces
-    if found := _BANNED.search(masked) or _BANNED.search(holes):
+    if found := _BANNED.search(_QUOTED_WORD.sub(r"\1", masked)) or _BANNED.search(holes):
         if found["search"]:
             return f"`{found['search']}` searches instead of proving"
         return f"`{found.group()}` is not allowed in a proof"

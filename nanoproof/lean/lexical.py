@@ -1,6 +1,7 @@
 """Just enough of Lean's lexical rules to look at source text: comments, strings, words and brackets."""
 
 import re
+from collections.abc import Iterator
 
 OPENING = "([{⟨⦃"
 CLOSING = ")]}⟩⦄"
@@ -25,22 +26,37 @@ _SKIPPED = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+KINDS = ("line", "block", "raw", "string", "char", "quoted")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
+
+
+def spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """What is no plain code, in order: comments (`line`, `block`), literals (`raw`, `string`, `char`), `quoted` names.
+
+    Each with its kind and the offsets where it starts and ends; one that is never closed ends with the text.
+    """
+    position = 0
+    while match := _SKIPPED.search(text, position):
+        kind = next(kind for kind in KINDS if match[kind] is not None)
+        position = _block_end(text, match.end()) if kind == "block" else match.end()
+        yield kind, match.start(), position
 
 
 def mask(text: str) -> str:
     """The text with comments and string literals replaced by spaces (line breaks kept); offsets stay the same."""
     pieces: list[str] = []
     position = 0
-    while match := _SKIPPED.search(text, position):
-        pieces.append(text[position : match.start()])
-        end = _block_end(text, match.end()) if match["block"] else match.end()
-        covered = text[match.start() : end]
-        pieces.append(covered if match["quoted"] else "".join("\n" if c == "\n" else " " for c in covered))
-        position = end
-    pieces.append(text[position:])
-    return "".join(pieces)
+    for kind, start, end in spans(text):
+        if kind != "quoted":
+            pieces += [text[position:start], blank(text[start:end])]
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
+def blank(text: str) -> str:
+    """As many spaces, with the line breaks kept."""
+    return "".join("\n" if char == "\n" else " " for char in text)
 
 
 def _block_end(text: str, position: int) -> int:

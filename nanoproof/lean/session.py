@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from nanoproof.lean.answers import bare_metavariable, classify, error_text, read_branch, read_branches, read_check
+from nanoproof.lean.answers import bare_metavariable, classify, error_text, read_branch, read_branches
 from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.errors import (
     ProcessLost,
@@ -18,8 +18,9 @@ from nanoproof.lean.errors import (
     ServerUnavailable,
     TheoremRejected,
 )
+from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.leases import Lease, LeaseKeeper
-from nanoproof.lean.source import declared_names, name_examples, to_example
+from nanoproof.lean.source import to_example
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
@@ -122,14 +123,11 @@ class HttpLeanSession:
         return [results[position] for position in range(len(tactics))]
 
     def check(self, source: str) -> CheckReport:
-        """Check a whole text in the server's base environment, and the axioms of each of its theorems."""
-        text = name_examples(source)
-        names = declared_names(text)
-        command = "\n".join([text, "", *(f"#print axioms {name}" for name in names)])
+        """Check a whole text in the server's base environment, and the axioms and statement of each of its theorems."""
+        inquiry = Inquiry.about(source)
         seconds = self._config.command_seconds
-        body = {"command": command, "timeout": round(seconds * 1000)}
-        answer = self._surviving(lambda: self._call("command", body, seconds))
-        return read_check(answer, names, last_line=text.count("\n") + 1)
+        body = {"command": inquiry.command, "timeout": round(seconds * 1000)}
+        return inquiry.report(self._surviving(lambda: self._call("command", body, seconds)))
 
     def close(self) -> None:
         """Give the process back; if the server cannot be reached, that is tried again later, in the background."""

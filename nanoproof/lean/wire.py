@@ -37,12 +37,14 @@ class CheckReport:
     """What Lean says about a whole text in a fresh environment.
 
     `errors` are the texts of its error messages, `sorries` the number of gaps it noticed, `axioms` what the theorems of
-    the text rest on, sorted. `accepted` does not look at the axioms: that is the caller's policy.
+    the text rest on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where there
+    are errors). `accepted` does not look at the axioms: that is the caller's policy.
     """
 
     errors: tuple[str, ...]
     sorries: int
     axioms: tuple[str, ...]
+    statements: tuple[tuple[str, str], ...] = ()
 
     @property
     def accepted(self) -> bool:

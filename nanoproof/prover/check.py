@@ -1,22 +1,31 @@
-"""The final check: only what Lean accepts as a whole text, in a fresh environment and on allowed axioms, is a proof."""
+"""The final check: only a text that passes every rung of the ladder is a proof.
 
+Lean reads three texts, each in a fresh environment with the imports of its server, which are ours:
+
+1. the theorem with its proof, as it will be exported;
+2. the same under a name that nobody can know beforehand, the proof between parentheses: there Lean's parser takes no
+   commands, so nothing in the proof can begin one, and the answer about that name can only be about this theorem;
+3. the theorem as it was given, under that name, without the proof: what Lean prints as its statement must be what it
+   prints for the second text. The proof is no part of this text, so it cannot change what it says.
+"""
+
+import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.lexical import mask
-from nanoproof.lean.source import ALLOWED_AXIOMS, splice
+from nanoproof.lean.source import ALLOWED_AXIOMS, Parts, parts, splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
+from nanoproof.prover.block import block_reason
 
-_COMMAND = re.compile(
-    r"(?<![\w.'«])(?:#[a-z]|@\[|(?:theorem|lemma|example|def|abbrev|instance|axiom|opaque|inductive|structure|class|"
-    r"macro|macro_rules|notation|infix[lr]?|prefix|postfix|syntax|elab|elab_rules|attribute|namespace|section|end|"
-    r"mutual|variable|universe|import|export|initialize|run_cmd)(?![\w.'!?]))"
-)
-"""Words that begin commands, wherever they stand: a command may follow a tactic on its line."""
+RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
+"""What a proof has to pass, in this order; docs/checking.md says what each stops."""
+
+_LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
+_UNIVERSES = re.compile(r"\.\{[^}]*\}\Z")
 
 
 class Checker(Protocol):
@@ -27,41 +36,132 @@ class Checker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of the final check: `source` is the whole text that was checked, `reason` why it is no proof."""
+    """What became of the final check: `source` is the text to export, `reason` why it is no proof.
+
+    `rungs` says of each rung that was reached whether it held, `statement` how Lean prints what was proved.
+    """
 
     source: str
     accepted: bool
     reason: str = ""
     axioms: tuple[str, ...] = ()
+    rungs: dict[str, bool] = field(default_factory=dict)
+    statement: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"environment": "fresh", "accepted": self.accepted, "reason": self.reason, "axioms": list(self.axioms)}
+        return {
+            "environment": "fresh",
+            "accepted": self.accepted,
+            "reason": self.reason,
+            "axioms": list(self.axioms),
+            "rungs": dict(self.rungs),
+            "statement": self.statement,
+        }
 
 
-def check_proof(checker: Checker, theorem: Theorem, proof_text: str) -> Verdict:
-    """Put the proof into its theorem and have the whole text checked; LeanError if the server fails.
+class _Refused(Exception):
+    """A rung does not hold; the message says why."""
 
-    The statement cannot change: the proof takes the place of the `sorry` and may hold tactics only, no commands.
+
+def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: bool = False) -> Verdict:
+    """Put the proof into its theorem and take it up the ladder; LeanError if the server fails, SourceError for no text.
+
+    `replayed` says that Lean has run the proof step by step from the start; others have only its text.
     """
-    source = splice(theorem, proof_text)
-    masked = mask(proof_text)
-    if command := _COMMAND.search(masked):
-        return Verdict(source, False, f"`{command.group().strip()}` begins a command, which a proof may not hold")
-    if reason := banned_reason(proof_text):
-        return Verdict(source, False, reason)
-    report = checker.check(source)
-    return Verdict(source, *_judge(report), axioms=report.axioms)
+    ladder = _Ladder(checker, theorem.source, proof_text)
+    if replayed:
+        ladder.rungs["replayed"] = True
+    try:
+        ladder.climb()
+    except _Refused as refused:
+        return Verdict(ladder.text, False, str(refused), ladder.axioms, ladder.rungs)
+    return Verdict(ladder.text, True, "", ladder.axioms, ladder.rungs, ladder.statement)
 
 
-def _judge(report: CheckReport) -> tuple[bool, str]:
+class _Ladder:
+    """One proof on its way up: the rungs so far, and what was learned on them."""
+
+    def __init__(self, checker: Checker, source: str, proof: str) -> None:
+        self.checker = checker
+        self.source = source
+        self.proof = proof
+        self.text = splice(source, proof)
+        self.rungs: dict[str, bool] = {}
+        self.axioms: tuple[str, ...] = ()
+        self.statement = ""
+
+    def climb(self) -> None:
+        """Every rung in its order; raises `_Refused` at the first that does not hold."""
+        self._hold("words", block_reason(self.proof) or banned_reason(self.proof) or "")
+        report = self.checker.check(self.text)
+        self.axioms = report.axioms
+        self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")
+        self._hold("no_sorry", report.sorries and "the finished text still holds a sorry")
+        self._hold("axioms", _foreign(report))
+        name = _unforeseeable_name(self.source, self.proof)
+        given = renamed(self.source, name)
+        enclosed = self.checker.check(_enclosed(given, self.proof))
+        self._hold("one_block", _refusal(enclosed))
+        before, after = _statement(self.checker.check(given), name), _statement(enclosed, name)
+        self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
+        self.statement = after.replace(name, parts(self.source, whole=False).name or "example")
+
+    def _hold(self, rung: str, reason: str | bool | int | Sequence[str]) -> None:
+        self.rungs[rung] = not reason
+        if reason:
+            raise _Refused(str(reason))
+
+
+def _refusal(report: CheckReport) -> str:
+    """Why a text of one theorem is no proof, empty if it is one."""
     if report.errors:
-        return False, f"Lean refuses the finished text: {_first_line(report.errors)}"
-    if report.sorries:
-        return False, "the finished text still holds a sorry"
+        return f"the proof is not one block of tactics: {_first_line(report.errors)}"
+    return "the proof between parentheses holds a sorry" if report.sorries else _foreign(report)
+
+
+def _foreign(report: CheckReport) -> str:
     foreign = sorted(set(report.axioms) - ALLOWED_AXIOMS)
-    if foreign:
-        return False, f"the proof rests on {', '.join(foreign)}; allowed are {', '.join(sorted(ALLOWED_AXIOMS))}"
-    return True, ""
+    if not foreign:
+        return ""
+    return f"the proof rests on {', '.join(foreign)}; allowed are {', '.join(sorted(ALLOWED_AXIOMS))}"
+
+
+def _statement(report: CheckReport, name: str) -> str:
+    """How Lean prints the statement of our theorem: exactly one of the text's theorems has this name."""
+    found = [text for known, text in report.statements if known.rpartition(".")[2] == name]
+    return found[0] if len(found) == 1 else ""
+
+
+def _unforeseeable_name(source: str, proof: str) -> str:
+    """A name that depends on all of the proof, so that the proof cannot hold it; the same for the same proof."""
+    digest = hashlib.sha256(f"{source}\0{proof}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"nanoproof_{digest[:24]}"
+
+
+def renamed(source: str, name: str) -> str:
+    """The source with another last part of the theorem's name, an `example` as a theorem; attributes are left out."""
+    found = parts(source, whole=False)
+    return source[: found.start] + _head(source, found, name) + source[found.head_end :]
+
+
+def _head(source: str, found: Parts, name: str) -> str:
+    if found.name is None:
+        return f"theorem {name}"
+    declared = source[found.keyword : found.head_end]
+    universes = match.group() if (match := _UNIVERSES.search(declared)) else ""
+    noncomputable = "noncomputable " if "noncomputable" in source[found.start : found.keyword] else ""
+    return f"{noncomputable}{declared.split()[0]} {_LAST_PART.sub(name, found.name)}{universes}"
+
+
+def _enclosed(source: str, proof: str) -> str:
+    """The source with the proof in place of its `sorry`, between parentheses."""
+    found = parts(source, whole=False)
+    text = splice(source, proof)
+    start = text.index("by\n", found.assign) if found.whole else found.sorry_start
+    end = len(text) - (len(source) - found.sorry_end)
+    block = text[start:end] if found.whole else text[start:end].replace("\n", "\n ")
+    column = len(found.indent) if found.whole else start - text.rfind("\n", 0, start)
+    return f"{text[:start]}({block}\n{' ' * column}){text[end:]}"
 
 
 def _first_line(errors: Sequence[str]) -> str:

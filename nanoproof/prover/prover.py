@@ -122,14 +122,14 @@ class Prover:
         """A theorem without a goal at its `sorry`: there is nothing to search, only to ask Lean whether it is so."""
         run.stop_reason = "solved"
         with run.phase("check"):
-            if not self._accepts(run, target, ["done"]):
+            if not self._accepts(run, target, ["done"], replayed=False):
                 raise ProtocolError(f"no goal is shown at the start, but something is left to prove: {run.message}")
 
-    def _accepts(self, run: "_Run", target: Theorem, texts: Sequence[str]) -> bool:
+    def _accepts(self, run: "_Run", target: Theorem, texts: Sequence[str], replayed: bool = True) -> bool:
         """Whether one of the texts passes the final check as a proof; the verdict on the last one tried is kept."""
         for text in texts:
             run.proof_text = text
-            run.verdict = check_proof(run.lean, target, text)
+            run.verdict = check_proof(run.lean, target, text, replayed)
             run.message = run.verdict.reason
             if run.verdict.accepted:
                 run.outcome = "disproven" if run.disproving else "proven"

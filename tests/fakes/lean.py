@@ -1,10 +1,12 @@
 """A scripted Lean: every result is looked up by state and tactic, with refusals, timeouts and crashes on cue."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from nanoproof.lean.errors import LeanError, ProcessLost, TheoremRejected
+from nanoproof.lean.source import declared_names, name_examples
 from nanoproof.lean.state import Goal, ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
@@ -74,7 +76,11 @@ class ScriptedLean:
 
     def check(self, source: str) -> CheckReport:
         self.checked.append(source)
-        return self.report(source) if callable(self.report) else self.report
+        report = self.report(source) if callable(self.report) else self.report
+        if report.errors or report.statements:
+            return report
+        names = declared_names(name_examples(source))
+        return replace(report, statements=tuple((name, f"{name} : as it stands") for name in names))
 
     def close(self) -> None:
         self.closed = True

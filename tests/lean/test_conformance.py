@@ -30,7 +30,10 @@ DEADLINE = 60.0
 # What NanoLean answers by itself, for the scripted REPL.
 GOOD = {
     "env": 1,
-    "messages": [{"severity": "info", "pos": {"line": 4, "column": 0}, "data": "'t' does not depend on any axioms"}],
+    "messages": [
+        {"severity": "info", "pos": {"line": 4, "column": 0}, "data": "'t' does not depend on any axioms"},
+        {"severity": "info", "pos": {"line": 5, "column": 0}, "data": "t (p q : Prop) (hp : p) (hq : q) : p ∧ q"},
+    ],
 }
 BAD = {"env": 1, "messages": [{"severity": "error", "pos": {"line": 2, "column": 8}, "data": "Unknown identifier"}]}
 SCRIPT: dict[str, Any] = {

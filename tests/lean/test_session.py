@@ -193,8 +193,12 @@ def test_sessions_in_many_threads(serve: Serve) -> None:
     assert client.status()["used_processes"] == 0
 
 
-def axioms_script(*messages: tuple[str, int, str], **more: Any) -> dict[str, Any]:
-    entries = [{"severity": kind, "pos": {"line": line, "column": 0}, "data": text} for kind, line, text in messages]
+def axioms_script(*messages: tuple[str, int, str], name: str = "t", **more: Any) -> dict[str, Any]:
+    statement = ("info", 4, f"{name} : p")
+    entries = [
+        {"severity": kind, "pos": {"line": line, "column": 0}, "data": text}
+        for kind, line, text in (*messages, statement)
+    ]
     return {"commands": {"#print axioms": {"answer": {"env": 1, "messages": entries, **more}}}}
 
 
@@ -209,13 +213,14 @@ def test_check_reports_axioms(serve: Serve) -> None:
     report, sent = check(
         serve, "theorem t : p := rfl", ("info", 3, "'t' depends on axioms: [propext,\n Classical.choice]")
     )
-    assert report == CheckReport((), 0, ("Classical.choice", "propext")) and report.accepted
-    assert sent == "theorem t : p := rfl\n\n#print axioms t"
+    assert report == CheckReport((), 0, ("Classical.choice", "propext"), (("t", "t : p"),)) and report.accepted
+    assert sent == "theorem t : p := rfl\n\n#print axioms t\n#check t"
 
 
 def test_check_gives_examples_a_name(serve: Serve) -> None:
-    report, sent = check(serve, "example : p := rfl", ("info", 3, "'x' does not depend on any axioms"))
-    assert report.axioms == () and "example" not in sent and sent.count("_nanoproof_check_0") == 2
+    name = "_nanoproof_check_0"
+    report, sent = check(serve, "example : p := rfl", ("info", 3, f"'{name}' does not depend on any axioms"), name=name)
+    assert report.axioms == () and "example" not in sent and sent.count(name) == 3
 
 
 def test_check_reports_errors_and_gaps(serve: Serve) -> None:
@@ -235,7 +240,7 @@ def test_a_hidden_gap_shows_in_the_axioms(serve: Serve) -> None:
 
 
 def test_a_text_cannot_report_its_own_axioms(serve: Serve) -> None:
-    with pytest.raises(ProtocolError, match="axioms of 0 theorems of 1"):
+    with pytest.raises(ProtocolError, match="axioms of t are not reported"):
         check(serve, "theorem t : p := rfl", ("info", 1, "'t' does not depend on any axioms"))
 
 

@@ -6,15 +6,14 @@ import sys
 
 import pytest
 
-from nanoproof.lean.answers import read_check
 from nanoproof.lean.errors import LeanError, SourceError
+from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.nanolean import loader
 from nanoproof.lean.nanolean.__main__ import check_files
 from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
 from nanoproof.lean.nanolean.kernel.expr import Const
 from nanoproof.lean.nanolean.kernel.recheck import recheck
 from nanoproof.lean.nanolean.repl import Repl
-from nanoproof.lean.source import declared_names, name_examples
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.check import check_proof
@@ -25,11 +24,8 @@ class LocalChecker:
     """`check` as a session does it, on a REPL in this process."""
 
     def check(self, source: str) -> CheckReport:
-        text = name_examples(source)
-        names = declared_names(text)
-        command = "\n".join([text, "", *(f"#print axioms {name}" for name in names)])
-        answer = json.loads(json.dumps(Repl(base()).answer({"cmd": command})))
-        return read_check(answer, names, last_line=text.count("\n") + 1)
+        inquiry = Inquiry.about(source)
+        return inquiry.report(json.loads(json.dumps(Repl(base()).answer({"cmd": inquiry.command}))))
 
 
 def accepted(statement: str, proof: str) -> bool:

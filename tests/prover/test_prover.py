@@ -8,6 +8,7 @@ from nanoproof.lean.errors import LeanError, ProcessLost
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.check import RUNGS
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, walk
@@ -47,7 +48,14 @@ def test_a_proof_is_found_laid_out_and_checked() -> None:
     assert result.source == "theorem foo : A := by\n  a\n  b\n  c"
     assert lean.checked[0] == result.source
     assert result.num_tactics == 3
-    assert result.check == {"environment": "fresh", "accepted": True, "reason": "", "axioms": []}
+    assert result.check == {
+        "environment": "fresh",
+        "accepted": True,
+        "reason": "",
+        "axioms": [],
+        "rungs": dict.fromkeys(RUNGS, True),
+        "statement": "foo : as it stands",
+    }
 
 
 def test_transitions_count_the_tactics_still_needed() -> None:

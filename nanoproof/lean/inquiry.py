@@ -1,0 +1,105 @@
+"""A whole text, the questions behind it, and what Lean's answer means.
+
+Behind the text stand, for each of its theorems, `#print axioms NAME` and `#check NAME`, each on a line of its own. Only
+a message at the place of a question, and about the name that was asked for, counts as its answer: whatever a text
+prints by itself, it cannot speak for Lean.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.wire import CheckReport
+
+_AXIOMS = re.compile(
+    r"'(?P<name>[^\n]+)' (?:does not depend on any axioms|depends on axioms:\s*\[(?P<axioms>[^\[\]]*)\])"
+)
+_GAP_WARNING = re.compile(r"(?<![\w.])sorry(?![\w.'])")
+_SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """The `command` to send; the questions about `names[i]` are on lines `first_line + 2 * i` and the next one."""
+
+    command: str
+    names: tuple[str, ...]
+    first_line: int
+
+    @classmethod
+    def about(cls, source: str, header: str = "") -> "Inquiry":
+        """The inquiry about the theorems of a text, `example`s included; `header` stands before it."""
+        text = name_examples(source)
+        names = tuple(declared_names(text))
+        text = f"{header}\n\n{text}" if header else text
+        questions = [line for name in names for line in (f"#print axioms {name}", f"#check {name}")]
+        return cls("\n".join([text, "", *questions]), names, text.count("\n") + 3)
+
+    def report(self, answer: Any) -> CheckReport:
+        """What a REPL's answer says; `ProtocolError` if that is not whole, or does not agree with itself."""
+        if not isinstance(answer, Mapping) or not isinstance(answer.get("env"), int):
+            raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
+        return self.read(_objects(answer, "messages"), len(_objects(answer, "sorries")))
+
+    def read(self, messages: Sequence[Mapping[str, Any]], gaps: int = 0) -> CheckReport:
+        """What Lean's messages say; `gaps` is the number of those that it counted by itself."""
+        errors: list[str] = []
+        warned = 0
+        answers: dict[int, list[str]] = {}
+        for message in messages:
+            line, text, severity = _line(message), message.get("data"), message.get("severity")
+            if severity not in _SEVERITIES or not isinstance(text, str):
+                raise ProtocolError(f"not a message of Lean: {str(message)[:200]!r}")
+            if severity == "error":
+                errors.append(text)
+            elif severity == "warning":
+                warned += _GAP_WARNING.search(text) is not None
+            elif severity != "trace" and line >= self.first_line:
+                answers.setdefault(line, []).append(text)
+        axioms: set[str] = set()
+        statements: list[tuple[str, str]] = []
+        if not errors:
+            for place, name in enumerate(self.names):
+                line = self.first_line + 2 * place
+                axioms |= _axioms(name, answers.get(line, []))
+                statements.append((name, _statement(name, answers.get(line + 1, []))))
+        gaps = max(gaps, warned, int("sorryAx" in axioms))
+        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements))
+
+
+def _objects(answer: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    entries = answer.get(key)
+    if entries is None:
+        return []
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ProtocolError(f"`{key}` is no list of objects: {str(entries)[:200]!r}")
+    return entries
+
+
+def _line(message: Mapping[str, Any]) -> int:
+    place = message.get("pos")
+    line = place.get("line") if isinstance(place, Mapping) else None
+    return line if isinstance(line, int) else 0
+
+
+def _axioms(name: str, answers: list[str]) -> set[str]:
+    """The axioms of a theorem, from the one message at the place of the question."""
+    found = [match for text in answers if (match := _AXIOMS.fullmatch(text.strip()))]
+    if len(answers) != 1 or len(found) != 1 or _bare(found[0]["name"]) != _bare(name):
+        raise ProtocolError(f"the axioms of {name} are not reported: {str(answers)[:200]}")
+    return {axiom.strip() for axiom in (found[0]["axioms"] or "").split(",")} - {""}
+
+
+def _statement(name: str, answers: list[str]) -> str:
+    """What Lean prints as the statement of a theorem; namespaces that are open may be left out of its name."""
+    if len(answers) != 1 or _bare(name).rpartition(".")[2] not in _bare(answers[0]):
+        raise ProtocolError(f"the statement of {name} is not reported: {str(answers)[:200]}")
+    return answers[0].strip()
+
+
+def _bare(name: str) -> str:
+    """A name without the quotes that its parts may have."""
+    return name.replace("«", "").replace("»", "").removeprefix("_root_.")
