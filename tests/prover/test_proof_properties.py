@@ -1,4 +1,4 @@
-"""Random solved trees: what is extracted, simplified and laid out still proves, and the depths are those of its steps."""
+"""Random solved trees: what is extracted, simplified and laid out proves, and the depths are those of its steps."""
 
 import random
 from itertools import count
