@@ -1,60 +1,65 @@
-"""Prove one theorem: print the search tree and the checked Lean text.
+"""Prove a theorem, the sorries of a Lean file, or what is typed: show the search, write checked Lean text.
 
     python -m scripts.prove "theorem foo (p q : Prop) (h : p ∧ q) : q ∧ p" --model-path sft/<run>
-    python -m scripts.prove "theorem bar : 2 + 2 = 4 := by sorry" --policy solver-only --out bar.lean
+    python -m scripts.prove FILE.lean --policy solver-only --out PROVED.lean --html tree.html
+    python -m scripts.prove --dataset nanolean --id NAME --model-path sft/<run>
+    python -m scripts.prove --model-path sft/<run>
 
-Exit code 0 if it is proved, 1 if not, 2 if something is wrong with the theorem, the options or a server.
+Exit code 0 if all is proved, 1 if not, 2 if something is wrong with the theorem, the options or a server, and 130 after
+Ctrl-C, which ends the search and keeps what there is.
 """
 
 import argparse
-import random
-import re
-import time
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_text
+from nanoproof.common.typing_lines import typed_lines
+from nanoproof.data.theorems import DATASETS, list_theorems, split_names, splits_of
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.errors import SourceError
 from nanoproof.lean.fleet import LeanFleet
-from nanoproof.lean.lexical import mask
-from nanoproof.lean.nanolean.lexer import ParseError
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.source import parts
+from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
 from nanoproof.policy.opening import PolicyName, load_network, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.desk import Desk, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.sorries import SorryFiller
+from nanoproof.prover.typed import first_error, read_lean_file, theorem_of, theorems_typed
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.render import render_tree
-from nanoproof.search.tree_json import tree_from_json
 
 
 @dataclass(frozen=True)
 class ProveOptions:
     """Proving."""
 
+    dataset: str | None = opt(None, "Data set with the theorem --id.", choices=tuple(DATASETS))
+    id: str | None = opt(None, "Id of a theorem of --dataset.")
     model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
     policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
-    num_simulations: int = opt(64, "Simulations of the search.", min=1)
-    max_seconds: float | None = opt(None, "The search ends after so many seconds.", above=0)
+    num_simulations: int = opt(64, "Simulations of each search.", min=1)
+    max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
     lean_servers: tuple[str, ...] = opt((), "Addresses host:port; the first that has a free process is used.")
     lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
     max_tree_nodes: int = opt(100, "Nodes of the tree that are printed.", min=1)
-    out: str | None = opt(None, "File for the proved theorem.", metavar="FILE.lean")
+    out: str | None = opt(None, "File for what is proved; of FILE.lean, FILE.proved.lean without it.", metavar="FILE")
+    html: str | None = opt(None, "File for the search trees, as a page for a browser.", metavar="FILE")
 
     def __post_init__(self) -> None:
         validate(self, "prove")
         check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
+        check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
     @property
     def policy_name(self) -> PolicyName:
@@ -63,31 +68,30 @@ class ProveOptions:
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("theorem", nargs="?", help="Lean text of one theorem; `:= by sorry` may be left out")
+    parser.add_argument("theorem", nargs="?", help="a theorem (`:= by sorry` may be left out) or a file with sorries")
     for prefix, group in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
         add_flags(parser, group, prefix, skip=("keep_tree", "disprove_fraction"))
     args = parser.parse_args(argv)
-    if args.theorem is None:  # checked here, so that an unknown flag is what is complained about first
-        parser.error("give a theorem to prove")
+    if args.theorem is not None and args.id is not None:
+        parser.error("give a theorem or --id, not both")
+    if args.theorem is None and args.id is None and not sys.stdin.isatty():
+        parser.error("give a theorem to prove")  # checked here, so that an unknown flag is complained about first
     return args
 
 
-def theorem_of(text: str, embedded: bool) -> Theorem:
-    """The theorem that a user typed, with its `sorry` added if it is missing; UserError if it is not one theorem.
-
-    If the embedded prover is to read it, a mistake in its syntax is found here already, with its place.
-    """
-    source = text.strip()
-    if re.search(r"(?<![\w.'])sorry(?![\w.'])", mask(source)) is None:
-        source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source) + " := by sorry"
-    if embedded:
-        try:
-            parse_commands(source)
-        except ParseError as error:
-            place = f"line {error.line}, column {error.column}"
-            raise UserError(f"the theorem has a syntax error at {place}: {error.message}") from error
-    parts(source)
-    return Theorem(source, dataset="user", id="user")
+def what_to_prove(text: str | None, options: ProveOptions) -> Theorem | LeanFile | None:
+    """The theorem or file that the command line names; None for what will be typed. UserError if there is none."""
+    if options.dataset is not None:
+        (name,) = split_names([options.dataset])
+        found = [t for split in splits_of(name) for t in list_theorems(name, split) if t.id == options.id]
+        if not found:
+            raise UserError(f"--id: no theorem {options.id} in {name} (inspect_problems lists them)")
+        return found[0]
+    if text is None:
+        return None
+    if text.endswith(".lean") or (len(text) < 4096 and "\n" not in text and Path(text).is_file()):
+        return read_lean_file(Path(text))
+    return theorem_of(text, embedded=not options.lean_servers)
 
 
 @contextmanager
@@ -104,20 +108,45 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
                 yield session
 
 
-def report(attempt: Attempt, max_tree_nodes: int) -> None:
-    """Print the tree, what became of the attempt, and the proof."""
-    if attempt.tree is not None:
-        print("\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n")
-    effort = (
-        f"{attempt.simulations} simulations, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
-        f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
-    )
-    if attempt.outcome == "proven" and attempt.check is not None:
-        axioms = ", ".join(attempt.check["axioms"]) or "none"
-        print(f"proven in {attempt.num_tactics} tactics, checked in a fresh environment (axioms: {axioms}); {effort}\n")
-        print(attempt.source)
-    else:
-        print(f"not proven: {attempt.message}; {effort}")
+def prove_one(desk: Desk, session: LeanSession, theorem: Theorem, options: ProveOptions) -> Attempt:
+    """Prove one theorem and print what came of it; UserError if the statement is refused or a server fails."""
+    attempt = desk.prove(session, theorem)
+    if attempt.outcome == "error":
+        place = first_error(theorem.source) if attempt.refused and not options.lean_servers else None
+        raise UserError(place or " ".join(attempt.message.split()))
+    report(attempt, options.max_tree_nodes)
+    return attempt
+
+
+def prove_all(desk: Desk, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions) -> bool:
+    """Prove the sorries of a file and write it with what was proved."""
+    try:
+        filler = SorryFiller(file, session, lambda watched, theorem: desk.prove(watched, theorem, theorem.id))
+    except SourceError as error:
+        place = None if options.lean_servers else first_error(file.text)
+        raise UserError(f"{path}: {place or error}") from error
+    print(f"{path}: {len(file.gaps)} sorries")
+    try:
+        return desk.fill(filler)
+    finally:
+        out = options.out or str(path.with_suffix(".proved.lean"))
+        write(out, filler.file.proved(), "--out")
+        print(f"written to {out}")
+
+
+def prove_typed(desk: Desk, session: LeanSession, options: ProveOptions) -> list[Attempt]:
+    """Prove what is typed, one theorem after the other; what is refused costs a line, not the session."""
+    print("A theorem, on one line or several; `:quit` or Ctrl-D ends, Ctrl-C ends a search.")
+    attempts = []
+    with typed_lines("prove_history") as ask:
+        for theorem in theorems_typed(ask, embedded=not options.lean_servers):
+            desk.interrupted = False
+            try:
+                attempts.append(prove_one(desk, session, theorem, options))
+            except UserError as error:
+                print(f"error: {error}")
+    desk.interrupted = False
+    return attempts
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -125,31 +154,29 @@ def main(argv: list[str] | None = None) -> int:
     args = parse_args(argv)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
-    theorem = theorem_of(args.theorem, embedded=not options.lean_servers)
-    dist = init_distributed(options.device_type)
-    network = load_network(options.policy_name, options.model_path, dist)
-    opened = open_policy(options.policy_name, network, sampling)
-    with opened as policy, open_session(options) as session:
-        print(f"policy: {options.policy_name}")
-        prover = Prover(policy, search_config, replace(from_args(ProverOptions, args), keep_tree=True))
-        deadline = float("inf") if options.max_seconds is None else time.monotonic() + options.max_seconds
-        attempt = prover.prove(
-            session,
-            theorem,
-            options.num_simulations,
-            random.Random(options.seed),
-            lambda: time.monotonic() > deadline,
-        )
-    if attempt.outcome == "error":
-        raise UserError(" ".join(attempt.message.split()))
-    report(attempt, options.max_tree_nodes)
-    if attempt.outcome == "proven" and options.out is not None:
-        try:
-            atomic_write_text(Path(options.out), attempt.source + "\n")
-        except OSError as error:
-            raise UserError(f"cannot write --out {options.out}: {error.strerror}") from error
+    prover_options = replace(from_args(ProverOptions, args), keep_tree=True)
+    work = what_to_prove(args.theorem, options)
+    network = load_network(options.policy_name, options.model_path, init_distributed(options.device_type))
+    with ExitStack() as stack:
+        policy = stack.enter_context(open_policy(options.policy_name, network, sampling))
+        session = stack.enter_context(open_session(options))
+        print(f"policy: {options.policy_name}", flush=True)
+        prover = Prover(policy, search_config, prover_options)
+        desk = Desk(prover, options.num_simulations, options.max_seconds, options.seed)
+        if options.html is not None:
+            stack.callback(desk.write_page, options.html)
+        if isinstance(work, LeanFile):
+            done = prove_all(desk, session, Path(args.theorem), work, options)
+            return 0 if done else 130 if desk.interrupted else 1
+        if work is None:
+            attempts = prove_typed(desk, session, options)
+        else:
+            attempts = [prove_one(desk, session, work, options)]
+    proved = [attempt.source for attempt in attempts if attempt.outcome == "proven"]
+    if proved and options.out is not None:
+        write(options.out, "\n\n".join(proved) + "\n", "--out")
         print(f"\nwritten to {options.out}")
-    return 0 if attempt.outcome == "proven" else 1
+    return 0 if len(proved) == len(attempts) else 130 if desk.interrupted else 1
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def best_line(root: Node) -> str:
     """The tactics of the most visited path (solved branches of an AND node are passed over), and what is left there."""
     node, words = root, []
     while node.children:
-        children = node.children
+        children = list(node.children)
         if node.kind is Kind.AND:
             children = [child for child in children if not child.solved] or children
             words.append(f"[{sum(child.solved for child in node.children)} of {len(node.children)} branches done]")

@@ -58,7 +58,7 @@ class SorryFiller:
     @property
     def complete(self) -> bool:
         """Whether the file as it is now holds no `sorry` and rests on nothing that it does not declare itself."""
-        return self._report.accepted and not self.foreign_axioms
+        return self._report.accepted and not self.file.open_gaps and not self.foreign_axioms
 
     @property
     def foreign_axioms(self) -> tuple[str, ...]:

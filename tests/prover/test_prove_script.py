@@ -1,5 +1,7 @@
 """`python -m scripts.prove`, with a scripted Lean and policy in place of server and network."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +10,9 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import CheckReport
+from nanoproof.prover.typed import theorem_of
 from scripts import prove
 from tests.fakes.lean import ScriptedLean, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
@@ -64,9 +69,12 @@ def test_a_proof_that_cannot_be_written_is_printed_and_ends_with_one_line(
     assert "theorem foo : A := by\n  intro h\n  exact h" in capsys.readouterr().out
 
 
-def test_a_refused_statement_ends_with_one_line(lean: ScriptedLean) -> None:
+def test_a_refused_statement_ends_with_one_line(lean: ScriptedLean, monkeypatch: pytest.MonkeyPatch) -> None:
     lean.root = None
     with pytest.raises(UserError, match=r"^scripted refusal of the statement$"):
+        prove.main(["theorem foo : A", "--lean-servers", "localhost:1"])
+    monkeypatch.setattr(prove, "first_error", lambda text: "line 1, column 14: who is A?")
+    with pytest.raises(UserError, match=r"^line 1, column 14: who is A\?$"):
         prove.main(["theorem foo : A"])
 
 
@@ -86,7 +94,149 @@ def test_a_lost_server_is_no_unproven_theorem(lean: ScriptedLean) -> None:
     ],
 )
 def test_a_missing_sorry_is_added(text: str) -> None:
-    assert prove.theorem_of(text, embedded=True).source == "theorem foo : A := by sorry"
+    assert theorem_of(text, embedded=True).source == "theorem foo : A := by sorry"
+
+
+FILE = """\
+import Mathlib
+
+theorem foo : A := by sorry
+
+theorem two : Nat := sorry
+
+theorem bar : A ∧ A := ⟨sorry, foo⟩
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "some.lean"
+    path.write_text(FILE)
+    return path
+
+
+def test_the_sorries_of_a_file_are_proved_in_their_places(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prove.main([str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "line 3 foo  proved in 2 tactics (2 simulations" in printed and "3 of 3 proved\n" in printed
+    done = (file.parent / "some.proved.lean").read_text()
+    assert done.startswith("import Mathlib\n\ntheorem foo : A := by\n  intro h\n  exact h\n\n")
+    assert "theorem bar : A ∧ A := ⟨(by\n  intro h\n  exact h), foo⟩" in done
+    assert file.read_text() == FILE
+
+
+def test_a_file_that_is_not_all_proved_exits_with_1_and_holds_what_is(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file.write_text(FILE.replace("theorem two", "def two"))
+    lean.report = lambda source: CheckReport((), source.count("sorry"), ())
+    assert prove.main([str(file), "--out", str(tmp_path / "out.lean")]) == 1
+    printed = capsys.readouterr().out
+    assert "line 5 two  left alone: it is in the def two" in printed and "2 of 3 proved, 1 left in the file" in printed
+    assert "def two : Nat := sorry" in (tmp_path / "out.lean").read_text()
+
+
+def test_a_proof_that_breaks_the_file_is_not_kept(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def report(source: str) -> CheckReport:
+        broken = "⟨(by" in source and "nanoproof" not in source
+        return CheckReport(("no such place",) if broken else (), source.count("sorry"), ())
+
+    lean.report = report
+    assert prove.main([str(file)]) == 1
+    assert "line 7 bar  not proved: the proof does not fit into the file: no such place" in capsys.readouterr().out
+    assert "⟨sorry, foo⟩" in (file.parent / "some.proved.lean").read_text()
+
+
+def test_a_file_that_rests_on_a_foreign_axiom_is_not_called_proved(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lean.report = lambda source: CheckReport((), 0, ("propext",) if "nanoproof" in source else ("sorryAx", "propext"))
+    assert prove.main([str(file)]) == 1
+    assert "but the file rests on sorryAx" in capsys.readouterr().out
+
+
+def test_a_lost_server_keeps_what_was_proved_before(lean: ScriptedLean, file: Path) -> None:
+    lean.crashes = {5: crash()}
+    with pytest.raises(UserError, match="scripted crash"):
+        prove.main([str(file), "--no-proof-simplification"])
+    assert "theorem foo : A := by\n  intro h" in (file.parent / "some.proved.lean").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("theorem t : p := rfl", "holds no sorry"), (None, "cannot read"), (b"\xff", "is not UTF-8 text")],
+)
+def test_a_file_without_anything_to_prove_is_refused(tmp_path: Path, text: str | bytes | None, message: str) -> None:
+    path = tmp_path / "x.lean"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(UserError, match=message):
+        prove.main([str(path)])
+
+
+def test_theorems_are_typed_one_after_the_other(
+    lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    lines = iter(["theorem foo :", "A", "", "what is this : A", "theorem bar (h :", KeyboardInterrupt, "example : A"])
+
+    def typed(prompt: str) -> str:
+        line = next(lines, EOFError)
+        if isinstance(line, type):
+            raise line
+        return line
+
+    monkeypatch.setattr("builtins.input", typed)
+    assert prove.main(["--out", str(tmp_path / "all.lean")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("proven in 2 tactics") == 2 and "error: the theorem has a syntax error" in printed
+    assert (tmp_path / "all.lean").read_text().startswith("theorem foo :\nA := by\n  intro h\n  exact h\n\nexample")
+
+
+def test_ctrl_c_ends_the_search_and_prints_what_there_is(
+    lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = lean.apply
+
+    def interrupted(*args: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return run(*args)
+
+    monkeypatch.setattr(lean, "apply", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    assert prove.main(["theorem foo : A"]) == 130
+    printed = capsys.readouterr().out
+    assert "· ⊢ A  [N=1" in printed and "not proven: no proof found (stopped); 1 simulations" in printed
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_a_search_that_runs_out_of_time_does_not_end_the_file(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prove.main([str(file), "--max-seconds", "1e-9"]) == 1
+    assert capsys.readouterr().out.count("not proved: no proof found") == 3
+
+
+def test_the_page_of_trees_holds_every_search(lean: ScriptedLean, file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "tree.html"
+    assert prove.main([str(file), "--html", str(page)]) == 0
+    text = page.read_text()
+    assert text.count('"title":') == 3 and "bar:7:24" in text
+
+
+def test_a_theorem_of_a_data_set_is_found_by_its_id(
+    lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theorems = [Theorem("theorem foo : A := by sorry", "nanolean", "some.id")]
+    monkeypatch.setattr(prove, "list_theorems", lambda name, split: theorems if split == "valid" else [])
+    assert prove.main(["--dataset", "nanolean", "--id", "some.id"]) == 0
+    assert "proven in 2 tactics" in capsys.readouterr().out
+    with pytest.raises(UserError, match="no theorem other in nanolean"):
+        prove.main(["--dataset", "nanolean", "--id", "other"])
 
 
 TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
@@ -96,13 +246,13 @@ TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
 @pytest.mark.parametrize("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
 def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: bool) -> None:
     with pytest.raises(UserError) as error:
-        prove.theorem_of(text, embedded)
+        theorem_of(text, embedded)
     assert "\n" not in str(error.value)
 
 
 def test_a_syntax_error_is_refused_with_its_place() -> None:
     with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
-        prove.theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
+        theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +261,7 @@ def test_a_syntax_error_is_refused_with_its_place() -> None:
         (["--num-simulations", "0"], "prove.num_simulations must be >= 1, got 0"),
         (["--search-gamma", "2"], "search.gamma must be <= 1, got 2.0"),
         (["--policy", "model"], "--policy model needs --model-path"),
+        (["--dataset", "nanolean"], "--dataset and --id go together"),
     ],
 )
 def test_options_out_of_range_are_refused_in_one_line(lean: ScriptedLean, flags: list[str], message: str) -> None:
