@@ -42,7 +42,7 @@ class SorryFiller:
         """Try one `sorry`; its proof is kept if the whole file holds with it. LeanError if the server fails."""
         if gap.left_alone:
             return Filled(gap, "left alone", gap.left_alone)
-        attempt = self._prove(self._trusting, self.file.theorem(gap, "file", f"{gap.name}:{gap.line}:{gap.column}"))
+        attempt = self._prove(self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}"))
         if attempt.outcome != "proven":
             return Filled(gap, "not proved", _one_line(attempt.message), attempt)
         if PLACEHOLDER in attempt.proof:

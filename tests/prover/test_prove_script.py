@@ -225,7 +225,7 @@ def test_the_page_of_trees_holds_every_search(lean: ScriptedLean, file: Path, tm
     page = tmp_path / "tree.html"
     assert prove.main([str(file), "--html", str(page)]) == 0
     text = page.read_text()
-    assert text.count('"title":') == 3 and "bar:7:24" in text
+    assert text.count('"title":') == 3 and "bar, line 7, column 24" in text
 
 
 def test_a_theorem_of_a_data_set_is_found_by_its_id(
