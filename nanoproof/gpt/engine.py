@@ -1,24 +1,48 @@
-"""Inference: many states at once, each read once, with several samples and the value read-out sharing what was read.
+"""Inference: any number of prompts, each read once, with all its samples and the value read-out sharing what was read.
 
-Shapes: S states, K samples of a state, M samples of the batch, R rows (tokens that are computed together), T tokens to
-generate, V tokens that a tactic may consist of (text and EOS), C width.
+Requests are submitted at any time and join those that are being decoded; whoever has ended leaves. This file decides
+who goes when. The parts are in `batching/`: `pools.py` (memory), `prefill.py` (reading prompts), `prefixes.py` (prompts
+that were read), `parts.py` (samples in work), `decode.py` (one step of the network), `decoding.py` (step after step),
+`graphs.py` (recorded steps).
 """
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 
+from nanoproof.gpt.attention.choose import missing_for_flash
+from nanoproof.gpt.attention.varlen import Kernel, flash_kernel
+from nanoproof.gpt.batching.budget import cache_budget
+from nanoproof.gpt.batching.decoding import Decoding, Launched
+from nanoproof.gpt.batching.graphs import CudaRecorder, RecordedSteps, Recorder
+from nanoproof.gpt.batching.parts import PartInfo, split_samples
+from nanoproof.gpt.batching.pools import Pools, SlotSize
+from nanoproof.gpt.batching.prefill import PrefillMasks, Reading, read_prompts
+from nanoproof.gpt.batching.prefixes import Prefixes
 from nanoproof.gpt.batching.request import Completion, EngineLimits, EngineRequest, EngineStats, Sample
-from nanoproof.gpt.kv_cache import DecodeAttention, KVCache, KVStorage, PrefillAttention
 from nanoproof.gpt.model import GPT
-from nanoproof.gpt.sampling import Noise, SamplingOptions, first_tokens, next_tokens
+from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
 
-# The cache is regrouped when at most this share of its slots would remain.
-REGROUP_SHARE = 0.8
+CPU_ROWS, CUDA_ROWS = 96, 1024
+"""Samples in work. A CPU gains nothing by more, and the keys and values of few states stay in its caches."""
+CPU_PREFILL, CUDA_PREFILL = 1024, 8192
+"""Tokens of prompts that are read at a time; one prompt may have more."""
+CPU_COLUMNS, CUDA_COLUMNS = 64, 256
+"""Slots come in multiples of so many columns: little padding on a CPU, few kernels on a GPU."""
+ADMITTED_SHARE = 1 / 8
+"""New requests are let in when this share of the rows is free for them, so that several are read at once."""
+
+
+@dataclass
+class _Work:
+    """A request that is being decoded."""
+
+    parts: list[int]
+    open_parts: set[int] = field(default_factory=set)
+    value_distribution: list[float] | None = None
 
 
 class Engine:
@@ -28,20 +52,56 @@ class Engine:
     that no step has to convert them: call `refresh` when the weights have changed.
     """
 
-    def __init__(self, model: GPT, tokenizer: Tokenizer, limits: EngineLimits | None = None) -> None:
+    def __init__(
+        self,
+        model: GPT,
+        tokenizer: Tokenizer,
+        limits: EngineLimits | None = None,
+        *,
+        recorder: Recorder | None = None,
+        read_late: bool | None = None,
+    ) -> None:
+        """`recorder` and `read_late` (a step is launched before the last one is read) are what suits the device."""
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
         self.tokenizer = tokenizer
         self.limits = limits or EngineLimits()
-        self._waiting: deque[EngineRequest] = deque()
-        self._stats = EngineStats()
-        self._storage = KVStorage(model.compute_dtype, model.device)
+        on_cuda = model.device.type == "cuda"
         self._network = model
         if model.compute_dtype != torch.float32:
             self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
             for parameter in self._network.parameters():
                 parameter.data = parameter.data.to(model.compute_dtype)
+        if recorder is None and on_cuda and self.limits.cuda_graphs:
+            recorder = CudaRecorder()
+        self._recorder, self._read_late = recorder, on_cuda if read_late is None else read_late
+        self._max_rows = self.limits.max_rows or (CUDA_ROWS if on_cuda else CPU_ROWS)
+        self._prefill_tokens = CUDA_PREFILL if on_cuda else CPU_PREFILL
+        self._column_step = CUDA_COLUMNS if on_cuda else CPU_COLUMNS
+        self._masks = PrefillMasks(model.config, model.device)
+        self._no_flash = missing_for_flash(model.device, model.compute_dtype)
+        self._kernel: Kernel | None = None if self._no_flash else flash_kernel()
+        budget, self._budget_reason = cache_budget(model.device, self.limits.cache_mbytes)
+        kept = int(self.limits.reuse_share * budget)
+        self._budget, self._prefixes = budget, Prefixes(kept, whole_only=model.config.prefix_lm)
+        self._stats = EngineStats()
+        self._waiting: deque[EngineRequest] = deque()
+        self._samples_waiting = 0
+        self._reset()
         self.refresh()
+
+    def _reset(self) -> None:
+        """Forget everything that is in work."""
+        self._work: dict[EngineRequest, _Work] = {}
+        self._launched: Launched | None = None
+        self._first_part: dict[tuple[int, ...], int] = {}
+        recorded = None
+        if self._recorder is not None:
+            recorded = RecordedSteps(self._recorder, self._network, self.tokenizer.eos + 1)
+        config, dtype = self.model.config, self.model.compute_dtype
+        pools = Pools(config, dtype, self.model.device, self._budget - int(self.limits.reuse_share * self._budget))
+        self._decoding = Decoding(self._network, self.tokenizer, pools, recorded)
+        self._prefixes.clear()
 
     @property
     def num_waiting(self) -> int:
@@ -51,24 +111,34 @@ class Engine:
     @property
     def num_active(self) -> int:
         """Requests that are being decoded."""
-        return 0
+        return len(self._work)
 
     @property
     def idle(self) -> bool:
-        return not self._waiting
+        return not self._waiting and not self._work
 
     @property
     def stats(self) -> EngineStats:
-        return self._stats
+        return replace(self._stats, cache_bytes=self._decoding.pools.num_bytes + self._prefixes.num_bytes)
 
     def decisions(self) -> dict[str, str]:
         """What was chosen from the surroundings, each with its reason."""
-        return {"engine_attention": "grid of states and samples (shared keys and values)"}
+        device = self.model.device.type
+        graphs = "on" if self._recorder is not None else "off"
+        reason = "CUDA device" if device == "cuda" else f"they need a CUDA device, this is {device}"
+        prompts = "one by one by SDPA" if self._no_flash else "together by the flash kernel"
+        return {
+            "engine_cache": f"{self._budget / 1e6:.0f} MB ({self._budget_reason})",
+            "engine_rows": f"{self._max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
+            "engine_prompts": f"{prompts} ({self._no_flash or 'the fastest there is'})",
+            "engine_graphs": f"{graphs} ({reason if self.limits.cuda_graphs else 'asked for'})",
+        }
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Take over the model's present weights. Only when idle."""
-        assert self.idle, "refresh while requests are in work"
+        """Take over the model's present weights. Only when idle; prompts that were kept are dropped."""
+        assert self.idle, "the weights changed while requests were in work"
+        self._prefixes.clear()
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
                 ours.copy_(theirs)
@@ -76,56 +146,81 @@ class Engine:
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
         """Queue a prompt (BOS and state, no marker); `seed` alone determines the noise of its samples.
 
-        Raises ValueError if the prompt is empty or leaves no room for `max_new_tokens`.
+        Raises ValueError if the prompt is empty, leaves no room for `max_new_tokens`, has tokens that the model does
+        not know, or would need more memory than there is for keys and values.
         """
+        self._check(prompt, options)
+        request = EngineRequest(prompt, options, seed)
+        self._waiting.append(request)
+        self._samples_waiting += options.num_samples
+        self._stats.submitted += 1
+        return request
+
+    def _check(self, prompt: Sequence[int], options: SamplingOptions) -> None:
+        if options.num_samples < 1 or options.max_new_tokens < 1 or not options.temperature > 0:
+            raise ValueError(f"samples, new tokens and temperature must be positive, got {options}")
         room = self.model.config.sequence_len - options.max_new_tokens
         if not 0 < len(prompt) <= room:
             raise ValueError(f"prompts must have 1 to {room} tokens, got {len(prompt)}")
-        request = EngineRequest(prompt, options, seed)
-        self._waiting.append(request)
-        self._stats = replace(self._stats, submitted=self._stats.submitted + 1)
-        return request
+        if not 0 <= min(prompt) <= max(prompt) < self.model.config.vocab_size:
+            raise ValueError(
+                f"tokens must be 0 to {self.model.config.vocab_size - 1}, got {min(prompt)}, {max(prompt)}"
+            )
+        size, parts = self._size(len(prompt), options), len(split_samples(options.num_samples))
+        if not self._decoding.pools.fits(size, parts):
+            budget = self._decoding.pools.budget
+            raise ValueError(f"the keys and values of this request do not fit into {budget / 1e6:.1f} MB")
+
+    def _size(self, length: int, options: SamplingOptions) -> SlotSize:
+        most = max(count for _, count in split_samples(options.num_samples))
+        return SlotSize.of(length, most, options.max_new_tokens, self._column_step)
 
     def cancel(self, request: EngineRequest) -> None:
         """Forget a request, wherever it is; nothing happens if it has ended."""
-        if not request.ended:
-            request.cancelled = True
-            self._waiting = deque(other for other in self._waiting if other is not request)
-            self._stats = replace(self._stats, cancelled=self._stats.cancelled + 1)
-
-    def step(self) -> list[EngineRequest]:
-        """Do some work; returns the requests that ended with it, their `completion` or `error` set."""
-        if not self._waiting:
-            return []
-        options = self._waiting[0].options
-        batch = [request for request in self._waiting if request.options == options]
-        self._waiting = deque(request for request in self._waiting if request.options != options)
-        self._answer(batch, options)
-        return batch
-
-    def _answer(self, batch: list[EngineRequest], options: SamplingOptions) -> None:
-        try:
-            answers = self._compute([list(r.prompt) for r in batch], options, [r.seed for r in batch])
-        except FloatingPointError as error:
-            if len(batch) == 1:
-                batch[0].error = error
-                self._stats = replace(self._stats, failed=self._stats.failed + 1)
-                return
-            for request in batch:
-                self._answer([request], options)
+        if request.ended:
             return
-        for request, answer in zip(batch, answers, strict=True):
-            request.completion = answer
-        self._stats = replace(self._stats, completed=self._stats.completed + len(batch))
+        request.cancelled = True
+        self._stats.cancelled += 1
+        if request in self._work:
+            self._leave(request)
+        else:
+            self._waiting.remove(request)
+            self._samples_waiting -= request.options.num_samples
+
+    @torch.inference_mode()
+    def step(self) -> list[EngineRequest]:
+        """Let in whom memory and rows allow, and compute a step; returns the requests that ended with it.
+
+        Their `completion` or `error` is set: FloatingPointError where the model's output is not finite. When the
+        computation itself fails, out of memory say, all that were in work have this error.
+        """
+        try:
+            self._admit()
+            launched = self._decoding.launch()
+            if launched is not None:
+                self._stats.decode_steps += 1
+            if self._read_late:
+                launched, self._launched = self._launched, launched
+            return self._read(launched) if launched is not None else []
+        except RuntimeError as error:
+            failed = list(self._work)
+            for request in failed:
+                request.error = error
+            self._stats.failed += len(failed)
+            self._reset()
+            if not failed:
+                raise
+            return failed
 
     def generate(
         self, prompts: Sequence[Sequence[int]], options: SamplingOptions, seeds: Sequence[int]
     ) -> list[Completion]:
         """Answer each prompt; `seeds[i]` alone determines the noise of `prompts[i]`.
 
-        Raises ValueError if a prompt is empty or leaves no room for `max_new_tokens`, and FloatingPointError if the
-        model's output is not finite.
+        Raises ValueError as `submit` does, and FloatingPointError if the model's output is not finite.
         """
+        for prompt in prompts:
+            self._check(prompt, options)
         requests = [self.submit(prompt, options, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
         while not all(request.ended for request in requests):
             self.step()
@@ -137,112 +232,140 @@ class Engine:
             answers.append(request.completion)
         return answers
 
-    @torch.inference_mode()
-    def _compute(
-        self, prompts: Sequence[list[int]], options: SamplingOptions, seeds: Sequence[int]
-    ) -> list[Completion]:
-        order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
-        lengths = [len(prompts[index]) for index in order]
-        columns = lengths[0] + 2 + (options.max_new_tokens - 1) * options.num_samples
-        cache = KVCache(self.model.config, self._storage, len(prompts), options.num_samples, columns)
-        logits_SV, values = self._prefill([prompts[index] for index in order], cache)
-        if not logits_SV.isfinite().all():
-            self._storage.clear()
-            raise FloatingPointError("the model's output is not finite")
-        noise = Noise.draw([seeds[index] for index in order], self.tokenizer.eos + 1, options, self.model.device)
-        decoding = _Decoding(self._network, cache, lengths, noise, self.tokenizer.eos)
-        decoding.run(logits_SV, options.temperature)
-        answers = dict(zip(order, decoding.completions(values.tolist())))
-        return [answers[index] for index in range(len(prompts))]
+    def _admit(self) -> None:
+        """Begin requests in the order they came, as many as there are rows and memory for."""
+        free = self._max_rows - self._decoding.num_samples
+        if not self._waiting or (self._work and free < min(self._samples_waiting, ADMITTED_SHARE * self._max_rows)):
+            return
+        begun: list[EngineRequest] = []
+        tokens = 0
+        while self._waiting:
+            request, nothing_else = self._waiting[0], not self._work
+            tokens += len(request.prompt)
+            too_many_rows = request.options.num_samples > free and not nothing_else
+            if too_many_rows or (begun and tokens > self._prefill_tokens):
+                break
+            if not self._place(request):
+                if not nothing_else:
+                    break
+                self._decoding.pools.make_room()
+                placed = self._place(request)
+                assert placed, "a request that fits alone was not placed"
+            begun.append(self._waiting.popleft())
+            self._samples_waiting -= request.options.num_samples
+            free -= request.options.num_samples
+        if begun:
+            self._decoding.changed()
+            self._fill(begun)
 
-    def _prefill(self, prompts: list[list[int]], cache: KVCache) -> tuple[torch.Tensor, torch.Tensor]:
-        """Read prompts (longest first): logits (S, V) of a tactic's first token, and value distributions (S, 64)."""
-        attention = PrefillAttention(self.model.config, cache, [len(prompt) for prompt in prompts])
-        tokens = [token for prompt in prompts for token in prompt]
-        tokens += [self.tokenizer.value, self.tokenizer.tactic] * len(prompts)
-        tokens_1R = torch.tensor([tokens], device=self.model.device)
-        hidden_1RC = self._network.trunk(tokens_1R, attention.positions_R.unsqueeze(0), attention)
-        cache.open_prompts(attention.seen_SP)
-        hidden_S2C = hidden_1RC.unflatten(1, (len(prompts), 2))[0]
-        bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
-        values = self._network.logits(hidden_S2C[:, 0], bins).softmax(dim=-1)
-        return self._network.logits(hidden_S2C[:, 1], slice(self.tokenizer.eos + 1)), values
+    def _place(self, request: EngineRequest) -> bool:
+        """Take slots for a request and open its parts, if there is memory."""
+        pools, parts, length = self._decoding.pools, self._decoding.parts, len(request.prompt)
+        wanted = self._size(length, request.options)
+        slots: list[tuple[SlotSize, int]] = []
+        samples = split_samples(request.options.num_samples)
+        for _ in samples:
+            slot = pools.take(wanted)
+            if slot is None:
+                for size, number in slots:
+                    pools[size].release(number)
+                return False
+            slots.append(slot)
+        markers = [self.tokenizer.tactic, self.tokenizer.value]
+        work = _Work([])
+        for (first, count), (size, number) in zip(samples, slots):
+            info = PartInfo(request, first, count, size)
+            shown = markers if first == 0 else markers[:1]
+            work.parts.append(parts.open(info, number, request.options.max_new_tokens, shown))
+        work.open_parts.update(work.parts)
+        self._decoding.active.update(work.parts)
+        self._work[request] = work
+        return True
 
+    def _fill(self, begun: list[EngineRequest]) -> None:
+        """Bring prompts into their slots: from another slot, from those that are kept, or by reading them."""
+        pools, parts = self._decoding.pools, self._decoding.parts
+        readings: list[Reading] = []
+        copies: list[tuple[int, int]] = []
+        for request in begun:
+            prompt, (first, *others) = request.prompt, self._work[request].parts
+            source = self._first_part.setdefault(prompt, first)
+            if source != first:
+                copies.append((source, first))
+                self._stats.reused_tokens += len(prompt)
+            else:
+                pool, slot = pools[parts.info(first).size], int(parts.slot[first])
+                known = self._prefixes.fill(prompt, pool, slot)
+                self._stats.reused_tokens += known
+                if known < len(prompt):
+                    readings.append(Reading(prompt, pool, slot, known))
+            copies += [(first, other) for other in others]
+        if readings:
+            read_prompts(self._network, self._masks, readings, self._kernel)
+            self._stats.prefills += len(readings)
+            self._stats.prompt_tokens += sum(len(reading.prompt) - reading.start for reading in readings)
+        for source, target in copies:
+            length = len(parts.info(target).request.prompt)
+            origin = pools[parts.info(source).size]
+            pools[parts.info(target).size].copy_prompt(int(parts.slot[target]), origin, int(parts.slot[source]), length)
+        for request in begun:
+            for part in self._work[request].parts:
+                info = parts.info(part)
+                pools[info.size].open(int(parts.slot[part]), len(request.prompt), info.first == 0)
 
-class _Decoding:
-    """The samples of a batch while they are written: a row is a sample that goes on, and finished ones leave."""
+    def _read(self, launched: Launched) -> list[EngineRequest]:
+        """Take over the results of a step; returns the requests that ended."""
+        parts, ended = self._decoding.parts, []
+        result = self._decoding.read(launched)
+        self._stats.sampled_tokens += result.num_sampled
+        for part in result.broken:
+            if part not in self._decoding.active:
+                continue  # another part of its request was broken too
+            request = parts.info(part).request
+            for other in self._work[request].parts:
+                self._decoding.pools[parts.info(other).size].wipe(int(parts.slot[other]))
+            self._leave(request)
+            request.error = FloatingPointError("the model's output is not finite")
+            self._stats.failed += 1
+            ended.append(request)
+        for part, distribution in result.values.items():
+            if part in self._decoding.active:
+                info = parts.info(part)
+                self._work[info.request].value_distribution = distribution
+                self._prefixes.keep(info.request.prompt, self._decoding.pools[info.size], int(parts.slot[part]))
+        for part in result.ended:
+            if part not in self._decoding.active:
+                continue
+            request = parts.info(part).request
+            work = self._work[request]
+            work.open_parts.discard(part)
+            if not work.open_parts:
+                request.completion = self._completion(work)
+                self._leave(request)
+                self._stats.completed += 1
+                ended.append(request)
+        return ended
 
-    def __init__(self, model: GPT, cache: KVCache, lengths: list[int], noise: Noise, eos: int) -> None:
-        self.model, self.cache, self.noise, self.eos = model, cache, noise, eos
-        steps, states, samples = noise.uniforms_TSK.shape
-        self.longest = lengths[0]
-        self.uniforms_TM = noise.uniforms_TSK.flatten(1)
-        # For each row: the number of its sample in the batch, its place in the cache, and its next token's position.
-        self.sample_R = np.arange(states * samples)
-        self.state_R, self.slot_R = np.divmod(self.sample_R, samples)
-        self.position_R = np.array(lengths)[self.state_R] + 1
-        self.tokens_TM = np.full((steps, states * samples), eos)
-        self.logprobs_TM = np.zeros((steps, states * samples))
+    def _completion(self, work: _Work) -> Completion:
+        parts, samples, unfinished = self._decoding.parts, [], 0
+        for part in work.parts:
+            for place in range(parts.info(part).count):
+                length = parts.lengths[part, place]
+                if length < 0:
+                    unfinished += 1
+                else:
+                    tokens = parts.tokens[part, place, :length].tolist()
+                    samples.append(Sample(tokens, float(parts.logprobs[part, place])))
+        assert work.value_distribution is not None
+        return Completion(samples, unfinished, work.value_distribution)
 
-    def run(self, logits_SV: torch.Tensor, temperature: float) -> None:
-        """Write all samples, from the logits at `<|tactic|>` until EOS or the limit."""
-        attention = DecodeAttention(self.model.config, self.cache)
-        steps, _, samples = self.noise.uniforms_TSK.shape
-        tokens_SK = first_tokens(logits_SV / temperature, self.noise.arrivals_SVC, samples)
-        tokens_R = tokens_SK.flatten()
-        self._record(0, tokens_R, logits_SV.log_softmax(dim=-1).gather(1, tokens_SK).flatten())
-        for step in range(1, steps):
-            tokens_R = self._drop_finished(step - 1, tokens_R)
-            if not len(tokens_R):
-                return
-            states_R, slots_R, positions_R, samples_R = (
-                torch.from_numpy(x).to(tokens_R.device)
-                for x in (self.state_R, self.slot_R, self.position_R, self.sample_R)
-            )
-            attention.open_step(states_R, slots_R, positions_R, self.longest + step)
-            hidden_1RC = self.model.trunk(tokens_R.unsqueeze(0), positions_R.unsqueeze(0), attention)
-            tokens_R, logprobs_R = self._sample(hidden_1RC[0], self.uniforms_TM[step, samples_R], temperature)
-            self._record(step, tokens_R, logprobs_R)
-            self.position_R = self.position_R + 1
-
-    def _sample(
-        self, hidden_RC: torch.Tensor, uniforms_R: torch.Tensor, temperature: float
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The next token of each row and its log-probability at temperature 1."""
-        logits_RV = self.model.logits(hidden_RC, slice(self.eos + 1))
-        probabilities_RV = logits_RV.softmax(dim=-1)
-        tempered_RV = probabilities_RV if temperature == 1.0 else (logits_RV / temperature).softmax(dim=-1)
-        tokens_R = next_tokens(tempered_RV, uniforms_R)
-        return tokens_R, probabilities_RV.gather(1, tokens_R.unsqueeze(1)).squeeze(1).log()
-
-    def _record(self, step: int, tokens_R: torch.Tensor, logprobs_R: torch.Tensor) -> None:
-        self.tokens_TM[step, self.sample_R] = tokens_R.cpu().numpy()
-        self.logprobs_TM[step, self.sample_R] = logprobs_R.cpu().numpy()
-
-    def _drop_finished(self, step: int, tokens_R: torch.Tensor) -> torch.Tensor:
-        """Keep the rows that have not ended, in the order of their places in the cache; returns their tokens."""
-        kept = np.flatnonzero(self.tokens_TM[step, self.sample_R] != self.eos)
-        if len(kept) == len(tokens_R):
-            return tokens_R
-        state_R, slot_R = self.state_R[kept], self.slot_R[kept]
-        if len(kept):
-            most_slots, num_states = np.bincount(state_R).max(), len(np.unique(state_R))
-            if most_slots * num_states <= REGROUP_SHARE * self.cache.num_slots * self.cache.num_states:
-                state_R, slot_R = self.cache.regroup(state_R, slot_R)
-                order = np.lexsort((slot_R, state_R))
-                kept, state_R, slot_R = kept[order], state_R[order], slot_R[order]
-        self.state_R, self.slot_R = state_R, slot_R
-        self.sample_R, self.position_R = self.sample_R[kept], self.position_R[kept]
-        return tokens_R[torch.from_numpy(kept).to(tokens_R.device)]
-
-    def completions(self, values: list[list[float]]) -> list[Completion]:
-        """The answers in the batch's order."""
-        samples = self.noise.uniforms_TSK.shape[2]
-        rows, logprobs = self.tokens_TM.T.tolist(), self.logprobs_TM.sum(axis=0).tolist()
-        answers = []
-        for state, value in enumerate(values):
-            numbers = range(state * samples, (state + 1) * samples)
-            ended = [row for row in numbers if self.eos in rows[row]]
-            finished = [Sample(rows[row][: rows[row].index(self.eos)], logprobs[row]) for row in ended]
-            answers.append(Completion(finished, samples - len(finished), value))
-        return answers
+    def _leave(self, request: EngineRequest) -> None:
+        """Give back what a request holds."""
+        parts = self._decoding.parts
+        for part in self._work.pop(request).parts:
+            self._decoding.pools[parts.info(part).size].release(int(parts.slot[part]))
+            self._decoding.active.discard(part)
+            if self._first_part.get(request.prompt) == part:
+                del self._first_part[request.prompt]
+            parts.close(part)
+        self._decoding.changed()

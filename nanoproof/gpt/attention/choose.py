@@ -23,7 +23,7 @@ HALF = (torch.bfloat16, torch.float16)
 FA3_PACKAGE = "flash_attn_interface"
 
 
-def _missing_for_flash(device: torch.device, dtype: torch.dtype) -> str | None:
+def missing_for_flash(device: torch.device, dtype: torch.dtype) -> str | None:
     if device.type != "cuda":
         return f"it needs a CUDA device, this is {device.type}"
     if dtype not in HALF:
@@ -35,7 +35,7 @@ def _missing_for_flash(device: torch.device, dtype: torch.dtype) -> str | None:
 
 
 def _missing_for_fa3(device: torch.device, dtype: torch.dtype) -> str | None:
-    problem = _missing_for_flash(device, dtype)
+    problem = missing_for_flash(device, dtype)
     if problem is not None:
         return problem
     if torch.cuda.get_device_capability(device)[0] != 9:
@@ -60,7 +60,7 @@ def _missing_for_flex(device: torch.device, dtype: torch.dtype) -> str | None:
 # What is missing to use a path (None: nothing), in the order in which `auto` tries them on a GPU.
 MISSING: dict[str, Callable[[torch.device, torch.dtype], str | None]] = {
     "fa3": _missing_for_fa3,
-    "varlen": _missing_for_flash,
+    "varlen": missing_for_flash,
     "flex": _missing_for_flex,
     "sdpa": lambda device, dtype: None,
     "unpacked": lambda device, dtype: None,

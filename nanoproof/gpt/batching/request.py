@@ -14,7 +14,11 @@ class EngineLimits:
     cache_mbytes: float | None = opt(
         None, "Memory for keys and values, in units of 10^6 bytes (none: a share of what is free).", above=0
     )
-    max_rows: int = opt(1024, "Samples that are decoded at a time; a request alone may have more.", min=1)
+    max_rows: int | None = opt(
+        None, "Samples that are decoded at a time; one request may have more (none: what suits the device).", min=1
+    )
+    reuse_share: float = opt(0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9)
+    cuda_graphs: bool = opt(True, "Record decoding steps as CUDA graphs, on a GPU.")
 
     def __post_init__(self) -> None:
         validate(self, "engine")
@@ -61,7 +65,7 @@ class EngineRequest:
         return self.cancelled or self.completion is not None or self.error is not None
 
 
-@dataclass(frozen=True)
+@dataclass
 class EngineStats:
     """Work so far."""
 
@@ -70,9 +74,15 @@ class EngineStats:
     failed: int = 0
     cancelled: int = 0
     prefills: int = 0
-    """Prompts that were read; the other requests shared the keys and values of one that was."""
+    """Prompts of which something had to be read; the others were known."""
     prompt_tokens: int = 0
-    """Tokens in the prompts that were read."""
+    """Tokens of prompts that were read."""
+    reused_tokens: int = 0
+    """Tokens of prompts that were not read, because they were known."""
     sampled_tokens: int = 0
     """Tokens that were sampled, ends included."""
     decode_steps: int = 0
+    replayed_steps: int = 0
+    """Steps that were computed by a recording."""
+    cache_bytes: int = 0
+    """Keys and values: slots, and prompts that are kept."""

@@ -1,0 +1,210 @@
+"""One step of the network for everything that is being decoded: samples, and the markers that begin them.
+
+Shapes: N rows (places that take part in the step), S slots, Q places of a slot, C columns of a slot, H query heads,
+J key/value heads, D head size, V tokens that a tactic may consist of (text and EOS).
+
+Rows stand in the order of pool, slot and place. Everything outside attention works on rows, without padding. Attention
+sees the rows of a pool as a grid of its slots and their places. A step is planned on the host as a few rows of
+integers, and computed from nothing but these and the tables on the device: therefore it can be recorded once and
+replayed (`graphs.py`), for which rows, slots and columns are padded to sizes that come again.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nanoproof.gpt.batching.parts import Parts
+from nanoproof.gpt.batching.pools import Pool, SlotSize
+from nanoproof.gpt.model import GPT
+from nanoproof.gpt.sampling import next_tokens
+
+POSITION, PLACE, COLUMN, LAST, NOISE = range(5)
+"""Of a row: position of its token, its place in its pool, the column it fills, and where its latest token and its
+noise stand in the tables."""
+
+
+@dataclass(frozen=True)
+class PoolShape:
+    """What a step takes of a pool: so many rows, and of the pool so many slots and columns."""
+
+    size: SlotSize
+    rows: int
+    slots: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class StepShape:
+    """All that decides what is computed, apart from values of tensors."""
+
+    pools: tuple[PoolShape, ...]
+    windowed: bool
+    tempered: bool
+
+    @property
+    def rows(self) -> int:
+        return sum(pool.rows for pool in self.pools)
+
+    @property
+    def slots(self) -> int:
+        return sum(pool.slots for pool in self.pools)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A step as the host knows it. `part_N` and `place_N` are the rows, `rows_5N` what they need, `positions_S` the
+    next position in every slot of every pool; `counts_P` says how many rows each part has."""
+
+    shape: StepShape
+    part_N: np.ndarray
+    place_N: np.ndarray
+    counts_P: np.ndarray
+    rows_5N: np.ndarray
+    positions_S: np.ndarray
+
+    def padded(self, shape: StepShape, parts: Parts, pools: Sequence[Pool]) -> tuple["Plan", np.ndarray]:
+        """The same for a shape that is at least as large, and where the rows are now."""
+        rows_5N = np.zeros((5, shape.rows), dtype=np.int64)
+        rows_5N[LAST] = parts.scratch * parts.places
+        positions_S = np.zeros(shape.slots, dtype=np.int64)
+        where, source, target, from_slot, to_slot = [], 0, 0, 0, 0
+        for ours, wanted, pool in zip(self.shape.pools, shape.pools, pools, strict=True):
+            rows_5N[PLACE, target : target + wanted.rows] = pool.num_slots * pool.size.places
+            rows_5N[:, target : target + ours.rows] = self.rows_5N[:, source : source + ours.rows]
+            positions_S[to_slot : to_slot + ours.slots] = self.positions_S[from_slot : from_slot + ours.slots]
+            where.append(np.arange(target, target + ours.rows))
+            source, target = source + ours.rows, target + wanted.rows
+            from_slot, to_slot = from_slot + ours.slots, to_slot + wanted.slots
+        plan = Plan(shape, self.part_N, self.place_N, self.counts_P, rows_5N, positions_S)
+        return plan, np.concatenate(where)
+
+
+def plan_step(parts: Parts, groups: Sequence[tuple[Pool, np.ndarray]], windows: Sequence[int]) -> Plan:
+    """The next step of these parts, which are given by pool and in the order of their slots."""
+    order_P = np.concatenate([members for _, members in groups])
+    index_N, place_N = parts.running[order_P].nonzero()
+    part_N = order_P[index_N]
+    counts_P = np.bincount(index_N, minlength=len(order_P))
+    starts_P = np.cumsum(counts_P) - counts_P
+    rows_5N = np.empty((5, len(part_N)), dtype=np.int64)
+    rows_5N[POSITION] = parts.position[part_N]
+    rows_5N[COLUMN] = parts.filled[part_N] + np.arange(len(part_N)) - starts_P[index_N]
+    rows_5N[LAST] = part_N * parts.places + place_N
+    rows_5N[NOISE] = (part_N * parts.most_steps + parts.time[part_N]) * parts.places + place_N
+    shapes, positions, part, row = [], [], 0, 0
+    for pool, members in groups:
+        rows = int(counts_P[part : part + len(members)].sum())
+        mine = slice(row, row + rows)
+        rows_5N[PLACE, mine] = parts.slot[part_N[mine]] * pool.size.places + place_N[mine]
+        columns = int((parts.filled[members] + counts_P[part : part + len(members)]).max())
+        shapes.append(PoolShape(pool.size, rows, pool.extent, columns))
+        positions_S = np.zeros(pool.extent, dtype=np.int64)
+        positions_S[parts.slot[members]] = parts.position[members]
+        positions.append(positions_S)
+        part, row = part + len(members), row + rows
+    longest = int(parts.position[order_P].max())
+    shape = StepShape(tuple(shapes), longest >= min(windows), bool((parts.temperature[order_P] != 1.0).any()))
+    return Plan(shape, part_N, place_N, counts_P, rows_5N, np.concatenate(positions))
+
+
+class GridAttention:
+    """Attention of a step's rows to what their slots let them see; it leaves the rows' keys and values there."""
+
+    def __init__(
+        self,
+        windows: Sequence[int],
+        pools: Sequence[Pool],
+        shape: StepShape,
+        rows_5N: torch.Tensor,
+        slots_S: torch.Tensor,
+    ) -> None:
+        self._windows, self._grids = windows, []
+        limits = set(windows) if shape.windowed else set()
+        row = slot = 0
+        for pool, part in zip(pools, shape.pools, strict=True):
+            rows_5M = rows_5N[:, row : row + part.rows]
+            self._grids.append(_Grid(pool, part, rows_5M, slots_S[slot : slot + part.slots], limits))
+            row, slot = row + part.rows, slot + part.slots
+
+    def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        rows = [grid.shape.rows for grid in self._grids]
+        parts = zip(self._grids, q[0].split(rows), k[0].split(rows), v[0].split(rows))
+        answers = [grid.attend(layer, self._windows[layer], *qkv) for grid, *qkv in parts]
+        return (answers[0] if len(answers) == 1 else torch.cat(answers)).unsqueeze(0)
+
+
+class _Grid:
+    """The share of one pool."""
+
+    def __init__(
+        self, pool: Pool, shape: PoolShape, rows_5N: torch.Tensor, positions_S: torch.Tensor, limits: set[int]
+    ) -> None:
+        self.pool, self.shape = pool, shape
+        self._columns_N, places_N = rows_5N[COLUMN], rows_5N[PLACE]
+        self._slots_N = places_N // pool.size.places
+        pool.bias_SQC.flatten(0, 1)[places_N, self._columns_N] = 0.0
+        # Padding has a place of its own behind those of the grid.
+        self._grid_N = places_N.clamp(max=shape.slots * pool.size.places)
+        bias_SQC = pool.bias_SQC[: shape.slots, :, : shape.columns]
+        self._bias: dict[int, torch.Tensor] = {}
+        if limits:
+            pool.positions_SC[self._slots_N, self._columns_N] = rows_5N[POSITION]
+            distance_SC = positions_S.unsqueeze(1) - pool.positions_SC[: shape.slots, : shape.columns]
+            for window in limits:
+                self._bias[window] = bias_SQC.masked_fill((distance_SC >= window).unsqueeze(1), -math.inf)
+        self._unlimited = bias_SQC
+
+    def attend(self, layer: int, window: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """Answers (N, H, D) to queries (N, H, D)."""
+        keys_SJDC, values_SJCD = self.pool.keys_LSJDC[layer], self.pool.values_LSJCD[layer]
+        keys_SJDC[self._slots_N, :, :, self._columns_N] = k
+        values_SJCD[self._slots_N, :, self._columns_N] = v
+        slots, columns, places = self.shape.slots, self.shape.columns, self.pool.size.places
+        (heads, size), kv_heads = q.shape[1:], keys_SJDC.shape[1]
+        grid = q.new_zeros(slots * places + 1, heads, size).index_copy_(0, self._grid_N, q * size**-0.5)
+        # Queries that share keys stand together: (S * J, H / J * Q, D).
+        grid = grid[:-1].view(slots, places, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
+        scores = torch.bmm(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, places, columns)
+        scores = scores.add_(self._bias.get(window, self._unlimited).unsqueeze(1))
+        weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)
+        y = torch.bmm(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
+        y = y.view(slots, heads, places, size).transpose(1, 2).reshape(slots * places, heads, size)
+        return y.index_select(0, self._grid_N.clamp(max=slots * places - 1))
+
+
+@dataclass(frozen=True)
+class StepOutput:
+    """Each row's next token, its log-probability, and what these come from."""
+
+    tokens_N: torch.Tensor
+    logprobs_N: torch.Tensor
+    logits_NV: torch.Tensor
+    hidden_NC: torch.Tensor
+
+
+def compute_step(
+    network: GPT,
+    num_tokens: int,
+    parts: Parts,
+    pools: Sequence[Pool],
+    shape: StepShape,
+    rows_5N: torch.Tensor,
+    positions_S: torch.Tensor,
+) -> StepOutput:
+    """Compute a step on the device; `num_tokens` is V. Each row's token becomes its latest in the tables."""
+    last = parts.last_PQ.flatten()
+    attention = GridAttention(network.config.windows, pools, shape, rows_5N, positions_S)
+    hidden_1NC = network.trunk(last[rows_5N[LAST]].unsqueeze(0), rows_5N[POSITION].unsqueeze(0), attention)
+    logits_NV = network.logits(hidden_1NC[0], slice(num_tokens))
+    probabilities_NV = logits_NV.softmax(dim=-1)
+    tempered_NV = probabilities_NV
+    if shape.tempered:
+        temperature_N = parts.temperature_P1[rows_5N[LAST] // parts.places]
+        tempered_NV = (logits_NV / temperature_N).softmax(dim=-1)
+    tokens_N = next_tokens(tempered_NV, parts.noise_PTQ.flatten()[rows_5N[NOISE]])
+    logprobs_N = probabilities_NV.gather(1, tokens_N.unsqueeze(1)).squeeze(1).log()
+    last[rows_5N[LAST]] = tokens_N
+    return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_1NC[0])

@@ -1,0 +1,198 @@
+"""Memory for keys and values: pools of slots of one size each, which grow until the budget is spent.
+
+Shapes: L layers, S slots, J key/value heads, D head size, C columns of a slot, Q places of a slot.
+
+A slot holds a prompt (column = position), followed by a column for every token that a sample of it was continued by.
+The samples (places) of a slot share its prompt, and a bias lets each see its own columns only: nothing is read twice
+and nothing is copied per sample. Keys stand transposed, which the products of a few queries with them like best.
+"""
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nanoproof.gpt.model import GPTConfig
+
+COMPACT_SHARE = 0.75
+"""Slots are moved together when at most this share of those that attention passes over is in use."""
+FIRST_SLOTS = 4
+"""Of a pool; whenever these are too few it gets twice as many."""
+
+
+@dataclass(frozen=True, order=True)
+class SlotSize:
+    """How many columns and places a slot has."""
+
+    columns: int
+    places: int
+
+    @classmethod
+    def of(cls, prompt: int, samples: int, new_tokens: int, step: int) -> "SlotSize":
+        """The size for a prompt of so many tokens, so many samples and tokens of each, a multiple of `step` columns."""
+        needed = prompt + 2 + samples * new_tokens
+        return cls(math.ceil(needed / step) * step, max(2, samples))
+
+    def num_bytes(self, config: GPTConfig, dtype: torch.dtype) -> int:
+        """Keys and values, bias and positions of one slot."""
+        cached = 2 * config.depth * config.kv_heads * config.head_dim * dtype.itemsize
+        return self.columns * (cached + 4 * self.places + 8)
+
+
+class Pool:
+    """Slots of one size, and one more that takes what padding writes."""
+
+    def __init__(
+        self, config: GPTConfig, size: SlotSize, num_slots: int, dtype: torch.dtype, device: torch.device
+    ) -> None:
+        self.size, self.num_slots, self._windowed = size, num_slots, min(config.windows) < size.columns
+        heads, slots, columns = config.kv_heads, num_slots + 1, size.columns
+        # Zero at first and finite ever after: a weight of 0 times what is not finite would not be 0.
+        self.keys_LSJDC = torch.zeros(config.depth, slots, heads, config.head_dim, columns, dtype=dtype, device=device)
+        self.values_LSJCD = torch.zeros(
+            config.depth, slots, heads, columns, config.head_dim, dtype=dtype, device=device
+        )
+        # 0 where a place sees a column and -inf elsewhere.
+        self.bias_SQC = torch.zeros(slots, size.places, columns, device=device)
+        self.positions_SC = torch.zeros(slots, columns, dtype=torch.long, device=device)
+        self._in_use = np.zeros(num_slots, dtype=bool)
+        self._free = list(range(num_slots))
+
+    @property
+    def num_free(self) -> int:
+        return len(self._free)
+
+    @property
+    def num_in_use(self) -> int:
+        return self.num_slots - len(self._free)
+
+    @property
+    def extent(self) -> int:
+        """Slots up to the last one in use."""
+        used = np.flatnonzero(self._in_use)
+        return int(used[-1]) + 1 if len(used) else 0
+
+    def take(self) -> int:
+        """A free slot, as near to the first as possible."""
+        slot = heapq.heappop(self._free)
+        self._in_use[slot] = True
+        return slot
+
+    def release(self, slot: int) -> None:
+        """Give a slot back."""
+        self._in_use[slot] = False
+        heapq.heappush(self._free, slot)
+
+    def open(self, slot: int, length: int, with_value: bool) -> None:
+        """All places see the prompt and the column of `<|tactic|>` behind it; with a value, place 1 does not see
+        that one but the next, which is its own."""
+        bias_QC = self.bias_SQC[slot]
+        bias_QC[:, : length + 1] = 0.0
+        bias_QC[:, length + 1 :] = -math.inf
+        if with_value:
+            bias_QC[1, length : length + 2] = bias_QC[1, length : length + 2].flip(0)
+        if self._windowed:
+            self.positions_SC[slot, : length + 1] = torch.arange(length + 1, device=bias_QC.device)
+            self.positions_SC[slot, length + 1] = length
+
+    def close_values(self, slots_S: torch.Tensor, lengths_S: torch.Tensor) -> None:
+        """Turn place 1 of these slots into that of a sample: after the value was read, its column is free again."""
+        self.bias_SQC[slots_S, 1, lengths_S] = 0.0
+        self.bias_SQC[slots_S, 1, lengths_S + 1] = -math.inf
+
+    def wipe(self, slot: int) -> None:
+        """Zero a slot whose contents may not be finite."""
+        self.keys_LSJDC[:, slot] = 0.0
+        self.values_LSJCD[:, slot] = 0.0
+
+    def copy_prompt(self, slot: int, other: "Pool", source: int, length: int) -> None:
+        """Copy the keys and values of a prompt from another slot."""
+        self.keys_LSJDC[:, slot, :, :, :length] = other.keys_LSJDC[:, source, :, :, :length]
+        self.values_LSJCD[:, slot, :, :length] = other.values_LSJCD[:, source, :, :length]
+
+    def copy_slots(self, other: "Pool", sources: list[int], targets: list[int], columns: int) -> None:
+        """Copy the first columns of slots of the same size, with what their places see."""
+        source, target = (torch.tensor(x, device=self.bias_SQC.device) for x in (sources, targets))
+        self.keys_LSJDC[:, target, :, :, :columns] = other.keys_LSJDC[:, source, :, :, :columns]
+        self.values_LSJCD[:, target, :, :columns] = other.values_LSJCD[:, source, :, :columns]
+        self.bias_SQC[target] = other.bias_SQC[source]
+        self.positions_SC[target] = other.positions_SC[source]
+
+    def compact(self, columns: int) -> list[tuple[int, int]]:
+        """Move slots (of which `columns` are filled at most) together where many are unused; returns the moves."""
+        used = np.flatnonzero(self._in_use)
+        if not len(used) or len(used) > COMPACT_SHARE * (used[-1] + 1):
+            return []
+        gaps = np.flatnonzero(~self._in_use[: len(used)]).tolist()
+        sources = used[used >= len(used)].tolist()
+        self.copy_slots(self, sources, gaps, columns)
+        self._in_use[: len(used)], self._in_use[len(used) :] = True, False
+        self._free = list(range(len(used), self.num_slots))
+        return list(zip(sources, gaps))
+
+
+class Pools:
+    """All pools, within a budget of bytes."""
+
+    def __init__(self, config: GPTConfig, dtype: torch.dtype, device: torch.device, budget: int) -> None:
+        self._config, self._dtype, self._device, self.budget = config, dtype, device, budget
+        self._pools: dict[SlotSize, Pool] = {}
+        self.generation = 0
+        """Counts how often tensors were replaced."""
+
+    def __getitem__(self, size: SlotSize) -> Pool:
+        return self._pools[size]
+
+    def __iter__(self) -> Iterator[Pool]:
+        return iter(self._pools.values())
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(self._cost(size, pool.num_slots) for size, pool in self._pools.items())
+
+    def fits(self, size: SlotSize, slots: int) -> bool:
+        """Whether the budget suffices for so many slots if there is nothing else."""
+        return self._cost(size, slots) <= self.budget
+
+    def take(self, size: SlotSize) -> tuple[SlotSize, int] | None:
+        """A slot of at least this size, or None if there is no memory now."""
+        pool = self._pools.get(size)
+        if pool is None or not pool.num_free:
+            pool = self._grow(size) or self._wider(size)
+        return None if pool is None else (pool.size, pool.take())
+
+    def make_room(self) -> None:
+        """Give up what no slot in use needs."""
+        for size, pool in list(self._pools.items()):
+            if not pool.num_in_use:
+                del self._pools[size]
+                self.generation += 1
+
+    def _cost(self, size: SlotSize, slots: int) -> int:
+        return (slots + 1) * size.num_bytes(self._config, self._dtype)
+
+    def _wider(self, size: SlotSize) -> Pool | None:
+        """The smallest pool with a free slot in which `size` fits."""
+        others = (s for s, pool in self._pools.items() if pool.num_free)
+        fitting = [s for s in others if s.columns >= size.columns and s.places >= size.places]
+        return self._pools[min(fitting)] if fitting else None
+
+    def _grow(self, size: SlotSize) -> Pool | None:
+        """The pool of this size with more slots, twice as many if there is memory for these beside the old ones."""
+        old = self._pools.get(size)
+        room = (self.budget - self.num_bytes) // size.num_bytes(self._config, self._dtype) - 1
+        num_slots = min(room, 2 * old.num_slots if old else FIRST_SLOTS)
+        if num_slots <= (old.num_slots if old else 0):
+            return None
+        pool = Pool(self._config, size, num_slots, self._dtype, self._device)
+        if old is not None:
+            slots = list(range(old.num_slots))
+            pool.copy_slots(old, slots, slots, size.columns)
+            for _ in slots:
+                pool.take()
+        self._pools[size] = pool
+        self.generation += 1
+        return pool
