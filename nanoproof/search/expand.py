@@ -6,13 +6,21 @@ Nothing is changed before Lean has answered: if the policy or the server fails, 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from math import exp
 from typing import Protocol
 
 from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.node import Kind, Node, result_node
+from nanoproof.search.formulas import Formulas
+from nanoproof.search.node import Kind, Node, and_node
+from nanoproof.search.select import regroup
+
+NODE_BYTES = 1000  # of a node, its edge and its branch, strings apart
+TACTIC_BYTES = 200  # of a tactic that led nowhere
+LETTER_BYTES = 6  # of a letter of a state: in the text, in its goals, and in the key
+_OR, _AND = Kind.OR, Kind.AND
 
 
 class TacticRunner(Protocol):
@@ -35,6 +43,9 @@ class SearchCounts:
     cycles: int = 0
     merged: int = 0  # tactics that led to the state of a sibling
     nodes: int = 1
+    tree_bytes: int = 0  # an estimate, see NODE_BYTES, TACTIC_BYTES and LETTER_BYTES
+    disprove_tries: int = 0
+    disproved: int = 0  # nodes closed because their negation was proved
 
     def to_json(self) -> dict[str, int]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -42,32 +53,34 @@ class SearchCounts:
 
 @dataclass
 class SearchLog:
-    """Counts, and the policy's tactics that Lean refused: keys (state, tactic), in the order they came."""
+    """Counts; the policy's tactics that Lean refused, keys (state, tactic) in the order they came; and, by merge key,
+    whether the states that were tried to be disproved are false.
+    """
 
     counts: SearchCounts = field(default_factory=SearchCounts)
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
+    disproofs: dict[str, bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A tactic to try, with its prior mass; `finisher` if the policy did not suggest it."""
-
-    tactic: str
-    mass: float
-    finisher: bool = False
+Candidate = tuple[str, float, float, bool]
+"""A tactic to try, its prior mass, its log-probability, and whether it is a finisher (not the policy's)."""
 
 
 def evaluate_and_expand(
-    path: Sequence[Node], policy: Policy, lean: TacticRunner, config: SearchConfig, log: SearchLog
+    path: Sequence[Node], policy: Policy, lean: TacticRunner, formulas: Formulas, log: SearchLog
 ) -> float:
     """Expand the last node of `path`; returns its value, minus the number of tactics still needed."""
-    leaf = path[-1]
-    if leaf.expansions == 0 and config.finisher_use == "leaf" and _close_by_finisher(leaf, lean, config, log):
-        return -1.0
+    leaf, config = path[-1], formulas.config
+    if config.finishers and config.finisher_use == "leaf" and leaf.expansions == 0:
+        results = run_tactics(leaf, config.finishers, lean, log.counts)
+        closing = next((tactic for tactic, result in results.items() if _closes(result)), None)
+        if closing is not None:  # what finishers do short of that leaves nothing
+            _grow(path, [(closing, 1.0, 0.0, True)], results, formulas, log)
+            return -1.0
     suggestion = policy.suggest(leaf.state)
     log.counts.tactic_samples += suggestion.num_samples
-    expand(path, candidates_of(suggestion, config), lean, log)
-    return -suggestion.value
+    expand(path, candidates_of(suggestion, config), lean, formulas, log)
+    return -suggestion.value if config.use_value else -1.0
 
 
 def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
@@ -76,115 +89,149 @@ def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidat
     A finisher weighs as much as one sample of probability 1. With `disable_solvers`, suggestions that use a solver are
     left out.
     """
-    solver = _solver_pattern(config.solver_tactics) if config.disable_solvers else None
-    candidates = [
-        Candidate(tactic, count * exp(logprob / config.prior_temperature))
-        for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
-        if solver is None or not solver.search(tactic)
-    ]
+    tau = config.prior_temperature
+    samples = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
+    candidates = [(tactic, count * exp(logprob / tau), logprob, False) for tactic, logprob, count in samples]
+    if config.disable_solvers:
+        solver = _solver_pattern(config.solver_tactics)
+        candidates = [candidate for candidate in candidates if not solver.search(candidate[0])]
     if config.finisher_use == "candidate":
-        candidates += [Candidate(tactic, 1.0, finisher=True) for tactic in config.finishers]
+        candidates += [(tactic, 1.0, 0.0, True) for tactic in config.finishers]
     return candidates
 
 
-def expand(path: Sequence[Node], candidates: Sequence[Candidate], lean: TacticRunner, log: SearchLog) -> None:
+def expand(
+    path: Sequence[Node], candidates: Sequence[Candidate], lean: TacticRunner, formulas: Formulas, log: SearchLog
+) -> None:
     """Try the candidates at the last node of `path` and add what they lead to; existing children stay.
 
     A tactic that is known here is not run again: its mass goes to its child. Refused tactics, tactics that ran out of
     time, and tactics that lead back to a state on the path leave nothing.
     """
     leaf = path[-1]
-    counts = log.counts
-    tactics = list(dict.fromkeys(c.tactic for c in candidates if c.tactic not in leaf.known))
-    results = run_tactics(leaf, tactics, lean, counts)
-    seen = {node.key[0] for node in path if node.kind is Kind.OR}
-    leaf.expansions += 1
-    counts.expansions += 1
-    for candidate in candidates:
-        tactic = candidate.tactic
-        if tactic in leaf.known:
-            _add_mass(leaf, candidate)
-            continue
-        result = results[tactic]
-        if isinstance(result, TacticFailed):
-            if result.kind == "rejected":
-                leaf.known[tactic] = None
-                if not candidate.finisher:
-                    log.failed_tactics[leaf.state, tactic] = None
-        else:
-            leaf.known[tactic] = _add_result(leaf, candidate, result, seen, counts)
+    known = leaf.known
+    tactics = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in known]))
+    _grow(path, candidates, run_tactics(leaf, tactics, lean, log.counts), formulas, log)
 
 
 def run_tactics(
     node: Node, tactics: Sequence[str], lean: TacticRunner, counts: SearchCounts
 ) -> dict[str, TacticApplied | TacticFailed]:
-    """Run tactics at a node in one call and count how that went; LeanError if the server fails."""
+    """Run tactics at a node in one call; LeanError if the server fails."""
     if not tactics:
         return {}
     assert node.branch is not None, "only a node of a running search can be expanded"
-    results = lean.apply(node.branch, tactics)
-    counts.tactics_run += len(tactics)
-    for result in results:
+    results = dict(zip(tactics, lean.apply(node.branch, tactics), strict=True))
+    counts.tactics_run += len(results)
+    for result in results.values():
         if isinstance(result, TacticFailed):
-            counts.rejected += result.kind == "rejected"
-            counts.timeouts += result.kind == "timeout"
-            counts.banned += result.kind == "banned"
-    return dict(zip(tactics, results, strict=True))
+            if result.kind == "rejected":
+                counts.rejected += 1
+            elif result.kind == "timeout":
+                counts.timeouts += 1
+            else:
+                counts.banned += 1
+    return results
 
 
-def _close_by_finisher(leaf: Node, lean: TacticRunner, config: SearchConfig, log: SearchLog) -> bool:
-    """Solve a new leaf by the first finisher that closes it; what finishers do short of that leaves nothing."""
-    for tactic, result in run_tactics(leaf, config.finishers, lean, log.counts).items():
-        if isinstance(result, TacticApplied) and not result.branches:
-            leaf.expansions += 1
-            log.counts.expansions += 1
-            candidate = Candidate(tactic, 1.0, finisher=True)
-            leaf.known[tactic] = _add_result(leaf, candidate, result, set(), log.counts)
-            return True
-    return False
+def _grow(
+    path: Sequence[Node],
+    candidates: Sequence[Candidate],
+    results: dict[str, TacticApplied | TacticFailed],
+    formulas: Formulas,
+    log: SearchLog,
+) -> None:
+    """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known."""
+    leaf, counts = path[-1], log.counts
+    known = dict(leaf.known)
+    above = {node.key[0] for node in path if node.kind is _OR}
+    merge = formulas.config.merge_same_state
+    siblings = {child.key: child for child in leaf.children} if merge else {}
+    new: list[Node] = []
+    for candidate in candidates:
+        tactic = candidate[0]
+        if tactic in known:
+            child = known[tactic]
+            if child is not None:
+                _merge(child, candidate)
+            continue
+        result = results[tactic]
+        if isinstance(result, TacticApplied):
+            branches = result.branches
+            if len(branches) == 1:
+                key: tuple[str, ...] = (branches[0].state.merge_key,)
+            else:
+                key = tuple([branch.state.merge_key for branch in branches])
+            if not above.isdisjoint(key):
+                counts.cycles += 1
+                known[tactic] = None
+            elif key in siblings:
+                counts.merged += 1
+                child = known[tactic] = siblings[key]
+                _merge(child, candidate)
+            else:
+                child = known[tactic] = _result_node(branches, key, candidate)
+                new.append(child)
+                if merge:
+                    siblings[key] = child
+                counts.nodes += 1 + len(child.children)
+                counts.tree_bytes += _size(child)
+        elif result.kind == "rejected":
+            known[tactic] = None
+            counts.tree_bytes += TACTIC_BYTES
+            if not candidate[3]:
+                log.failed_tactics[leaf.state, tactic] = None
+    leaf.known = known
+    leaf.children += tuple(new)
+    leaf.expansions += 1
+    counts.expansions += 1
+    leaf.expand_at = formulas.expand_at(leaf.expansions)
+    regroup(leaf, formulas)
 
 
-def _add_mass(leaf: Node, candidate: Candidate) -> None:
-    """A tactic that is known here was suggested again."""
-    child = leaf.known[candidate.tactic]
-    if child is not None:
-        _merge(leaf, child, candidate)
-
-
-def _add_result(
-    leaf: Node, candidate: Candidate, result: TacticApplied, seen: set[str], counts: SearchCounts
-) -> Node | None:
-    """The child that a tactic leads to: a new one, a sibling of the same state, or None for a cycle."""
-    key = tuple(branch.state.merge_key for branch in result.branches)
-    if not seen.isdisjoint(key):
-        counts.cycles += 1
-        return None
-    sibling = next((child for child in leaf.children if child.key == key), None)
-    if sibling is not None:
-        counts.merged += 1
-        _merge(leaf, sibling, candidate)
-        return sibling
-    child = result_node(result.branches, candidate.mass)
-    child.tactic = candidate.tactic
-    child.finisher = candidate.finisher
-    leaf.add_child(child)
-    counts.nodes += 1 + len(child.children)
+def _result_node(branches: tuple[Branch, ...], key: tuple[str, ...], candidate: Candidate) -> Node:
+    """The node for what a tactic left, closed, OR, or AND, with the edge to it."""
+    tactic, mass, logprob, finisher = candidate
+    if len(branches) == 1:
+        child = Node(_OR, branches[0].state.text, key, branches[0], mass)
+    elif branches:
+        child = and_node(branches, key, mass)
+    else:
+        child = Node(Kind.CLOSED, "", key, None, mass)
+    child.tactic, child.logprob, child.finisher = tactic, logprob, finisher
     return child
 
 
-def _merge(leaf: Node, child: Node, candidate: Candidate) -> None:
+def _size(node: Node) -> int:
+    """About how many bytes a new node and its children take."""
+    size = NODE_BYTES + LETTER_BYTES * len(node.state)
+    for child in node.children:
+        size += NODE_BYTES + LETTER_BYTES * len(child.state)
+    return size
+
+
+def _merge(child: Node, candidate: Candidate) -> None:
     """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
-    leaf.add_prior(child, candidate.mass)
+    tactic, mass, logprob, finisher = candidate
+    child.prior += mass
+    child.weight = child.prior / (1 + child.visits)
     assert child.tactic is not None
-    texts = (child.tactic, *child.spellings)
-    if child.finisher and not candidate.finisher:
-        child.tactic, child.spellings, child.finisher = candidate.tactic, (), False
-    elif child.finisher == candidate.finisher and candidate.tactic not in texts:
-        child.tactic, *others = sorted((*texts, candidate.tactic), key=len)
-        child.spellings = tuple(others)
+    if child.finisher and not finisher:
+        child.tactic, child.spellings, child.finisher, child.logprob = tactic, (), False, logprob
+    elif child.finisher == finisher:
+        child.logprob = max(child.logprob, logprob)
+        texts = (child.tactic, *child.spellings)
+        if tactic not in texts:
+            child.tactic, *others = sorted((*texts, tactic), key=len)
+            child.spellings = tuple(others)
 
 
-def _solver_pattern(solvers: Sequence[str]) -> re.Pattern[str]:
+def _closes(result: TacticApplied | TacticFailed) -> bool:
+    return isinstance(result, TacticApplied) and not result.branches
+
+
+@cache
+def _solver_pattern(solvers: tuple[str, ...]) -> re.Pattern[str]:
     """Matches a solver used as a tactic or a modifier's argument, not as part of a longer name."""
     names = "|".join(re.escape(solver) for solver in solvers)
     return re.compile(rf"(?<![\w.'])(?:{names})(?![\w'])")

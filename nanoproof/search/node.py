@@ -5,12 +5,15 @@ is what a tactic left when it split its branch in several: all of them have to b
 left when nothing remained to be proved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
+from math import inf
+from types import MappingProxyType
 
 from nanoproof.lean.wire import Branch
 
 TACTIC_REWARD = -1.0  # r of an edge out of an OR node; edges out of an AND node have r = 0
+_NOTHING_KNOWN: Mapping[str, "Node | None"] = MappingProxyType({})
 
 
 class Kind(Enum):
@@ -22,33 +25,48 @@ class Kind(Enum):
 class Node:
     """One node, with the edge that leads to it.
 
-    Statistics: `visits` N, `value_sum` W, `expansions` E, `prior` P (an unnormalised mass), `solved`. So that selection
-    adds nothing up, two more are kept up to date: `prior_sum`, the mass of all children, and `score`, what the parent
-    takes this node to be worth (set by `backup.py`, without meaning while `visits` is 0).
+    Statistics: `visits` N, `value_sum` W, `value` V = W/N (minus the number of tactics still needed; 0 without visits),
+    `expansions` E, `prior` P (an unnormalised mass), `solved`; `dead` if it was shown that the node cannot be solved.
+    `children` are never taken away.
 
     The edge: `tactic` is the shortest text known to lead here from an OR parent (None below an AND node and at the
-    root), `spellings` are the others, shorter ones first, and `finisher` says that no policy suggested any of them.
+    root), `spellings` are the others, shorter ones first, `finisher` says that no policy suggested any of them, and
+    `logprob` is the largest log-probability that the policy gave to one of them.
 
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
+
+    The rest is worked out from these by `select.py`, and kept so that a simulation has to look at little: `next`, the
+    child that the next simulation goes to (None if this node is to be expanded); `expand_at`, the visits from which on
+    it is expanded again; the children that may be selected, `tried` ones in the order they were added and the best
+    `fresh` one; `exploration`, the factor of all their exploration terms; and for the parent of a visited node its
+    `score` and `weight`, so that `U = score + c(N) * sqrt(N) * exploration * weight`.
     """
 
     __slots__ = (
         "branch",
         "children",
+        "dead",
+        "expand_at",
         "expansions",
+        "exploration",
         "finisher",
+        "fresh",
         "key",
         "kind",
         "known",
+        "logprob",
+        "next",
         "prior",
-        "prior_sum",
         "score",
         "solved",
         "spellings",
         "state",
         "tactic",
+        "tried",
+        "value",
         "value_sum",
         "visits",
+        "weight",
     )
 
     def __init__(self, kind: Kind, state: str, key: tuple[str, ...], branch: Branch | None, prior: float) -> None:
@@ -57,47 +75,45 @@ class Node:
         self.key = key  # merge keys of the branches: one for OR, several for AND, none for closed
         self.branch = branch  # what Lean works on; None for AND and closed nodes and in trees read from a file
         self.prior = prior
+        self.logprob = 0.0
         self.tactic: str | None = None
         self.spellings: tuple[str, ...] = ()
         self.finisher = False
         self.visits = 0
         self.value_sum = 0.0
+        self.value = 0.0
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
-        self.children: list[Node] = []
-        self.prior_sum = 0.0
+        self.dead = False
+        self.children: tuple[Node, ...] = ()
+        self.known = _NOTHING_KNOWN
+        self.next: Node | None = None
+        self.expand_at: float = 0
+        self.tried: tuple[Node, ...] = ()
+        self.fresh: Node | None = None
+        self.exploration = 0.0
         self.score = 0.0
-        self.known: dict[str, Node | None] = {}
+        self.weight = 0.0
 
     @property
-    def value(self) -> float:
-        """V = W/N, minus the number of tactics still needed; 0 for closed and for unvisited nodes."""
-        return self.value_sum / self.visits if self.visits else 0.0
-
-    def add_child(self, child: "Node") -> None:
-        self.children.append(child)
-        self.prior_sum += child.prior
-
-    def add_prior(self, child: "Node", mass: float) -> None:
-        child.prior += mass
-        self.prior_sum += mass
+    def prior_sum(self) -> float:
+        """The prior mass of all children."""
+        return sum(child.prior for child in self.children)
 
 
 def or_node(branch: Branch, prior: float = 1.0) -> Node:
     """An unexpanded OR node; the root of a search is `or_node(session.start(theorem))`."""
-    return Node(Kind.OR, branch.state.text, (branch.state.merge_key,), branch, prior)
+    state = branch.state
+    return Node(Kind.OR, state.text, (state.merge_key,), branch, prior)
 
 
-def result_node(branches: tuple[Branch, ...], prior: float) -> Node:
-    """The node for what a tactic left: closed, OR, or AND with one OR child of equal prior per branch."""
-    if not branches:
-        return Node(Kind.CLOSED, "", (), None, prior)
-    if len(branches) == 1:
-        return or_node(branches[0], prior)
-    node = Node(Kind.AND, "", tuple(branch.state.merge_key for branch in branches), None, prior)
+def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -> Node:
+    """An AND node with one OR child of equal prior per branch."""
+    node = Node(Kind.AND, "", key, None, prior)
     node.expansions = 1
-    for branch in branches:
-        node.add_child(or_node(branch, 1.0 / len(branches)))
+    node.expand_at = inf
+    node.children = tuple([or_node(branch, 1.0 / len(branches)) for branch in branches])
+    node.next = node.fresh = node.children[0]
     return node
 
 

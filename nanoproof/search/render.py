@@ -21,7 +21,7 @@ def render_tree(root: Node, max_nodes: int = 200) -> str:
         lines.append(lead + _describe(node, parent))
         shown = [child for child in node.children if child.visits or child.solved]
         if node.kind is Kind.AND:
-            shown = node.children
+            shown = list(node.children)
         elif len(shown) < len(node.children):
             lines[-1] += f"  (+{len(node.children) - len(shown)} untried)"
         if node.kind is Kind.OR:

@@ -44,9 +44,11 @@ def tree_from_json(data: dict[str, Any]) -> Node:
         node.tactic = data["tactic"][i]
         node.visits = data["visits"][i]
         node.value_sum = data["value_sum"][i]
+        node.value = node.value_sum / node.visits if node.visits else 0.0
         node.expansions = data["expansions"][i]
         if data["parent"][i] >= 0:
-            nodes[data["parent"][i]].add_child(node)
+            parent = nodes[data["parent"][i]]
+            parent.children = (*parent.children, node)
         nodes.append(node)
     for i in data["finisher"]:
         nodes[i].finisher = True
