@@ -46,6 +46,8 @@ class ProveOptions:
     id: str | None = opt(None, "Id of a theorem of --dataset.")
     model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
     policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
+    policy_server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
+    policy_token: str | None = opt(None, "Token that the policy server asks for.")
     num_simulations: int = opt(64, "Simulations of each search.", min=1)
     max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
@@ -59,6 +61,10 @@ class ProveOptions:
     def __post_init__(self) -> None:
         validate(self, "prove")
         check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
+        check(
+            self.policy_server is None or (self.policy or self.model_path) is None,
+            "--policy-server suggests tactics in place of --policy and --model-path",
+        )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
     @property
@@ -158,9 +164,10 @@ def main(argv: list[str] | None = None) -> int:
     work = what_to_prove(args.theorem, options)
     network = load_network(options.policy_name, options.model_path, init_distributed(options.device_type))
     with ExitStack() as stack:
-        policy = stack.enter_context(open_policy(options.policy_name, network, sampling))
+        server, token = options.policy_server, options.policy_token
+        policy = stack.enter_context(open_policy(options.policy_name, network, sampling, server=server, token=token))
         session = stack.enter_context(open_session(options))
-        print(f"policy: {options.policy_name}", flush=True)
+        print(f"policy: {server or options.policy_name}", flush=True)
         prover = Prover(policy, search_config, prover_options)
         desk = Desk(prover, options.num_simulations, options.max_seconds, options.seed)
         if options.html is not None:

@@ -38,7 +38,7 @@ def fill(source: str, masked: str, start: int, end: int, proof: str) -> str:
         opener = masked[line_start:start].rstrip()
         if len(lines) > 1 and (opener.endswith("=>") or _ends_with_word(opener, "by")):
             margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
-            return source[:start].rstrip(" ") + "".join(margin + line for line in lines) + source[end:]
+            return source[:start] + "".join(margin + line for line in lines) + source[end:]
         body = ("\n" + " " * column).join(lines)
     else:
         bare = masked[:start].rstrip().endswith((":=", "=>"))

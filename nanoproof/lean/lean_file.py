@@ -139,7 +139,8 @@ def _put(text: str, start: int, end: int, proof: str) -> str:
     masked = mask(text)
     command = [match.start() for match in _COMMAND.finditer(masked, 0, start)][-1]
     only = _hide(masked[command:start]) + masked[start:end] + _hide(masked[end:])
-    return text[:command] + put_proof(text[command:], parts(only, whole=False), proof)
+    put = text[:command] + put_proof(text[command:], parts(only, whole=False), proof)
+    return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
 
 def _put_placeholder(text: str, start: int, end: int) -> str:

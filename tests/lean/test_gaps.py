@@ -8,18 +8,18 @@ TWO = "intro h\nexact h"
 TACTICS = [
     (
         "theorem t : p := by\n  have h : q := by sorry\n  exact h",
-        "  have h : q := by\n    intro h\n    exact h\n",
+        "  have h : q := by \n    intro h\n    exact h\n",
     ),
     ("theorem t : p := by\n  have h : q := by\n    sorry\n  exact h", "    intro h\n    exact h\n  exact h"),
     ("theorem t : p ∧ q := by\n  constructor\n  · sorry\n  · rfl", "  · intro h\n    exact h\n  · rfl"),
     (
         "theorem t : p := by\n  induction n with\n  | zero => sorry\n  | succ n ih => rfl",
-        "  | zero =>\n    intro h\n    exact h\n",
+        "  | zero => \n    intro h\n    exact h\n",
     ),
-    ("theorem t : p := by\n  match n with\n  | 0 => sorry\n  | n + 1 => rfl", "  | 0 =>\n    intro h\n    exact h\n"),
+    ("theorem t : p := by\n  match n with\n  | 0 => sorry\n  | n + 1 => rfl", "  | 0 => \n    intro h\n    exact h\n"),
     ("theorem t : p := by\n  constructor <;> sorry", "constructor <;> (intro h\n                   exact h)"),
     ("theorem t : p := by\n  simp\n  sorry", "  simp\n  intro h\n  exact h"),
-    ("theorem t : p := by\n  case a => sorry", "case a =>\n    intro h\n    exact h"),
+    ("theorem t : p := by\n  case a => sorry", "case a => \n    intro h\n    exact h"),
 ]
 TERMS = [
     ("theorem t : p := ⟨sorry, rfl⟩", "theorem t : p := ⟨(by\n  intro h\n  exact h), rfl⟩"),

@@ -76,6 +76,12 @@ def test_proofs_stand_in_the_text_and_in_what_comes_after_them(file: LeanFile) -
     assert [gap.name for gap in file.open_gaps] == ["two", "both", "last"]
 
 
+def test_a_proof_that_goes_below_its_line_leaves_no_space_behind() -> None:
+    file = LeanFile.parse("theorem t : p := by\n  have h : q := by sorry\n  exact h")
+    text = file.with_proof(file.gaps[0], "intro h\nexact h").proved()
+    assert text == "theorem t : p := by\n  have h : q := by\n    intro h\n    exact h\n  exact h"
+
+
 def test_a_file_without_proofs_is_as_it_was(file: LeanFile) -> None:
     assert file.proved() == TEXT
 

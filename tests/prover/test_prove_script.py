@@ -30,7 +30,7 @@ def lean(monkeypatch: pytest.MonkeyPatch) -> ScriptedLean:
         yield lean
 
     @contextmanager
-    def open_policy(*_: Any) -> Iterator[ScriptedPolicy]:
+    def open_policy(*_: Any, **__: Any) -> Iterator[ScriptedPolicy]:
         yield policy
 
     monkeypatch.setattr(prove, "open_session", session)
@@ -261,6 +261,7 @@ def test_a_syntax_error_is_refused_with_its_place() -> None:
         (["--num-simulations", "0"], "prove.num_simulations must be >= 1, got 0"),
         (["--search-gamma", "2"], "search.gamma must be <= 1, got 2.0"),
         (["--policy", "model"], "--policy model needs --model-path"),
+        (["--policy-server", "x:1", "--policy", "uniform"], "--policy-server suggests tactics in place of --policy"),
         (["--dataset", "nanolean"], "--dataset and --id go together"),
     ],
 )
