@@ -16,6 +16,7 @@ from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.meter import MeteredLean, MeteredPolicy, Stopwatch
 from nanoproof.prover.proof import Proof, depths
+from nanoproof.prover.refute import StateDisprover
 from nanoproof.prover.replay import Replayed, replay_tree
 from nanoproof.prover.simplify import simplify
 from nanoproof.prover.targets import SolvedStates
@@ -104,7 +105,14 @@ class Prover:
             run.root = or_node(start)
             run.on_start(run.root, run.log)
             run.stop_reason = search(
-                run.root, run.policy, run.lean, self.search_config, num_simulations, run.log, run.should_stop
+                run.root,
+                run.policy,
+                run.lean,
+                self.search_config,
+                num_simulations,
+                run.log,
+                run.should_stop,
+                StateDisprover(run.policy, run.lean, self.search_config, run.log, run.should_stop),
             )
         if not run.root.solved:
             run.message = "no proof found"

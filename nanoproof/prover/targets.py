@@ -1,7 +1,7 @@
 """What a solved tree says: how many tactics each solved node needs, and the proofs that are in it."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from nanoproof.prover.proof import Proof, Step
 from nanoproof.search.node import Kind, Node, walk
@@ -69,9 +69,9 @@ def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
     return tuple(steps)
 
 
-def _branches(child: Node) -> list[Node]:
+def _branches(child: Node) -> Sequence[Node]:
     """The OR nodes that have to be solved where an edge led to `child`."""
-    return {Kind.CLOSED: [], Kind.OR: [child], Kind.AND: child.children}[child.kind]
+    return {Kind.CLOSED: (), Kind.OR: (child,), Kind.AND: child.children}[child.kind]
 
 
 class SolvedStates:
