@@ -138,11 +138,15 @@ def test_a_preset_counts_only_where_it_is_given_so_that_a_saved_choice_is_not_ov
     assert parser.parse_args(["--preset", "default"]).rate == 1.0
 
 
-@pytest.mark.parametrize(
-    ("module", "words"),
-    [("nanoproof.rl", ()), ("scripts.prover_eval", ()), ("scripts.prove", ("theorem t : True",))],
-)
-def test_every_command_that_searches_takes_a_search_preset(module, words):
-    command = importlib.import_module(module)
-    args = command.parse_args([*words, "--search-preset", "alphaproof", "--search-c-and", "3"])
+def test_flags_of_the_search_become_its_preset_with_what_was_given():
+    parser = Parser(prog="example")
+    add_flags(parser, SearchConfig, "search-")
+    args = parser.parse_args(["--search-preset", "alphaproof", "--search-c-and", "3"])
     assert from_args(SearchConfig, args, "search_") == SearchConfig.preset("alphaproof", c_and=3.0)
+
+
+@pytest.mark.parametrize("module", ["nanoproof.rl", "scripts.prover_eval", "scripts.prove"])
+def test_every_command_that_searches_takes_a_search_preset(module, capsys):
+    with pytest.raises(SystemExit):
+        importlib.import_module(module).main(["--help"])
+    assert "--search-preset {default,alphaproof,nanolean}" in capsys.readouterr().out
