@@ -35,11 +35,18 @@ class GrowingCache:
 
 
 class PlainEngine:
-    """Padded batches, a cache copied per sample, no early exit of rows. Windows must be unlimited (pattern "L")."""
+    """Padded batches, a cache copied per sample, no early exit of rows. Windows must be unlimited (pattern "L").
+
+    Where the model computes in another dtype than fp32, a copy of the weights in that dtype is used.
+    """
 
     def __init__(self, model: GPT, tokenizer: Tokenizer) -> None:
-        assert set(model.config.window_pattern) == {"L"}
+        assert len(set(model.config.windows)) == 1, "the plain engine knows no windows"
         self.model, self.tokenizer = model, tokenizer
+        if model.compute_dtype != torch.float32:
+            self.model = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
+            for own, other in zip(self.model.parameters(), model.parameters(), strict=True):
+                own.data = other.detach().to(model.compute_dtype)
 
     @torch.inference_mode()
     def generate(
@@ -53,7 +60,7 @@ class PlainEngine:
         cache.repeat(num_samples)
         hidden, padding = (x.repeat_interleave(num_samples, dim=0) for x in (hidden, padding))
         eos, width = self.tokenizer.eos, max(map(len, prompts)) + 1
-        ended = torch.zeros(len(hidden), dtype=torch.bool)
+        ended = torch.zeros(len(hidden), dtype=torch.bool, device=hidden.device)
         columns = []
         for step in range(max_new_tokens):
             probabilities = self.model.logits(hidden, slice(eos + 1)).softmax(dim=-1)
@@ -62,7 +69,7 @@ class PlainEngine:
             ended |= tokens.squeeze(1) == eos
             if ended.all() or step == max_new_tokens - 1:
                 break
-            seen = (torch.arange(width + step + 1) >= padding.unsqueeze(1)).unsqueeze(1)
+            seen = (torch.arange(width + step + 1, device=hidden.device) >= padding.unsqueeze(1)).unsqueeze(1)
 
             def attention(
                 layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, seen: torch.Tensor = seen
@@ -77,10 +84,11 @@ class PlainEngine:
         """Activations (B, C) at the marker after each prompt, the cache, and the padding before each prompt."""
         width = max(map(len, prompts)) + 1
         rows = [[self.tokenizer.pad] * (width - 1 - len(prompt)) + prompt + [marker] for prompt in prompts]
-        padding = torch.tensor([width - 1 - len(prompt) for prompt in prompts])
-        column = torch.arange(width)
+        device = self.model.device
+        padding = torch.tensor([width - 1 - len(prompt) for prompt in prompts], device=device)
+        column = torch.arange(width, device=device)
         real = column >= padding.unsqueeze(1)
-        mask = (column.unsqueeze(1) >= column) & real.unsqueeze(1) | torch.eye(width, dtype=torch.bool)
+        mask = (column.unsqueeze(1) >= column) & real.unsqueeze(1) | torch.eye(width, dtype=torch.bool, device=device)
         positions = (column - padding.unsqueeze(1)).clamp(min=0)
         cache = GrowingCache(self.model.config.depth)
 
@@ -88,4 +96,4 @@ class PlainEngine:
             cache.extend(layer, k, v)
             return attend(q, k, v, mask)
 
-        return self.model.trunk(torch.tensor(rows), positions, attention)[:, -1], cache, padding
+        return self.model.trunk(torch.tensor(rows, device=device), positions, attention)[:, -1], cache, padding

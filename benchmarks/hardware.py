@@ -1,0 +1,114 @@
+"""What a machine can do at most, measured: arithmetic by a product of matrices, memory by a copy.
+
+And what inference needs at least of both, so that a speed can be given as a share of the limit. Counted is what the
+result needs: every prompt read once, the weights once for each decoding step, a prompt's keys and values once for each
+step of its samples together. Left out are normalisation, softmax, sampling, and the tables of tokens.
+
+Shapes: S states, K samples of a state.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from nanoproof.gpt.flops import causal_pairs, matrix_parameters
+from nanoproof.gpt.model import GPTConfig
+
+MATRIX = {"cpu": 1024, "cuda": 8192}
+COPY_BYTES = {"cpu": 2**27, "cuda": 2**30}
+REPEATS = 8
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Floating-point operations and bytes per second."""
+
+    flops: float
+    bandwidth: float
+
+    def seconds(self, work: "Work") -> float:
+        """The least time that some work takes here."""
+        return max(work.flops / self.flops, work.bytes / self.bandwidth)
+
+    def bound(self, work: "Work") -> str:
+        """What limits it."""
+        return "arithmetic" if work.flops / self.flops > work.bytes / self.bandwidth else "memory"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Arithmetic and memory traffic."""
+
+    flops: float
+    bytes: float
+
+
+def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
+    """The best of several tries, with as many threads as torch uses now."""
+    size = MATRIX.get(device.type, MATRIX["cpu"])
+    a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    product = torch.empty_like(a)
+    source = torch.empty(COPY_BYTES.get(device.type, COPY_BYTES["cpu"]), dtype=torch.uint8, device=device).fill_(1)
+    target = torch.empty_like(source)
+    return Peaks(
+        2 * size**3 / best_seconds(lambda: torch.mm(a, b, out=product), device),
+        2 * source.numel() / best_seconds(lambda: target.copy_(source), device),
+    )
+
+
+def best_seconds(run: Callable[[], object], device: torch.device) -> float:
+    """The shortest time of a call."""
+    times = []
+    for _ in range(REPEATS):
+        synchronize(device)
+        started = time.perf_counter()
+        run()
+        synchronize(device)
+        times.append(time.perf_counter() - started)
+    return min(times[1:])
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until the device has done what it was told."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dtype: torch.dtype) -> Work:
+    """Reading prompts and the two markers behind each, all at once, with logits at the markers.
+
+    Of a prompt's last layer nothing but keys and values is needed.
+    """
+    weights = matrix_parameters(config)
+    blocks, kv = weights["attention"] + weights["feed_forward"], 2 * config.width * config.kv_heads * config.head_dim
+    tokens, states = sum(lengths), len(lengths)
+    last_layer = blocks / config.depth - kv
+    flops = 2 * (blocks * (tokens + 2 * states) - last_layer * tokens + config.width * (vocabulary + 64) * states)
+    for window in config.windows[:-1]:
+        flops += 4 * config.num_heads * config.head_dim * sum(causal_pairs(length, window) for length in lengths)
+    cached = 2 * config.depth * config.kv_heads * config.head_dim
+    traffic = blocks + config.width * (vocabulary + 64) + cached * tokens
+    return Work(flops, traffic * dtype.itemsize)
+
+
+def decode_work(
+    config: GPTConfig, lengths: Sequence[int], samples: Sequence[Sequence[int]], vocabulary: int, dtype: torch.dtype
+) -> Work:
+    """All steps but the first of samples with so many tokens each (`samples[state]`), all states beside each other."""
+    weights = matrix_parameters(config)
+    matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
+    flops = traffic = 0.0
+    for step in range(1, max(max(counts) for counts in samples)):
+        rows = [sum(count > step for count in counts) for counts in samples]
+        traffic += matrices
+        flops += 2 * matrices * sum(rows)
+        for window in config.windows:
+            seen = [min(length + 1, window) for length in lengths]
+            own = sum(rows) * min(step, window)
+            pairs = sum(row * columns for row, columns in zip(rows, seen)) + own
+            flops += 4 * config.num_heads * config.head_dim * pairs
+            read = sum(columns for row, columns in zip(rows, seen) if row) + own
+            traffic += 2 * config.kv_heads * config.head_dim * read
+    return Work(flops, traffic * dtype.itemsize)

@@ -1,0 +1,194 @@
+"""What the inference benchmark computes: the network, the prompts, and the engine kept busy with them.
+
+Prompts are random tokens: speed does not depend on what is read. Random weights would hardly ever end a sample; one
+feature is made constant and ends them as likely as asked for.
+"""
+
+import itertools
+import random
+import string
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.gpt.byte_bpe import BYTE_OF_CHARACTER, make_text_tokenizer
+from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.model import GPT, GPTConfig
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.gpt.tokenizer import MARKERS, SYMBOLS, Tokenizer
+from nanoproof.policy.sampling import SamplingConfig
+
+SMALLEST_VOCABULARY = len(BYTE_OF_CHARACTER) + 26 * 26 + len(SYMBOLS) + len(MARKERS)
+
+
+@dataclass(frozen=True)
+class NetworkSize:
+    """Random network, where --model-path is not given."""
+
+    depth: int = opt(4, "Layers.", min=1)
+    aspect_ratio: int = opt(48, "Width per layer.", min=1)
+    head_dim: int = opt(32, "Size of an attention head.", min=2)
+    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
+    vocab_size: int = opt(2048, "Size of the vocabulary.", min=SMALLEST_VOCABULARY, max=400_000)
+    end_probability: float = opt(0.12, "How likely a sample ends at each token; 0 means never.", min=0, max=0.9)
+
+    def __post_init__(self) -> None:
+        validate(self, "network")
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is asked for."""
+
+    states: int = opt(64, "States in flight.", min=1)
+    samples: int = opt(6, "Samples of each state.", min=1)
+    max_new_tokens: int = opt(24, "Longest sample.", min=1)
+    min_prompt_tokens: int = opt(100, "Shortest prompt; lengths are uniform up to the longest.", min=2)
+    max_prompt_tokens: int = opt(400, "Longest prompt.", min=2)
+    rounds: int = opt(3, "Times that each way is measured, taking turns; medians count.", min=1)
+    states_per_round: int | None = opt(None, "States in a round (none: twice those in flight).", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "load")
+        check(
+            self.min_prompt_tokens <= self.max_prompt_tokens,
+            f"load.max_prompt_tokens must be >= min_prompt_tokens, got {self.max_prompt_tokens}",
+        )
+
+    @property
+    def per_round(self) -> int:
+        return self.states_per_round or 2 * self.states
+
+    @property
+    def options(self) -> SamplingOptions:
+        """In the engine's terms."""
+        return self.config.options()
+
+    @property
+    def config(self) -> SamplingConfig:
+        """In the policy's terms."""
+        return SamplingConfig(num_sampled_tactics=self.samples, max_gen_tokens=self.max_new_tokens)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A model with its tokenizer, and how it was come by."""
+
+    model: GPT
+    tokenizer: Tokenizer
+    source: str
+
+
+def made_up_tokenizer(vocab_size: int) -> Tokenizer:
+    """A vocabulary of this size without learning it: syllables such as `Ka`, and pairs of them."""
+    vocab = {character: byte for byte, character in enumerate(BYTE_OF_CHARACTER)}
+    syllables = list(itertools.product(string.ascii_uppercase, string.ascii_lowercase))
+    pairs = itertools.permutations(["".join(syllable) for syllable in syllables], 2)
+    num_merges = vocab_size - len(vocab) - len(SYMBOLS) - len(MARKERS)
+    merges: list[tuple[str, str]] = [*syllables, *itertools.islice(pairs, num_merges - len(syllables))]
+    vocab |= {left + right: len(vocab) + index for index, (left, right) in enumerate(merges)}
+    return Tokenizer(make_text_tokenizer(vocab, merges, "lean", SYMBOLS))
+
+
+def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Network:
+    """Fresh weights that end a sample with the given probability at each token."""
+    tokenizer = made_up_tokenizer(size.vocab_size)
+    torch.manual_seed(0)
+    config = GPTConfig(
+        vocab_size=tokenizer.vocab_size,
+        depth=size.depth,
+        aspect_ratio=size.aspect_ratio,
+        head_dim=size.head_dim,
+        num_kv_heads=size.num_kv_heads,
+        sequence_len=sequence_len,
+        window_pattern="L",
+    )
+    model = GPT.create(config, dist.device, dist.dtype)
+    odds = size.end_probability / (1 - size.end_probability) * tokenizer.eos
+    with torch.no_grad():
+        model.embedding.weight[:, 0] = 1.0
+        model.head.weight[tokenizer.eos, 0] = torch.tensor(max(odds, 1e-6)).log()
+    return Network(model, tokenizer, "random weights")
+
+
+def open_network(model_path: str | None, size: NetworkSize, load: Load, dist: DistInfo) -> Network:
+    """The network of `model_path`, or a random one. Raises UserError if it cannot be loaded."""
+    if model_path is None:
+        return random_network(size, load.max_prompt_tokens + load.max_new_tokens + 2, dist)
+    path = resolve_model_path(model_path)
+    model, tokenizer, _ = load_model(path, dist.device, dist.dtype)
+    return Network(model, tokenizer, str(path))
+
+
+def random_prompts(load: Load, tokenizer: Tokenizer, rng: random.Random, count: int) -> list[list[int]]:
+    """Prompts of random tokens."""
+    return [
+        [tokenizer.bos, *(rng.randrange(tokenizer.num_text_tokens) for _ in range(length - 1))]
+        for length in (rng.randint(load.min_prompt_tokens, load.max_prompt_tokens) for _ in range(count))
+    ]
+
+
+def random_states(load: Load, tokenizer: Tokenizer, rng: random.Random) -> Iterator[str]:
+    """Texts whose prompts have about as many tokens as asked for, without end."""
+    first, last = len(BYTE_OF_CHARACTER), tokenizer.num_text_tokens
+    while True:
+        length = rng.randint(load.min_prompt_tokens, load.max_prompt_tokens) - 2  # without BOS and line break
+        text = " ".join(tokenizer.describe(rng.randrange(first, last)) for _ in range(length))
+        yield tokenizer.decode(tokenizer.encode(text)[:length])
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One round of one way."""
+
+    states: int
+    tokens: int
+    """Tokens of all samples."""
+    seconds: float
+    processor_seconds: float
+    latencies: list[float]
+    """Seconds from asking for a state until its answer."""
+
+
+class Stopwatch:
+    """Time of the clock and of the processor; waits for the device at both ends."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._wait()
+        self._started, self._used = time.perf_counter(), time.process_time()
+
+    def _wait(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+    def read(self) -> tuple[float, float]:
+        """Seconds so far: by the clock, by the processor."""
+        self._wait()
+        return time.perf_counter() - self._started, time.process_time() - self._used
+
+
+def keep_in_flight(engine: Engine, prompts: list[list[int]], options: SamplingOptions, in_flight: int) -> Turn:
+    """Answer all prompts, of which `in_flight` are with the engine at a time: when one ends, the next comes."""
+    stopwatch = Stopwatch(engine.model.device)
+    waiting = list(reversed(list(enumerate(prompts))))
+    asked: dict[int, float] = {}
+    latencies, tokens = [], 0
+    while waiting or not engine.idle:
+        while waiting and len(asked) < in_flight:
+            seed, prompt = waiting.pop()
+            asked[id(engine.submit(prompt, options, seed))] = time.perf_counter()
+        for request in engine.step():
+            latencies.append(time.perf_counter() - asked.pop(id(request)))
+            if request.error is not None:
+                raise request.error
+            assert request.completion is not None
+            tokens += sum(len(sample.tokens) + 1 for sample in request.completion.samples)
+            tokens += request.completion.num_unfinished * options.max_new_tokens
+    return Turn(len(prompts), tokens, *stopwatch.read(), latencies)

@@ -1,0 +1,115 @@
+"""How fast inference is: states and tokens per second, latency and memory, beside other ways and the machine's limits.
+
+python -m scripts.bench_inference --json inference.json                  # a small random network
+python -m scripts.bench_inference --model-path pretrain/my-run --parts phases policy
+python -m scripts.bench_inference --parts lengths waiting --threads 1    # what a longer prompt and more threads cost
+python -m scripts.bench_inference --device-type cuda --parts device --markdown inference.md
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.hf_inference import missing_for_transformers
+from benchmarks.inference_parts import (
+    Bench,
+    Result,
+    against,
+    measure_device,
+    measure_lengths,
+    measure_phases,
+    measure_policy,
+    measure_waiting,
+    table,
+    told,
+)
+from benchmarks.inference_work import Load, NetworkSize
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.gpt.batching.request import EngineLimits
+
+PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
+
+
+@dataclass(frozen=True)
+class InferenceBenchmark:
+    """Inference benchmark."""
+
+    parts: tuple[str, ...] = opt(
+        ("plain", "transformers", "phases", "policy"), "What to measure.", choices=PARTS, metavar="PART"
+    )
+    model_path: str | None = opt(None, "Checkpoint to measure (none: random weights of the size below).")
+    device_type: str = opt("", "cuda, cpu or mps; empty: the best there is.")
+    threads: int = opt(2, "CPU threads of torch; several crawl where other processes compete for the cores.", min=1)
+    lengths: tuple[int, ...] = opt((64, 128, 256, 512), "Prompt lengths of the part `lengths`.", min=2)
+    waiting: tuple[int, ...] = opt((64, 256, 1024), "Numbers of threads of the part `waiting`.", min=1)
+    json: str | None = opt(None, "File to write the results to.")
+    markdown: str | None = opt(None, "File to write the results to as tables.")
+
+    def __post_init__(self) -> None:
+        validate(self, "benchmark")
+
+
+def run_parts(options: InferenceBenchmark, bench: Bench) -> list[Result]:
+    """All parts that were asked for, each printed when it is done."""
+    others, skipped = compared_with(options)
+    if skipped is not None:
+        print(f"transformers: skipped ({skipped})", flush=True)
+    runs: dict[str, Callable[[], list[Result]]] = {
+        "plain": lambda: against(bench, others),
+        "phases": lambda: measure_phases(bench),
+        "policy": lambda: measure_policy(bench),
+        "lengths": lambda: measure_lengths(bench, options.lengths),
+        "waiting": lambda: measure_waiting(bench, options.waiting),
+        "device": lambda: measure_device(bench, others or ("plain",)),
+    }
+    results = []
+    for name, run in runs.items():
+        if name in options.parts or (name == "plain" and others and "device" not in options.parts):
+            for result in run():
+                print(told(result), flush=True)
+                results.append(result)
+    return results
+
+
+def compared_with(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | None]:
+    """The other ways to measure, and why `transformers` is not among them though it was asked for."""
+    others = tuple(name for name in ("plain", "transformers") if name in options.parts)
+    reason = missing_for_transformers()
+    if options.model_path is not None:
+        reason = "its GPT-2 has random weights, which cannot be compared with a checkpoint's"
+    if "transformers" not in others or reason is None:
+        return others, None
+    return others[:-1], reason
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.bench_inference", description=(__doc__ or "").splitlines()[0])
+    for group in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
+        add_flags(parser, group)
+    args = parser.parse_args(argv)
+    options = from_args(InferenceBenchmark, args)
+    device, reason = choose_device(options.device_type)
+    dist = DistInfo(0, 0, 1, device, reason, *choose_dtype(device))
+    torch.set_num_threads(options.threads)
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    groups = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
+    settings: dict[str, Any] = {name: value for group in (options, *groups) for name, value in to_dict(group).items()}
+    bench = Bench(*groups, dist, options.threads, options.model_path)
+    results = [{**result, "details": {**settings, **result["details"]}} for result in run_parts(options, bench)]
+    if options.markdown is not None:
+        atomic_write_text(Path(options.markdown), table(results) + "\n")
+    if options.json is not None:
+        atomic_write_json(Path(options.json), results)
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
