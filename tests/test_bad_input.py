@@ -1,5 +1,8 @@
 """What a user can get wrong: one clear line on stderr, exit code 2, and nothing written."""
 
+import importlib
+import logging
+import os
 import socket
 import subprocess
 import sys
@@ -7,8 +10,11 @@ import sys
 import pytest
 import torch
 
+from nanoproof.common.errors import run_main
 from nanoproof.gpt.checkpoint import save_checkpoint
 from tests.training import small
+
+MODULES = {name: f"{name}.__main__" for name in ("nanoproof.lean.server", "nanoproof.monitor")}
 
 
 @pytest.fixture(scope="module")
@@ -30,39 +36,59 @@ def misshapen(tmp_path_factory):
     return folder
 
 
-def refused(*words, home):
-    """The single line that a command ends with; it must exit with 2 and write nothing."""
-    before = sorted(home.rglob("*"))
-    done = subprocess.run(
-        [sys.executable, "-m", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**__import__("os").environ, "NANOPROOF_HOME": str(home)},
-    )
-    assert done.returncode == 2, done.stderr
-    lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
+@pytest.fixture
+def refused(monkeypatch, capfd):
+    """The single line that a command ends with; it must exit with 2 and write nothing.
+
+    Commands run in this process, as `python -m` would run them: starting one takes longer than all that it does.
+    """
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+
+    def run(command, *arguments, home):
+        before = sorted(home.rglob("*"))
+        monkeypatch.setenv("NANOPROOF_HOME", str(home))
+        monkeypatch.setattr(sys, "argv", [command, *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            run_main(importlib.import_module(MODULES.get(command, command)).main)
+        return checked(ended.value.code, capfd.readouterr().err, before, home)
+
+    yield run
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def checked(code, stderr, before, home):
+    assert code == 2, stderr
+    lines = [line for line in stderr.splitlines() if line.startswith("error:")]
+    assert len(lines) == 1 and "Traceback" not in stderr, stderr
     assert sorted(home.rglob("*")) == before
     return lines[0]
 
 
+def test_a_command_ends_as_it_does_in_this_process(tmp_path):
+    environment = {**os.environ, "NANOPROOF_HOME": str(tmp_path)}
+    words = [sys.executable, "-m", "nanoproof.monitor", "--run-dir", "nowhere"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
+    assert "--run-dir nowhere" in checked(done.returncode, done.stderr, [], tmp_path)
+
+
 @pytest.mark.parametrize("command", ["nanoproof.rl", "nanoproof.sft"])
-def test_a_missing_checkpoint(tmp_path, command):
+def test_a_missing_checkpoint(tmp_path, command, refused):
     assert "--model-path nowhere" in refused(command, "--model-path", "nowhere", home=tmp_path)
 
 
-def test_a_run_of_another_stage_cannot_be_resumed(tmp_path, checkpoint):
+def test_a_run_of_another_stage_cannot_be_resumed(tmp_path, checkpoint, refused):
     (checkpoint / "args.json").write_text("{}")
     assert "not of rl" in refused("nanoproof.rl", "--resume-from", checkpoint, home=tmp_path)
 
 
-def test_a_checkpoint_of_another_shape(tmp_path, misshapen):
+def test_a_checkpoint_of_another_shape(tmp_path, misshapen, refused):
     line = refused("scripts.prover_eval", "--model-path", misshapen, "--output-dir", tmp_path / "out", home=tmp_path)
     assert "head.weight has shape" in line
 
 
-def test_an_unreachable_server(tmp_path, checkpoint):
+def test_an_unreachable_server(tmp_path, checkpoint, refused):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -70,7 +96,7 @@ def test_an_unreachable_server(tmp_path, checkpoint):
     assert f"127.0.0.1:{port}" in refused(*words, "--lean-servers", f"127.0.0.1:{port}", home=tmp_path)
 
 
-def test_a_busy_port_of_the_server(tmp_path):
+def test_a_busy_port_of_the_server(tmp_path, refused):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -78,7 +104,7 @@ def test_a_busy_port_of_the_server(tmp_path):
         assert str(port) in refused("nanoproof.lean.server", "--backend", "nanolean", "--port", port, home=tmp_path)
 
 
-def test_a_busy_port_of_the_dashboard(tmp_path):
+def test_a_busy_port_of_the_dashboard(tmp_path, refused):
     (tmp_path / "run").mkdir()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -90,7 +116,7 @@ def test_a_busy_port_of_the_dashboard(tmp_path):
 @pytest.mark.parametrize(
     "command", ["nanoproof.sft", "nanoproof.rl", "nanoproof.lean.server", "scripts.prover_eval", "scripts.prove"]
 )
-def test_an_unknown_flag(tmp_path, command):
+def test_an_unknown_flag(tmp_path, command, refused):
     assert "--no-such-flag" in refused(command, "--no-such-flag", home=tmp_path)
 
 
@@ -106,10 +132,10 @@ def test_an_unknown_flag(tmp_path, command):
         (("scripts.prover_eval",), "--policy model needs --model-path"),
     ],
 )
-def test_a_value_out_of_range_or_a_clash(tmp_path, words, message):
+def test_a_value_out_of_range_or_a_clash(tmp_path, words, message, refused):
     assert message in refused(*words, home=tmp_path)
 
 
-def test_a_theorem_with_a_syntax_error(tmp_path):
+def test_a_theorem_with_a_syntax_error(tmp_path, refused):
     line = refused("scripts.prove", "theorem t (p : Prop : p := by sorry", "--policy", "solver-only", home=tmp_path)
     assert "line 1" in line and "column" in line
