@@ -17,7 +17,7 @@ from nanoproof.lean.wire import CheckReport
 _AXIOMS = re.compile(
     r"'(?P<name>[^\n]+)' (?:does not depend on any axioms|depends on axioms:\s*\[(?P<axioms>[^\[\]]*)\])"
 )
-_GAP_WARNING = re.compile(r"(?<![\w.])sorry(?![\w.'])")
+_GAP_WARNING = re.compile(r"(?<![\w.])sorry(?!\w|\.\w|'[`\w])")
 _SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
 
 
@@ -40,7 +40,7 @@ class Inquiry:
 
     def report(self, answer: Any) -> CheckReport:
         """What a REPL's answer says; `ProtocolError` if that is not whole, or does not agree with itself."""
-        if not isinstance(answer, Mapping) or not isinstance(answer.get("env"), int):
+        if not isinstance(answer, Mapping) or not isinstance(answer.get("env"), int) or "message" in answer:
             raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
         return self.read(_objects(answer, "messages"), len(_objects(answer, "sorries")))
 

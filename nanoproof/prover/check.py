@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nanoproof.lean.banned import banned_reason
+from nanoproof.lean.lexical import mask
 from nanoproof.lean.source import ALLOWED_AXIOMS, Parts, parts, splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
@@ -24,6 +25,7 @@ from nanoproof.prover.block import block_reason
 RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
 """What a proof has to pass, in this order; docs/checking.md says what each stops."""
 
+_NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
 _UNIVERSES = re.compile(r"\.\{[^}]*\}\Z")
 
@@ -139,9 +141,14 @@ def _unforeseeable_name(source: str, proof: str) -> str:
 
 
 def renamed(source: str, name: str) -> str:
-    """The source with another last part of the theorem's name, an `example` as a theorem; attributes are left out."""
+    """The source up to the end of the theorem, with another last part of its name and without its attributes.
+
+    An `example` becomes a theorem. What comes behind may speak of the theorem by its old name, and is left out.
+    """
     found = parts(source, whole=False)
-    return source[: found.start] + _head(source, found, name) + source[found.head_end :]
+    behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
+    end = len(source) if behind is None else behind.start()
+    return source[: found.start] + _head(source, found, name) + source[found.head_end : end].rstrip()
 
 
 def _head(source: str, found: Parts, name: str) -> str:

@@ -1,0 +1,99 @@
+"""The questions behind a text, and which answers count."""
+
+from typing import Any
+
+import pytest
+
+from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.inquiry import Inquiry
+
+TEXT = "theorem boom : False := by\n  trivial"
+AXIOMS = ("info", 4, "'boom' does not depend on any axioms")
+STATEMENT = ("info", 5, "boom : False")
+
+
+def answer(*messages: tuple[Any, Any, Any], **more: Any) -> dict[str, Any]:
+    shown = [{"severity": kind, "pos": {"line": line, "column": 0}, "data": text} for kind, line, text in messages]
+    return {"env": 0, "messages": shown, **more}
+
+
+def test_the_questions_stand_behind_the_text_on_lines_of_their_own() -> None:
+    assert Inquiry.about(TEXT).command.split("\n")[2:] == ["", "#print axioms boom", "#check boom"]
+
+
+def test_a_header_moves_the_questions() -> None:
+    inquiry = Inquiry.about(TEXT, header="import Mathlib")
+    assert inquiry.command.split("\n")[inquiry.first_line - 1] == "#print axioms boom"
+
+
+def test_whole_answers_are_taken() -> None:
+    report = Inquiry.about(TEXT).report(answer(AXIOMS, STATEMENT, ("info", 2, "said by the proof")))
+    assert report.accepted and report.axioms == () and report.statements == (("boom", "boom : False"),)
+
+
+def test_axioms_may_fill_several_lines() -> None:
+    told = ("info", 4, "'boom' depends on axioms: [propext,\n Classical.choice,\n Quot.sound]")
+    report = Inquiry.about(TEXT).report(answer(told, STATEMENT))
+    assert report.axioms == ("Classical.choice", "Quot.sound", "propext")
+
+
+def test_names_may_have_quotes_and_namespaces_that_are_open() -> None:
+    source = "namespace A\ntheorem «odd name» : p := q"
+    told = ("info", 4, "'A.«odd name»' does not depend on any axioms"), ("info", 5, "«odd name» : p")
+    assert Inquiry.about(source).report(answer(*told)).accepted
+
+
+BROKEN: dict[str, Any] = {
+    "nothing at all": {},
+    "not an object": [],
+    "no environment": {"messages": answer(AXIOMS, STATEMENT)["messages"]},
+    "an environment that is no number": answer(AXIOMS, STATEMENT, env="0"),
+    "a failure beside an environment": answer(AXIOMS, STATEMENT, message="Lean error:\nno"),
+    "messages that are none": {"env": 0, "messages": ["fine"]},
+    "messages that are no list": {"env": 0, "messages": {"severity": "info"}},
+    "no messages": {"env": 0},
+    "no report on axioms": answer(STATEMENT),
+    "no statement": answer(AXIOMS),
+    "a report by the text itself": answer(("info", 2, AXIOMS[2]), STATEMENT),
+    "a report without a place": answer(("info", None, AXIOMS[2]), STATEMENT),
+    "a report on another theorem": answer(("info", 4, "'other' does not depend on any axioms"), STATEMENT),
+    "a statement of another theorem": answer(AXIOMS, ("info", 5, "other : False")),
+    "two reports that differ": answer(AXIOMS, STATEMENT, ("info", 4, "'boom' depends on axioms: [lie]")),
+    "a report with more behind it": answer(("info", 4, AXIOMS[2] + " or so"), STATEMENT),
+    "a report with more before it": answer(("info", 4, "indeed " + AXIOMS[2]), STATEMENT),
+    "a report that is a warning": answer(("warning", 4, AXIOMS[2]), STATEMENT),
+    "an unknown severity": answer(AXIOMS, STATEMENT, ("fatal", 1, "no")),
+    "a message without a text": answer(AXIOMS, STATEMENT, ("info", 1, None)),
+    "sorries that are a number": answer(AXIOMS, STATEMENT, sorries=1),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+def test_an_answer_that_is_not_whole_is_a_protocol_error(broken: Any) -> None:
+    with pytest.raises(ProtocolError):
+        Inquiry.about(TEXT).report(broken)
+
+
+GAPS: dict[str, Any] = {
+    "an error after the reports": answer(AXIOMS, STATEMENT, ("error", 9, "(deterministic) timeout at `whnf`")),
+    "a sorry without a warning": answer(AXIOMS, STATEMENT, sorries=[{"goal": "⊢ False", "proofState": 0}]),
+    "the warning of a sorry": answer(AXIOMS, STATEMENT, ("warning", 1, "declaration uses `sorry`")),
+    "the warning of older versions": answer(AXIOMS, STATEMENT, ("warning", 1, "declaration uses 'sorry'")),
+    "a warning in other words": answer(AXIOMS, STATEMENT, ("warning", 1, "a proof of `boom` is left to sorry")),
+    "only the axiom of it": answer(("info", 4, "'boom' depends on axioms: [propext, sorryAx]"), STATEMENT),
+}
+
+
+@pytest.mark.parametrize("told", GAPS.values(), ids=GAPS.keys())
+def test_an_error_or_a_sorry_anywhere_is_no_acceptance(told: Any) -> None:
+    assert not Inquiry.about(TEXT).report(told).accepted
+
+
+def test_warnings_about_names_that_hold_sorry_are_no_gaps() -> None:
+    told = answer(
+        AXIOMS,
+        STATEMENT,
+        ("warning", 1, "unused variable `not_sorry`"),
+        ("warning", 1, "`a.sorry` and `sorry'` are old"),
+    )
+    assert Inquiry.about(TEXT).report(told).accepted
