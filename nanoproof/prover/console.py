@@ -1,0 +1,315 @@
+"""A prompt for a policy: a state or a theorem goes in, tactics come out; one of them, or one's own, is applied.
+
+Lines go in, texts come out; there is no terminal here. With Lean at hand a theorem starts a proof, in which tactics are
+tried and applied; without, a state (its last line begins with `⊢`) is all that can be asked about.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_text
+from nanoproof.common.suggestion import Policy, Suggestion
+from nanoproof.common.terminal import shorten, table
+from nanoproof.lean.errors import LeanError
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import Branch, LeanSession, TacticApplied, TacticFailed
+from nanoproof.prover.check import check_proof
+from nanoproof.prover.linearize import layouts
+from nanoproof.prover.proof import Step
+from nanoproof.prover.typed import is_unfinished, theorem_of
+from nanoproof.search.render import shorten as shorten_state
+
+HELP = """\
+theorem t (p : Prop) : p → p   start a proof (on one line or several; `:= by sorry` may be left out)
+h : p                          a state as Lean prints it, up to its line with ⊢: tactics for it, without Lean
+⊢ p
+3                              apply the third of the tactics that are shown
+intro h                        apply a tactic of your own
+:more                          other samples for the same state
+:value                         how far the policy takes the state to be from a proof
+:goals :tree :proof            the goals now; the proof so far as a tree, and as Lean text
+:undo                          take the last tactic back
+:export FILE                   write what was proved to a .lean file
+:new                           leave this proof or state
+:raw                           text in, continuation out (again: back to tactics)
+:help :quit                    these lines; the end"""
+
+_DECLARATIONS = ("theorem", "lemma", "example")
+_FRAMES = re.compile(r"^(?:(?:Could not apply tactic|REPL returned error|Lean error):\s*)+")
+_TACTIC_WIDTH = 44
+_RESULT_WIDTH = 60
+_BAR = 30
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """A proof at one moment: the branches that are open, the next one last, the steps so far, the checked text."""
+
+    open: tuple[Branch, ...]
+    steps: tuple[Step, ...] = ()
+    source: str = ""
+
+
+@dataclass
+class Console:
+    """What was typed so far, and the proof at hand. `continue_text` is what `:raw` asks; without it there is none."""
+
+    policy: Policy
+    session: LeanSession | None
+    embedded: bool = False
+    continue_text: Callable[[str], str] | None = None
+    raw: bool = False
+    over: bool = False
+    pending: list[str] = field(default_factory=list)
+    state: str = ""
+    theorem: Theorem | None = None
+    proved: list[str] = field(default_factory=list)
+    _moments: list[_Moment] = field(default_factory=list)
+    _asked: int = 0
+    _suggestion: Suggestion | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What to ask the next line with."""
+        if self.pending:
+            return "... "
+        return "text> " if self.raw else "tactic> " if self.theorem else "state> "
+
+    def forget(self) -> None:
+        """Forget the lines of what is not complete yet (Ctrl-C)."""
+        self.pending = []
+
+    def enter(self, line: str) -> str:
+        """Take one line; answers what is to be shown, empty for nothing. What goes wrong is one line too."""
+        try:
+            return self._enter(line)
+        except (LeanError, UserError) as error:
+            return f"error: {' '.join(str(error).split())}"
+
+    def _enter(self, line: str) -> str:
+        word, _, rest = line.strip().partition(" ")
+        if word in _COMMANDS and not self.pending:
+            return _COMMANDS[word](self, rest.strip())
+        if word.startswith(":") and not self.pending:
+            return f"error: there is no {word}; :help says what there is"
+        if self.raw:
+            assert self.continue_text is not None
+            return self.continue_text(line) if line.strip() else ""
+        if self.theorem is not None and not self.pending:
+            return self._tactic(line.strip()) if line.strip() else ""
+        return self._begin(line)
+
+    # -- states and theorems -------------------------------------------------------------------------------------
+
+    def _begin(self, line: str) -> str:
+        """Collect the lines of a theorem or of a state."""
+        if line.strip() or self.pending:
+            self.pending.append(line)
+        text = "\n".join(self.pending).strip()
+        if not text:
+            self.pending = []
+            return ""
+        if text.split(None, 1)[0] in _DECLARATIONS:
+            if line.strip() and is_unfinished(text):
+                return ""
+            self.pending = []
+            return self._start(theorem_of(text, self.embedded))
+        if not line.startswith("⊢") and line.strip():
+            return ""
+        self.pending = []
+        if "⊢" not in text:
+            raise UserError("a theorem begins with `theorem`, and a state ends with its line `⊢ ...`")
+        self.state, self._asked = text, 0
+        return self._suggest()
+
+    def _start(self, theorem: Theorem) -> str:
+        if self.session is None:
+            raise UserError("there is no Lean here to start a theorem; a state can be asked about")
+        branch = self.session.start(theorem)
+        self.theorem, self._moments = theorem, [_Moment((branch,))]
+        return self._show()
+
+    # -- tactics -------------------------------------------------------------------------------------------------
+
+    def _tactic(self, text: str) -> str:
+        """Apply a tactic, given by its number or as text, to the next open branch."""
+        assert self.session is not None
+        if text.isdecimal():
+            tactics = self._suggestion.tactics if self._suggestion is not None else ()
+            if not 1 <= int(text) <= len(tactics):
+                raise UserError(f"there is no tactic {text}; {len(tactics)} are shown")
+            text = tactics[int(text) - 1]
+        now = self._moments[-1]
+        if not now.open:
+            raise UserError("the proof is complete; :export FILE writes it, :new begins another, :undo goes back")
+        branch, rest = now.open[-1], now.open[:-1]
+        (result,) = self.session.apply(branch, [text])
+        if isinstance(result, TacticFailed):
+            return f"{result.kind}: {_said(result)}"
+        step = Step(text, len(result.branches), branch.state.text, len(branch.state.goals))
+        self._moments.append(_Moment((*rest, *reversed(result.branches)), (*now.steps, step)))
+        return self._show()
+
+    def _show(self) -> str:
+        """The goals now, with tactics for the next; the checked text where nothing is open."""
+        now = self._moments[-1]
+        if not now.open:
+            return self._finish(now)
+        self.state, self._asked = now.open[-1].state.text, 0
+        others = f"\n({len(now.open) - 1} more branches are open)" if len(now.open) > 1 else ""
+        return f"{self.state}{others}\n\n{self._suggest()}"
+
+    def _finish(self, now: _Moment) -> str:
+        assert self.theorem is not None and self.session is not None
+        self._suggestion = None
+        for text in layouts(now.steps):
+            verdict = check_proof(self.session, self.theorem, text)
+            if verdict.accepted:
+                self._moments[-1] = replace(now, source=verdict.source)
+                self.proved.append(verdict.source)
+                return f"no goals: the proof is complete and checked\n\n{verdict.source}"
+        return f"no goals, but the whole text is refused: {verdict.reason} (:undo takes the last tactic back)"
+
+    def _suggest(self) -> str:
+        """The policy's tactics for the state, likeliest first, with what Lean makes of them."""
+        found = self.policy.suggest(self.state, self._asked)
+        self._asked += 1
+        order = sorted(range(len(found.tactics)), key=lambda i: -found.logprobs[i])
+        self._suggestion = Suggestion(
+            tuple(found.tactics[i] for i in order),
+            tuple(found.logprobs[i] for i in order),
+            tuple(found.counts[i] for i in order),
+            found.value,
+            found.value_distribution,
+            found.num_dropped,
+        )
+        tactics = self._suggestion.tactics
+        verdicts = [""] * len(tactics)
+        if self.theorem is not None and self.session is not None:
+            verdicts = [_result(result) for result in self.session.apply(self._moments[-1].open[-1], tactics)]
+        rows = [
+            (number, shorten(tactic, _TACTIC_WIDTH), f"{logprob:.2f}", count, verdict)
+            for number, (tactic, logprob, count, verdict) in enumerate(
+                zip(tactics, self._suggestion.logprobs, self._suggestion.counts, verdicts, strict=True), 1
+            )
+        ]
+        dropped = f", {found.num_dropped} samples dropped" if found.num_dropped else ""
+        foot = f"value: about {found.value:.1f} tactics to go{dropped}"
+        return "\n".join([*table(["#", "tactic", ">logprob", "count", "Lean" if any(verdicts) else ""], rows), foot])
+
+    # -- commands ------------------------------------------------------------------------------------------------
+
+    def _more(self, rest: str) -> str:
+        self._require_state()
+        return self._suggest()
+
+    def _value(self, rest: str) -> str:
+        self._require_state()
+        assert self._suggestion is not None
+        lines = [f"about {self._suggestion.value:.2f} tactics to go"]
+        top = max(self._suggestion.value_distribution, default=0.0)
+        for tactics, probability in enumerate(self._suggestion.value_distribution, 1):
+            if probability >= 0.01:
+                bar = "█" * max(1, round(_BAR * probability / top))
+                lines.append(f"{tactics:>3}  {100 * probability:5.1f}%  {bar}")
+        return "\n".join(lines)
+
+    def _goals(self, rest: str) -> str:
+        if self.theorem is None:
+            return self.state or "nothing at hand"
+        return "\n\n".join(branch.state.text for branch in reversed(self._moments[-1].open)) or "no goals"
+
+    def _tree(self, rest: str) -> str:
+        self._require_proof()
+        lines: list[str] = []
+        depths = [0]
+        for step in self._moments[-1].steps:
+            depth = depths.pop()
+            lines.append(f"{'  ' * depth}{shorten_state(step.state)}   {shorten(step.tactic, _TACTIC_WIDTH)}")
+            depths += [depth + 1] * step.branches
+        for depth, branch in zip(reversed(depths), reversed(self._moments[-1].open), strict=True):
+            lines.append(f"{'  ' * depth}{shorten_state(branch.state.text)}   open")
+        return "\n".join(lines)
+
+    def _proof(self, rest: str) -> str:
+        self._require_proof()
+        now = self._moments[-1]
+        return now.source or "\n".join(step.tactic for step in now.steps) or "no tactic yet"
+
+    def _undo(self, rest: str) -> str:
+        self._require_proof()
+        if len(self._moments) == 1:
+            return self._new("")
+        if self._moments.pop().source:
+            self.proved.pop()
+        return self._show()
+
+    def _new(self, rest: str) -> str:
+        self.theorem, self.state, self._moments, self._suggestion = None, "", [], None
+        return "left the proof"
+
+    def _export(self, rest: str) -> str:
+        if not rest:
+            raise UserError(":export needs the name of a file")
+        if not self.proved:
+            raise UserError("nothing has been proved yet")
+        try:
+            atomic_write_text(Path(rest), "\n\n".join(self.proved) + "\n")
+        except OSError as error:
+            raise UserError(f"cannot write {rest}: {error.strerror}") from error
+        return f"wrote {rest}"
+
+    def _raw(self, rest: str) -> str:
+        if self.continue_text is None:
+            raise UserError("there is no model here that continues text; give --model-path")
+        self.raw = not self.raw
+        return "text in, continuation out; :raw goes back" if self.raw else "back to tactics"
+
+    def _help(self, rest: str) -> str:
+        return HELP
+
+    def _quit(self, rest: str) -> str:
+        self.over = True
+        return ""
+
+    def _require_state(self) -> None:
+        if not self.state:
+            raise UserError("there is no state at hand; type one, or a theorem")
+
+    def _require_proof(self) -> None:
+        if self.theorem is None:
+            raise UserError("there is no proof at hand; a theorem starts one")
+
+
+_COMMANDS: dict[str, Callable[[Console, str], str]] = {
+    ":more": Console._more,
+    ":value": Console._value,
+    ":goals": Console._goals,
+    ":tree": Console._tree,
+    ":proof": Console._proof,
+    ":undo": Console._undo,
+    ":new": Console._new,
+    ":export": Console._export,
+    ":raw": Console._raw,
+    ":help": Console._help,
+    ":quit": Console._quit,
+    ":q": Console._quit,
+}
+
+
+def _result(result: TacticApplied | TacticFailed) -> str:
+    """What Lean makes of a tactic, on one line."""
+    if isinstance(result, TacticFailed):
+        return shorten(f"✗ {_said(result)}", _RESULT_WIDTH)
+    if not result.branches:
+        return "✓ closes the goal"
+    goals = "  |  ".join(shorten_state(branch.state.text) for branch in result.branches)
+    return shorten(f"✓ {goals}", _RESULT_WIDTH)
+
+
+def _said(result: TacticFailed) -> str:
+    """Lean's words on a tactic, on one line and without those of the servers around them."""
+    return " ".join(_FRAMES.sub("", result.message).split())
