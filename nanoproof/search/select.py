@@ -4,6 +4,8 @@ Whatever a simulation changes lies on its path, so each node on it settles on th
 goes (`choose`), and selection itself only follows `Node.next`.
 """
 
+from math import inf
+
 from nanoproof.search.formulas import Formulas
 from nanoproof.search.node import Kind, Node, walk
 
@@ -83,7 +85,6 @@ def prepare(root: Node, formulas: Formulas) -> None:
             child.weight = child.prior / (1 + child.visits)
             discount = gamma**-child.value
             child.score = 1.0 - min(1.0, discount / gamma) if node.kind is _AND else min(1.0, discount)
-        if node.kind is Kind.OR:
-            node.expand_at = formulas.expand_at(node.expansions)
+        node.expand_at = inf if node.kind is _AND else formulas.expand_at(node.expansions)
         regroup(node, formulas)
         node.next = choose(node, gamma**-node.value, formulas)

@@ -1,57 +1,162 @@
-"""A search tree as compact JSON and back, for the log of attempts and for those who look at it later."""
+"""A search tree as compact JSON and back, for the log of attempts and for those who look at it later.
 
+Nothing is lost but the handles of Lean processes: a tree that was read has the statistics, the known tactics and the
+marks of the one that was written. `attach` gives it branches again, and then its search can go on.
+"""
+
+import re
+from collections.abc import Iterable
 from typing import Any
 
+from nanoproof.lean.wire import Branch, TacticApplied
+from nanoproof.search.expand import TacticRunner
 from nanoproof.search.node import Kind, Node, walk
 
 _LETTER = {Kind.OR: "o", Kind.AND: "a", Kind.CLOSED: "c"}
 _KIND = {letter: kind for kind, letter in _LETTER.items()}
+_CASE_LINE = re.compile(r"^case .*\n", re.MULTILINE)
+
+
+class _Table:
+    """Texts by number, each once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number(self, text: str | None) -> int:
+        """Of a text; -1 for none."""
+        return -1 if text is None else self.numbers.setdefault(text, len(self.numbers))
+
+    def all_of(self, texts: Iterable[str]) -> list[int]:
+        return [self.number(text) for text in texts]
 
 
 def tree_to_json(root: Node) -> dict[str, Any]:
-    """The tree in columns, one entry per node, parents before children; `state` points into `states`.
+    """The tree in columns, one entry per node, parents before children.
 
-    `parent` is -1 for the root, `state` -1 where there is none. `kind` and `solved` are texts of one letter per node
-    (o, a, c for OR, AND, closed; 0, 1), `finisher` lists nodes, `spellings` maps a node to its other tactic texts.
+    `kind` and `solved` are texts of one letter per node (o, a, c for OR, AND, closed; 0, 1). `parent` is -1 for the
+    root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have stands apart:
+    `finisher` and `dead` list nodes; `spellings` (other texts of the edge) and `refused` (tactics that led nowhere) map
+    a node to tactics; `merged` lists (node, tactic, child) where the edge does not have that text; `keys` are the merge
+    keys that are not the state without its `case` lines.
     """
     nodes = list(walk(root))
-    index = {id(node): i for i, node in enumerate(nodes)}
-    parents = {id(child): i for i, node in enumerate(nodes) for child in node.children}
-    states: dict[str, int] = {}
+    index = {node: i for i, node in enumerate(nodes)}
+    parents = {child: i for i, node in enumerate(nodes) for child in node.children}
+    states, tactics = _Table(), _Table()
     return {
-        "kind": "".join(_LETTER[node.kind] for node in nodes),
-        "solved": "".join("01"[node.solved] for node in nodes),
-        "parent": [parents.get(id(node), -1) for node in nodes],
-        "tactic": [node.tactic for node in nodes],
+        "kind": "".join([_LETTER[node.kind] for node in nodes]),
+        "solved": "".join(["01"[node.solved] for node in nodes]),
+        "parent": [parents.get(node, -1) for node in nodes],
+        "tactic": [tactics.number(node.tactic) for node in nodes],
         "prior": [node.prior for node in nodes],
+        "logprob": [node.logprob or 0 for node in nodes],
         "visits": [node.visits for node in nodes],
-        "value_sum": [node.value_sum for node in nodes],
+        "value_sum": [node.value_sum or 0 for node in nodes],
         "expansions": [node.expansions for node in nodes],
-        "state": [states.setdefault(node.state, len(states)) if node.state else -1 for node in nodes],
-        "states": list(states),
-        "finisher": [index[id(node)] for node in nodes if node.finisher],
-        "spellings": {str(index[id(node)]): list(node.spellings) for node in nodes if node.spellings},
+        "state": [states.number(node.state or None) for node in nodes],
+        "finisher": [i for i, node in enumerate(nodes) if node.finisher],
+        "dead": [i for i, node in enumerate(nodes) if node.dead],
+        "spellings": {str(i): tactics.all_of(node.spellings) for i, node in enumerate(nodes) if node.spellings},
+        "refused": {
+            str(i): refused
+            for i, node in enumerate(nodes)
+            if (refused := tactics.all_of(tactic for tactic, child in node.known.items() if child is None))
+        },
+        "merged": [
+            [i, tactics.number(tactic), index[child]]
+            for i, node in enumerate(nodes)
+            for tactic, child in node.known.items()
+            if child is not None and tactic != child.tactic and tactic not in child.spellings
+        ],
+        "keys": {
+            str(i): node.key[0]
+            for i, node in enumerate(nodes)
+            if node.kind is Kind.OR and node.key[0] != _untagged(node.state)
+        },
+        "states": list(states.numbers),
+        "tactics": list(tactics.numbers),
     }
 
 
 def tree_from_json(data: dict[str, Any]) -> Node:
-    """The tree that `tree_to_json` wrote: to be read, not searched on (its branches are in no Lean process)."""
+    """The tree that `tree_to_json` wrote, without branches; logs of older revisions are read as far as they go."""
+    data = data if "tactics" in data else _from_older(data)
+    states, texts = data["states"], data["tactics"]
     nodes: list[Node] = []
+    below: list[list[Node]] = [[] for _ in data["kind"]]
     for i, letter in enumerate(data["kind"]):
-        state = data["states"][data["state"][i]] if data["state"][i] >= 0 else ""
-        node = Node(_KIND[letter], state, (), None, data["prior"][i])
+        kind, state, tactic = _KIND[letter], data["state"][i], data["tactic"][i]
+        node = Node(kind, states[state] if state >= 0 else "", (), None, data["prior"][i])
+        node.tactic = texts[tactic] if tactic >= 0 else None
+        node.spellings = tuple([texts[number] for number in data["spellings"].get(str(i), ())])
+        node.logprob = float(data["logprob"][i])
         node.solved = data["solved"][i] == "1"
-        node.tactic = data["tactic"][i]
         node.visits = data["visits"][i]
-        node.value_sum = data["value_sum"][i]
+        node.value_sum = float(data["value_sum"][i])
         node.value = node.value_sum / node.visits if node.visits else 0.0
         node.expansions = data["expansions"][i]
-        if data["parent"][i] >= 0:
-            parent = nodes[data["parent"][i]]
-            parent.children = (*parent.children, node)
+        if kind is Kind.OR:
+            node.key = (data["keys"].get(str(i)) or _untagged(node.state),)
         nodes.append(node)
+        if data["parent"][i] >= 0:
+            below[data["parent"][i]].append(node)
     for i in data["finisher"]:
         nodes[i].finisher = True
-    for i, spellings in data["spellings"].items():
-        nodes[int(i)].spellings = tuple(spellings)
+    for i in data["dead"]:
+        nodes[i].dead = True
+    known: dict[int, dict[str, Node | None]] = {}
+    for i, node in enumerate(nodes):
+        node.children = tuple(below[i])
+        if node.kind is Kind.AND:
+            node.key = tuple([child.key[0] for child in below[i]])
+        elif below[i]:
+            known[i] = {text: child for child in below[i] for text in (child.tactic or "", *child.spellings)}
+    for number, refused in data["refused"].items():
+        known.setdefault(int(number), {}).update(dict.fromkeys([texts[n] for n in refused]))
+    for i, tactic, child in data["merged"]:
+        known[i][texts[tactic]] = nodes[child]
+    for i, tactics in known.items():
+        nodes[i].known = tactics
     return nodes[0]
+
+
+def _from_older(data: dict[str, Any]) -> dict[str, Any]:
+    """What older revisions wrote, with tactics as texts and without much that is written today, in today's form."""
+    tactics = _Table()
+    return {
+        **data,
+        "tactic": [tactics.number(tactic) for tactic in data["tactic"]],
+        "spellings": {i: tactics.all_of(spellings) for i, spellings in data["spellings"].items()},
+        "logprob": [0] * len(data["kind"]),
+        **{"dead": [], "refused": {}, "merged": [], "keys": {}},
+        "tactics": list(tactics.numbers),
+    }
+
+
+def attach(root: Node, branch: Branch, lean: TacticRunner) -> list[Node]:
+    """Give the OR nodes of a tree that was read the branches that their tactics lead to from `branch` on.
+
+    Returns the nodes of tactics that do not lead there any more: they and what is below them stay without branches, so
+    that a search must not go on in this tree unless the list is empty. LeanError if the server fails.
+    """
+    lost: list[Node] = []
+    stack = [(root, branch)]
+    while stack:
+        node, here = stack.pop()
+        node.branch = here
+        edges = [child for child in node.children if child.tactic is not None]
+        results = lean.apply(here, [child.tactic or "" for child in edges]) if edges else []
+        for child, result in zip(edges, results, strict=True):
+            branches = result.branches if isinstance(result, TacticApplied) else None
+            if branches is None or tuple(b.state.merge_key for b in branches) != child.key:
+                lost.append(child)
+            elif child.kind is Kind.OR:
+                stack.append((child, branches[0]))
+            else:
+                stack += zip(child.children, branches, strict=True)
+    return lost
+
+
+def _untagged(state: str) -> str:
+    return _CASE_LINE.sub("", state)

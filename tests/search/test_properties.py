@@ -1,5 +1,6 @@
 """What holds in every tree, on random worlds with merges, cycles, splits, refusals and timeouts."""
 
+import json
 import random
 
 import pytest
@@ -11,7 +12,7 @@ from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node, walk
 from nanoproof.search.search import search
-from nanoproof.search.tree_json import tree_from_json, tree_to_json
+from nanoproof.search.tree_json import attach, tree_from_json, tree_to_json
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 
@@ -120,8 +121,41 @@ def test_search_in_two_parts_is_the_search_in_one(world: World) -> None:
     assert tree_to_json(root) == tree_to_json(world.grown(60))
 
 
+STORED = (
+    *("kind", "state", "key", "tactic", "spellings", "finisher", "logprob", "prior"),
+    *("visits", "value_sum", "value", "expansions", "solved", "dead"),
+)
+
+
+def stored(root: Node) -> list[tuple[object, ...]]:
+    """All that a tree's file has to keep, children and known tactics by their place in the tree."""
+    place = {node: i for i, node in enumerate(walk(root))}
+    return [
+        (
+            *(getattr(node, name) for name in STORED),
+            [place[child] for child in node.children],
+            {tactic: child and place[child] for tactic, child in node.known.items()},
+        )
+        for node in walk(root)
+    ]
+
+
 @in_many_worlds
 @given(worlds)
-def test_tree_survives_json(world: World) -> None:
-    written = tree_to_json(world.grown(60))
-    assert tree_to_json(tree_from_json(written)) == written
+def test_a_tree_comes_back_from_its_file_with_everything(world: World) -> None:
+    root = world.grown(60)
+    for number, node in enumerate(walk(root)):  # marks that this world does not set
+        node.dead, node.finisher = number % 5 == 3, number % 7 == 2
+    assert stored(tree_from_json(json.loads(json.dumps(tree_to_json(root))))) == stored(root)
+
+
+@in_many_worlds
+@given(worlds)
+def test_a_tree_that_was_read_is_searched_on_as_if_it_had_never_been_written(world: World) -> None:
+    policy, log = world.policy.again(), SearchLog()
+    root = or_node(state(0))
+    search(root, policy, world.lean, world.config, 25, log)
+    read = tree_from_json(tree_to_json(root))
+    assert attach(read, state(0), world.lean) == []
+    search(read, policy, world.lean, world.config, 60, log)
+    assert stored(read) == stored(world.grown(60))
