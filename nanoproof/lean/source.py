@@ -23,7 +23,7 @@ _SCOPE = re.compile(
     r"^[ \t]*(?P<keyword>namespace|(?:noncomputable[ \t]+)?section|end)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
-_UNIVERSES = re.compile(r"\.\{[^}]*\}$")
+_UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 
@@ -97,9 +97,15 @@ def theorem_name(source: str) -> str | None:
 
 
 def to_example(source: str) -> str:
-    """The same source with `theorem NAME` (its modifiers too) replaced by `example`."""
+    """The same source with `theorem NAME` (its modifiers too) replaced by `example`.
+
+    An `example` cannot name universes; those of a `theorem t.{u}` are declared in front of it all.
+    """
     found = parts(source, whole=False)
-    return source[: found.start] + "example" + source[found.head_end :]
+    universes = _UNIVERSES.search(source, found.keyword, found.head_end)
+    names = universes["names"].replace(",", " ").split() if universes else []
+    declared = f"universe {' '.join(names)}\n" if names else ""
+    return f"{declared}{source[: found.start]}example{source[found.head_end :]}"
 
 
 def splice(theorem: Theorem | str, proof: str) -> str:

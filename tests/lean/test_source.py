@@ -95,7 +95,7 @@ def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
 
 def test_a_theorem_becomes_an_example() -> None:
     assert to_example("open Nat\n@[simp] theorem t.{u} (x : Nat) : p := by\n  sorry") == (
-        "open Nat\nexample (x : Nat) : p := by\n  sorry"
+        "universe u\nopen Nat\nexample (x : Nat) : p := by\n  sorry"
     )
 
 

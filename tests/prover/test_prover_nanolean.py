@@ -111,3 +111,58 @@ def test_finishers_close_leaves_and_teach_nothing(session: LeanSession) -> None:
     result = attempt(session, source, "constructor", finishers=("assumption",))
     assert result.proof == "constructor\n· assumption\n· assumption"
     assert [tactic for _, tactic, _ in result.transitions] == ["constructor"]
+
+
+def disprove(session: LeanSession, source: str, *tactics: str) -> Attempt:
+    prover = Prover(Says(*tactics), SearchConfig(), ProverOptions(disprove_fraction=1.0))
+    return prover.prove(session, Theorem(source), 400, random.Random(0))
+
+
+@pytest.mark.parametrize(
+    ("source", "tactics"),
+    [
+        (
+            "theorem t (n : Nat) (h : 0 < n) : n = 1 := by sorry",
+            ["intro h", "exact absurd (h 2 (by decide)) (by decide)"],
+        ),
+        ("theorem t : ∀ {p q : Prop}, p ∨ q → p := by sorry", ["intro h", "exact h (p := False) (Or.inr trivial)"]),
+        ("theorem t {p : Prop} ⦃q : Prop⦄ (_ : p) : q := by sorry", ["intro h", "exact h (p := True) trivial"]),
+        ("theorem t [Decidable True] : 1 = 2 -- no\n := by sorry", ["intro h", "exact absurd h (by decide)"]),
+        ("universe u\ntheorem t (α : Sort u) (p : Prop) : p := by sorry", ["intro h", "exact h PUnit False"]),
+        ("theorem t.{u} (α : Sort u) (p : Prop) : p := by sorry", ["intro h", "exact h PUnit False"]),
+        ("/-- It is not. -/\n@[simp] theorem t (x : Nat) : x ≠ x := by sorry", ["intro h", "exact h 0 rfl"]),
+        ("namespace A\ntheorem t : 1 = 2 := by sorry\nend A", ["decide"]),
+    ],
+)
+def test_false_statements_are_disproven_whatever_their_binders(
+    session: LeanSession, source: str, tactics: list[str]
+) -> None:
+    result = disprove(session, source, *tactics)
+    assert (result.outcome, result.disproving, result.message) == ("disproven", True, "")
+    assert "theorem t_negated" in result.source and ": ¬ (" in result.source
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ("variable (p : Prop)\ntheorem t (h : p) : p := by sorry", "proven"),
+        ("theorem t (h : x = y) : y = x := by sorry", "error"),
+        ("def t : 1 = 1 := by sorry", "proven"),
+    ],
+)
+def test_statements_without_a_negation_are_proved_as_they_stand(
+    session: LeanSession, source: str, outcome: str
+) -> None:
+    result = disprove(session, source, "rfl", "exact h")
+    assert (result.outcome, result.disproving) == (outcome, False)
+    assert result.refused == (outcome == "error")
+
+
+def test_a_false_state_inside_of_the_tree_is_disproved(session: LeanSession) -> None:
+    config = SearchConfig(disprove_inner=True, disprove_value=0, disprove_visits=1, disprove_simulations=16)
+    prover = Prover(
+        Says("left", "right", "intro h", "exact absurd (h 0 1) (by decide)", "rfl"), config, ProverOptions()
+    )
+    source = "theorem t (a b : Nat) : a = b ∨ b = b := by sorry"
+    result = prover.prove(session, Theorem(source), 64, random.Random(0))
+    assert (result.outcome, result.proof, result.counts["disproved"]) == ("proven", "right\nrfl", 1)

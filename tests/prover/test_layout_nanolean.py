@@ -1,0 +1,115 @@
+"""Proofs of the embedded prover's library and of its generator, laid out as text: Lean has to accept every one."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from nanoproof.data.nanolean import replay as nanolean
+from nanoproof.data.nanolean.generate import FAMILIES, family_problems
+from nanoproof.data.nanolean.library_proofs import library_proofs
+from nanoproof.data.nanolean.problem import Step as ProblemStep
+from nanoproof.lean.nanolean.commands.runner import run_text
+from nanoproof.lean.source import splice
+from nanoproof.prover.linearize import linearize
+from nanoproof.prover.proof import Proof, Step
+
+
+def steps_of(node: nanolean.Node) -> Iterator[Step]:
+    yield Step(node.tactic, len(node.children), node.goal, 1)
+    for child in node.children:
+        yield from steps_of(child)
+
+
+def replayed(source: str, proof: ProblemStep) -> Proof:
+    return tuple(steps_of(nanolean.replay(nanolean.start(nanolean.library(), source), proof)))
+
+
+def complaints(source: str, proof: str) -> list[str]:
+    messages = run_text(nanolean.library(), splice(source, proof)).messages
+    return [message.text for message in messages if message.severity != "info"]
+
+
+def library_sample() -> list[tuple[str, Proof]]:
+    """Library proofs that split, and some that do not."""
+    entries = [entry for entry in library_proofs() if entry.proof.size > 2]
+    return [(entry.source, replayed(entry.source, entry.proof)) for entry in random.Random(0).sample(entries, 60)]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_library_proofs_are_accepted_as_laid_out(plain: bool) -> None:
+    for source, proof in library_sample():
+        text = linearize(proof, plain)
+        assert not complaints(source, text), f"{source}\n{text}"
+
+
+def test_generated_proofs_are_accepted_as_laid_out() -> None:
+    count = 0
+    for family in sorted(FAMILIES):
+        for named in family_problems(family, 3, {2: 1, 4: 2}, frozenset(), patience=50):
+            source = named.problem.source("t")
+            text = linearize(replayed(source, named.problem.proof))
+            assert not complaints(source, text), f"{source}\n{text}"
+            count += 1
+    assert count > 10
+
+
+CASES = """theorem t (p q r : Prop) (h : p ∨ q) (n : Nat) : q ∨ p ∨ n = n := by
+  sorry"""
+
+
+@pytest.mark.parametrize(
+    ("source", "proof", "text"),
+    [
+        (
+            CASES,
+            ProblemStep(
+                "cases h",
+                (
+                    ProblemStep("rename_i x", (ProblemStep("exact Or.inr (Or.inl x)"),)),
+                    ProblemStep("left", (ProblemStep("assumption"),)),
+                ),
+            ),
+            "cases h\ncase inl x => exact Or.inr (Or.inl x)\ncase inr =>\n  left\n  assumption",
+        ),
+        (
+            CASES,
+            ProblemStep(
+                "induction n",
+                (
+                    ProblemStep("simp"),
+                    ProblemStep("rename_i m ih", (ProblemStep("cases h", (ProblemStep("simp"), ProblemStep("simp"))),)),
+                ),
+            ),
+            "induction n\ncase zero => simp\ncase succ m ih =>\n  cases h\n  case inl => simp\n  case inr => simp",
+        ),
+        (
+            CASES,
+            ProblemStep(
+                "have h2 : q ∨ p := ?_",
+                (ProblemStep("exact h2.elim Or.inl (fun x => Or.inr (Or.inl x))"), ProblemStep("exact h.symm")),
+            ),
+            "have h2 : q ∨ p := by exact h.symm\nexact h2.elim Or.inl (fun x => Or.inr (Or.inl x))",
+        ),
+        (
+            CASES,
+            ProblemStep(
+                "suffices h2 : n = n from ?_",
+                (ProblemStep("right", (ProblemStep("exact Or.inr h2"),)), ProblemStep("rfl")),
+            ),
+            "suffices h2 : n = n by\n  right\n  exact Or.inr h2\nrfl",
+        ),
+        (
+            CASES,
+            ProblemStep(
+                "cases h with | inr hq => exact Or.inl hq | inl hp => ?_",
+                (ProblemStep("right", (ProblemStep("exact Or.inl hp"),)),),
+            ),
+            "cases h with\n| inr hq => exact Or.inl hq\n| inl hp =>\n  right\n  exact Or.inl hp",
+        ),
+    ],
+)
+def test_holes_are_filled_as_a_person_would(source: str, proof: ProblemStep, text: str) -> None:
+    laid_out = linearize(replayed(source, proof))
+    assert laid_out == text
+    assert not complaints(source, laid_out)
