@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
-from nanoproof.common.suggestion import Policy, Suggestion
+from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
 from nanoproof.lean.theorem import Theorem
@@ -138,11 +138,21 @@ class Actor(threading.Thread):
             self._drop_session()
 
     def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
-        """Try a task; the session is given up if that fails for what Lean or its server did."""
+        """Try a task; the session is given up if that fails for what Lean or its server did.
+
+        Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
+        """
         rng = random.Random(task.seed)
-        attempt = self._provers[purpose].prove(
-            _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
-        )
+        try:
+            attempt = self._provers[purpose].prove(
+                _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
+            )
+        except PolicyUnavailable:
+            raise
+        except PolicyError as error:  # it is about this attempt's question, others are not affected
+            attempt = Attempt(
+                task.theorem, "error", str(error), budget=task.num_simulations, stop_reason=type(error).__name__
+            )
         if self._pool.closing:
             raise Stopped
         if attempt.outcome == "error":

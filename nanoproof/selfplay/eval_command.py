@@ -4,7 +4,7 @@ import argparse
 import logging
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import load_network, open_policy
+from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -80,6 +81,8 @@ class EvalCommand:
         self.dist, self.fleet, self._loaded = dist, fleet, loaded
         self.lean = choose_lean(self.fleet_options.lean_project, embedded=not self.fleet_options.lean_servers)
         self.lean_version = fleet.lean or (self.lean.version if self.lean.required else None)
+        self._served = on_main(self._ask_server) if self.options.policy_server is not None else None
+        self._versions = versions()
         self._count = 0
         self._models: dict[Path, dict[str, Any]] = {}
         self._theorems: dict[str, list[Theorem]] = {}
@@ -128,18 +131,21 @@ class EvalCommand:
             seed,
             self.search,
             policy=options.policy,
-            sampling=self.sampling if target.model is not None else None,
+            sampling=self.sampling if options.policy == "model" else None,
+            served_model=model if options.policy_server is not None else None,
             dtype=str(self.dist.dtype).removeprefix("torch.") if target.model is not None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
-            model_sha256=model["sha256"] if model else None,
+            model_sha256=model["sha256"] if model and options.policy_server is None else None,
             lean=self.lean_version,
         )
-        extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": versions()}
+        extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         extra["baseline"] = find_baseline(options, settings)
         return Job(target, EvaluationFiles(target.path, theorems, settings), extra)
 
     def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
-        """Which model it is: its files, its step, and a hash of its weights."""
+        """Which model it is: its file, its step, and a hash of its weights; what a policy server says of its own."""
+        if self._served is not None:
+            return self._served
         if manifest is None:
             return None
         if manifest not in self._models:
@@ -154,8 +160,13 @@ class EvalCommand:
             }
         return self._models[manifest]
 
+    def _ask_server(self) -> dict[str, Any]:
+        with RemotePolicy(self.options.policy_server or "", self.options.policy_token) as remote:
+            model: dict[str, Any] = remote.status()["model"]
+            return model
+
     def _about(self) -> dict[str, Any]:
-        return {"versions": versions(), **self.dist.decisions(), "lean": self.fleet.description}
+        return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
 
     @contextmanager
     def _proving(self, model: Path | None) -> Iterator[Callable[[], ActorPool]]:
@@ -167,13 +178,18 @@ class EvalCommand:
                 if not pools:
                     options, patience = self.options, self.options.lean_patience
                     network = self._loaded.pop(model, None) or load(options, model, self.dist)
-                    policy = stack.enter_context(open_policy(options.policy, network, self.sampling, options.solvers))
+                    policy = stack.enter_context(self._policy(network))
                     pool = ActorPool(self.fleet.slots, policy, self._make_prover, self.fleet.check, patience)
                     pools.append(pool)
                     stack.callback(pool.stop)
                 return pools[0]
 
             yield start
+
+    def _policy(self, network: Network) -> AbstractContextManager[Policy]:
+        options = self.options
+        server, token = options.policy_server, options.policy_token
+        return open_policy(options.policy, network, self.sampling, options.solvers, server, token)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         return Prover(policy, self.search, ProverOptions(keep_tree=False))
@@ -192,7 +208,7 @@ class EvalCommand:
 
 def load(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
     """The network of a checkpoint, where the policy needs one."""
-    return load_network(options.policy, None if model is None else str(model), dist)
+    return None if model is None else load_network(options.policy, str(model), dist)
 
 
 def join_all(pools: Sequence[ActorPool]) -> None:

@@ -42,6 +42,7 @@ NO_FLAGS = {
     "theorem_set": "set of theorems",
     "theorems": "number of theorems",
     "model_sha256": "model",
+    "served_model": "model of the policy server",
     "dtype": "NANOPROOF_DTYPE",
     "lean": "Lean version",
     "dataset": "data set",

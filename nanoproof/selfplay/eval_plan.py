@@ -27,6 +27,8 @@ class EvalOptions:
     model_path: tuple[str, ...] = opt((), "Checkpoints to score, each with a directory of results beside it.")
     run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
     policy: PolicyName = opt("model", "Who suggests tactics.")
+    policy_server: str | None = opt(None, "Policy server host:port that suggests tactics instead; needs --output-dir.")
+    policy_token: str | None = opt(None, "Token that the policy server asks for.")
     datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks, space- or comma-separated.")
     split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
@@ -42,10 +44,14 @@ class EvalOptions:
         validate(self, "eval")
         check(not (self.continue_ and self.force), "give either --continue (keep earlier results) or --force")
         check(not (self.model_path and self.run_dir), "give either --model-path or --run-dir")
-        if self.policy == "model":
+        if self.policy_server is not None:
+            check(self.policy == "model", f"give either --policy-server or --policy {self.policy}")
+            check(not (self.model_path or self.run_dir), "--policy-server has the model; leave out --model-path")
+            check(self.output_dir is not None, "--policy-server has no checkpoint directory here; give --output-dir")
+        elif self.policy == "model":
             check(
                 bool(self.model_path or self.run_dir),
-                "--policy model needs --model-path or --run-dir (or choose another policy)",
+                "--policy model needs --model-path or --run-dir (or choose another policy, or a --policy-server)",
             )
         else:
             check(not (self.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
@@ -74,7 +80,7 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
     """
     datasets = split_names(options.datasets)
     models: list[Path | None] = [None]
-    if options.policy == "model":
+    if options.policy == "model" and options.policy_server is None:
         models = list(_models(options))
     if options.output_dir is not None:
         return [Target(models[0], datasets[0], Path(options.output_dir).expanduser())]
@@ -134,6 +140,7 @@ def eval_settings(
     solvers: tuple[str, ...] | None = None,
     model_sha256: str | None = None,
     dtype: str | None = None,
+    served_model: dict[str, Any] | None = None,
     lean: str | None = None,
 ) -> dict[str, Any]:
     """Everything that decides what an evaluation finds, by the names of the flags where there are any."""
@@ -144,6 +151,7 @@ def eval_settings(
         "theorem_set": theorem_set_hash(theorems),
         "lean": lean,
         "policy": policy,
+        **({"served_model": served_model} if served_model is not None else {}),
         "model_sha256": model_sha256,
         "dtype": dtype,
         "num_simulations": num_simulations,

@@ -18,13 +18,6 @@ from tests.selfplay import tiny
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tiny")
-    tiny.make_checkpoint(path)
-    return path
-
-
-@pytest.fixture(scope="module")
 def run_path(folder):
     """A run of two steps."""
     path = folder / "rl"

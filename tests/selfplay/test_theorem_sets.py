@@ -19,13 +19,6 @@ VERSION = "v4.27.0"
 FAILING_TRAIN = 4
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tiny")
-    tiny.make_checkpoint(path)
-    return path
-
-
 @pytest.fixture
 def numina():
     """506 theorems, six of which are for training, four of these failing; of the validation ones the first fails."""

@@ -1,0 +1,85 @@
+"""Repeat an evaluation with different seeds: mean and spread of the score, solve rates by theorem, pass@k.
+
+python -m scripts.test_eval --model-path rl/<run> --num-runs 5 --lean-servers host:8000
+python -m scripts.test_eval --model-path rl/<run> --datasets nanolean --num-runs 3 --continue
+
+Run number i has the seed `--seed` + i; each is an evaluation as of scripts.prover_eval, in a directory of its own.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_json
+from nanoproof.selfplay.actors import Interrupted
+from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened
+from nanoproof.selfplay.eval_plan import EvalOptions, Target, plan
+from nanoproof.selfplay.eval_repeats import repeats_report, summarize_repeats
+from nanoproof.selfplay.eval_summary import headline
+
+__test__ = False  # a command, not a test: pytest leaves it alone
+
+ALL_RUNS = "repeats.json"
+
+
+@dataclass(frozen=True)
+class RepeatOptions:
+    """Repetition."""
+
+    num_runs: int = opt(3, "How often to evaluate.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "test_eval")
+
+
+class Repeats:
+    """Collects the runs on each target and writes what they come to."""
+
+    def __init__(self, num_runs: int) -> None:
+        self.num_runs = num_runs
+        self._jobs: dict[Path, list[Job]] = {}
+
+    def done(self, job: Job, summary: dict[str, Any]) -> None:
+        """A run is over; after the last one of its target, write and print the summary of all."""
+        path = job.target.path.parent
+        jobs = self._jobs.setdefault(path, [])
+        jobs.append(job)
+        print(f"run {len(jobs)} of {self.num_runs}, seed {summary['seed']}: {headline(summary)}", flush=True)
+        if len(jobs) == self.num_runs:
+            numbers = summarize_repeats([each.files.attempts() for each in jobs])
+            names = ("dataset", "split", "simulations", "policy", "model", "versions")
+            settings = {name: value for name, value in summary["settings"].items() if name != "seed"}
+            seeds = [each.files.settings["seed"] for each in jobs]
+            whole = {**{name: summary[name] for name in names}, **numbers, "seeds": seeds, "settings": settings}
+            atomic_write_json(path / ALL_RUNS, whole)
+            print(f"{repeats_report(whole)}\n  -> {path}", flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.test_eval", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, RepeatOptions)
+    add_eval_flags(parser)
+    parser.set_defaults(datasets=("minif2f",), split="test")
+    args = parser.parse_args(argv)
+    runs = Repeats(from_args(RepeatOptions, args).num_runs)
+    targets = [
+        Target(target.model, target.dataset, target.path / f"run_{number}")
+        for target in plan(from_args(EvalOptions, args), kind="repeats")
+        for number in range(runs.num_runs)
+    ]
+    seeds = [args.seed + index % runs.num_runs for index in range(len(targets))]
+    try:
+        with opened(args, targets) as command:
+            command.run(targets, seeds, runs.done)
+    except Interrupted as error:
+        print(error, file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
