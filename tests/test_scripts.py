@@ -12,6 +12,9 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.source import negate, splice
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
 from scripts import check_with_lean
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
@@ -23,8 +26,19 @@ PROOFS = {
     "gap_beside": GOOD + "\nexample : 1 = 2 := by\n  sorry\n",
     "wrong": "theorem wrong (p q : Prop) (h : p) : q := by\n  exact h\n",
     "cheat": "axiom cheat : ∀ p : Prop, p\n\ntheorem cheated : 1 = 2 := cheat _\n",
+    "cheat_later": "theorem later : 2 = 3 := cheat _\n",
     "none": "namespace Nothing\nend Nothing\n",
     "empty": "",
+}
+
+
+RESULTS = {
+    "honest": ("proven", "theorem honest (p : Prop) (h : p) : p := by\n  sorry", "exact h"),
+    "fake": ("proven", "theorem fake (p q : Prop) (h : p) : q := by\n  sorry", "exact h"),
+    "commands": ("proven", "theorem commands : True := by\n  sorry", "trivial theorem other : True := trivial"),
+    "variable": ("proven", "variable (h : False)\ndef variable : 1 = 2 := by\n  sorry", "exact h.elim"),
+    "open": ("unproven", "theorem open_ : False := by\n  sorry", ""),
+    "negated": ("disproven", "theorem negated : 1 = 2 := by\n  sorry", "decide"),
 }
 
 
@@ -39,15 +53,31 @@ def command(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", *map(str, words)], capture_output=True, text=True, timeout=240)
 
 
+def exported(outcome: str, source: str, proof: str) -> str:
+    return splice(negate(Theorem(source)) if outcome == "disproven" else source, proof)
+
+
+def write_results(file: Path) -> Path:
+    """RESULTS as an evaluation stores them."""
+    attempts = [
+        Attempt(Theorem(source, "test", name), outcome, proof=proof, source=proof and exported(outcome, source, proof))
+        for name, (outcome, source, proof) in RESULTS.items()
+    ]
+    file.write_text("".join(json.dumps(attempt.to_json()) + "\n" for attempt in attempts), encoding="utf-8")
+    return file
+
+
 # -- with the embedded prover ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """One run over all of PROOFS, and its `--json` file with file names in place of paths."""
+    """One run over all of PROOFS and RESULTS, and its `--json` file with file names in place of paths."""
     folder = write(tmp_path_factory.mktemp("proofs") / "deep", **PROOFS)
     out = folder.parent / "result.json"
-    done = command("scripts.check_with_lean", folder.parent, "--lean", "nanolean", "--json", out)
+    results = write_results(folder.parent / "results.jsonl")
+    words = ["--lean", "nanolean", "--json", out, "--results", results]
+    done = command("scripts.check_with_lean", folder.parent, *words)
     result = json.loads(out.read_text(encoding="utf-8"))
     result["refused"] = {Path(file).stem: reason for file, reason in result["refused"].items()}
     return done, result
@@ -61,12 +91,13 @@ def test_proofs_hold(checked: Any, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("gap", "it uses sorry"),
-        ("gap_beside", "it uses sorry"),
+        ("gap", "`sorry` is not allowed in a proof"),
+        ("gap_beside", "`sorry` is not allowed in a proof"),
         ("wrong", "2:8: error: Type mismatch"),
-        ("cheat", "it rests on cheat"),
-        ("none", "its axioms were not listed for every theorem"),
-        ("empty", "its axioms were not listed for every theorem"),
+        ("cheat", "the proof rests on cheat"),
+        ("cheat_later", "1:25: error: Unknown identifier `cheat`"),
+        ("none", "it holds no theorem"),
+        ("empty", "it holds no theorem"),
     ],
 )
 def test_what_is_no_proof_is_refused_with_its_reason(checked: Any, name: str, reason: str) -> None:
@@ -76,20 +107,15 @@ def test_what_is_no_proof_is_refused_with_its_reason(checked: Any, name: str, re
 def test_refused_files_are_counted_listed_and_make_the_exit_code_1(checked: Any) -> None:
     done, result = checked
     assert done.returncode == 1
-    assert (result["files"], result["accepted"], result["lean"]) == (9, 3, "nanolean")
-    assert done.stdout.count("refused: ") == 6
-    assert done.stdout.endswith("3 of 9 proofs hold (nanolean)\n")
+    assert (result["files"], result["accepted"], result["lean"]) == (10, 3, "nanolean")
+    assert done.stdout.count("refused: ") == 7 + 3
+    assert "3 of 10 proofs hold (nanolean)\n" in done.stdout
 
 
-def test_a_folder_of_proofs_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_with_lean.main([str(write(tmp_path, good=GOOD)), "--lean", "nanolean"]) == 0
-    assert capsys.readouterr().out == "1 of 1 proofs hold (nanolean)\n"
-
-
-def test_an_axiom_of_one_file_is_unknown_to_the_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path, a=PROOFS["cheat"], b="theorem later : 2 = 3 := cheat _\n")
-    assert check_with_lean.main([str(tmp_path), "--lean", "nanolean"]) == 1
-    assert "b.lean: 1:" in capsys.readouterr().out
+def test_results_go_up_the_whole_ladder_against_the_statements_as_given(checked: Any) -> None:
+    done, result = checked
+    assert done.stdout.endswith("2 of 5 results hold against the statements as given\n")
+    assert set(result["results"]["refused"]) == {"fake", "commands", "variable"}
 
 
 # -- what a user can get wrong -----------------------------------------------------------------------------------
@@ -120,46 +146,55 @@ def test_a_file_that_is_no_text_is_a_users_error(tmp_path: Path) -> None:
         check_with_lean.main([str(tmp_path), "--lean", "nanolean"])
 
 
-def test_a_result_that_cannot_be_written_is_a_users_error(tmp_path: Path) -> None:
-    write(tmp_path, good=GOOD)
-    blocked = tmp_path / "good.lean" / "result.json"
-    with pytest.raises(UserError, match=r"cannot write --json .*result\.json"):
-        check_with_lean.main([str(tmp_path), "--lean", "nanolean", "--json", str(blocked)])
-
-
 # -- with a program that prints what Lean prints -----------------------------------------------------------------
 
 FOREVER = 600
 FAKE = """#!{python}
-import json, os, pathlib, sys, time
+import json, os, pathlib, re, sys, time
 folder = pathlib.Path(__file__).parent
 (folder / "pid").write_text(str(os.getpid()))
 file = pathlib.Path(sys.argv[-1])
 text = file.read_text(encoding="utf-8")
 with open(folder / "calls.jsonl", "a", encoding="utf-8") as calls:
     calls.write(json.dumps([sys.argv[1:-1], str(pathlib.Path.cwd()), text]) + "\\n")
-for mark, output, code in json.loads((folder / "answers.json").read_text(encoding="utf-8")):
+for mark, messages, code in json.loads((folder / "answers.json").read_text(encoding="utf-8")):
     if mark in text:
         if code is None:
             time.sleep({forever})
-        print(output.replace("FILE", str(file)))
+        questions = re.findall(r"#check (\\S+)", text)
+        for message in [*messages, *(["information", "#check " + name, name + " : p"] for name in questions)]:
+            if isinstance(message, str):
+                print(message)
+                continue
+            severity, line, data = message
+            if isinstance(line, str):
+                line = text.split(line)[0].count(chr(10)) + 1 if line in text else 0
+            place = dict(line=line, column=8)
+            told = dict(severity=severity, pos=place, endPos=place, fileName=str(file), data=data, caption="")
+            print(json.dumps(dict(told, keepFullRange=False, kind="[anonymous]", isSilent=False)))
         sys.exit(code)
 """
 
 
+Told = str | tuple[str, int | str, str]
+
+
 class FakeLean:
-    """A program `lean` on the PATH. Like Lean's, its errors and warnings name the file, its answers do not."""
+    """A program `lean` on the PATH that writes messages as `lean --json` does: each a line of JSON."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         program = folder / "lean"
         program.write_text(FAKE.format(python=sys.executable, forever=FOREVER), encoding="utf-8")
         program.chmod(0o755)
-        self._answers: list[tuple[str, str, int | None]] = []
+        self._answers: list[tuple[str, tuple[Told, ...], int | None]] = []
 
-    def answer(self, mark: str, *lines: str, code: int | None = 0) -> None:
-        """What to print about files that hold `mark`; the exit code None stands for no answer at all."""
-        self._answers.append((mark, "\n".join(lines), code))
+    def answer(self, mark: str, *messages: Told, code: int | None = 0) -> None:
+        """What to say about files that hold `mark`; the exit code None stands for no answer at all.
+
+        A message is severity, line (or the text that stands there) and words; a bare string is printed as it is.
+        """
+        self._answers.append((mark, messages, code))
         (self.folder / "answers.json").write_text(json.dumps(self._answers), encoding="utf-8")
 
     def running(self) -> bool:
@@ -193,64 +228,118 @@ def verdict(folder: Path, *flags: str) -> str | None:
     return refused.get(str(files[0]))
 
 
-NO_AXIOMS = "'good' does not depend on any axioms"
+def axioms(words: str, name: str = "good") -> Told:
+    """What Lean answers to `#print axioms`."""
+    return "information", f"#print axioms {name}", f"'{name}' {words}"
+
+
+NO_AXIOMS = axioms("does not depend on any axioms")
+HINT = ("warning", 1, "unused variable `h`")
 
 
 @pytest.mark.parametrize(
-    "lines",
+    "messages",
     [
         [NO_AXIOMS],
-        ["'good' depends on axioms: [propext, Quot.sound]"],
-        ["'good' depends on axioms: [propext,", " Classical.choice,", " Quot.sound]"],
-        ["FILE:1:23: warning: unused variable `h`", NO_AXIOMS],
+        [axioms("depends on axioms: [propext, Quot.sound]")],
+        [axioms("depends on axioms: [propext,\n Classical.choice,\n Quot.sound]")],
+        [HINT, NO_AXIOMS],
+        ["info: downloading component 'lean'", NO_AXIOMS],
     ],
 )
-def test_what_lean_says_of_a_good_proof(lean: FakeLean, tmp_path: Path, lines: list[str]) -> None:
-    lean.answer("good", *lines)
+def test_what_lean_says_of_a_good_proof(lean: FakeLean, tmp_path: Path, messages: list[Told]) -> None:
+    lean.answer("good", *messages)
     assert verdict(write(tmp_path / "proofs", good=GOOD)) is None
 
 
 @pytest.mark.parametrize(
-    ("lines", "code", "reason"),
+    ("messages", "code", "reason"),
     [
-        (["FILE:2:8: error: Type mismatch", "  h", NO_AXIOMS], 1, "2:8: error: Type mismatch"),
-        (["FILE:1:9: warning: unused variable", "FILE:2:8: error: no"], 1, "2:8: error: no"),
-        (["FILE:2:8: error(lean.unknownIdentifier): Unknown identifier `x`", NO_AXIOMS], 1, "2:8: error(lean.unknown"),
-        (["FILE:1:8: warning: declaration uses `sorry`", "'good' depends on axioms: [sorryAx]"], 0, "it uses sorry"),
-        (["FILE:1:8: warning: declaration uses 'sorry'", NO_AXIOMS], 0, "it uses sorry"),
-        (["'good' depends on axioms: [propext, Lean.ofReduceBool]"], 0, "it rests on Lean.ofReduceBool"),
-        (["'good' depends on axioms: [propext, sorryAx]"], 0, "it rests on sorryAx"),
-        ([""], 0, "its axioms were not listed"),
-        (["'Nat.add_comm' does not depend on any axioms"], 0, "its axioms were not listed"),
-        ([NO_AXIOMS], 137, "error: exit code 137"),
+        ([("error", 2, "Type mismatch\n  h"), NO_AXIOMS], 1, "2:8: error: Type mismatch"),
+        ([HINT, ("error", 2, "no")], 1, "2:8: error: no"),
+        ([("error", 2, "Unknown identifier `x`"), NO_AXIOMS], 0, "2:8: error: Unknown identifier"),
+        ([("warning", 1, "declaration uses `sorry`"), axioms("depends on axioms: [sorryAx]")], 0, "it uses sorry"),
+        ([("warning", 1, "declaration uses 'sorry'"), NO_AXIOMS], 0, "it uses sorry"),
+        ([axioms("depends on axioms: [propext, Lean.ofReduceBool]")], 0, "the proof rests on Lean.ofReduceBool"),
+        ([axioms("depends on axioms: [propext, sorryAx]")], 0, "it uses sorry"),
+        ([], 0, "the axioms of good are not reported"),
+        (["'good' does not depend on any axioms"], 0, "the axioms of good are not reported"),
+        ([("information", 1, NO_AXIOMS[2])], 0, "the axioms of good are not reported"),
+        ([axioms("does not depend on any axioms", "Nat.add_comm")], 0, "the axioms of good are not reported"),
+        ([NO_AXIOMS, NO_AXIOMS], 0, "the axioms of good are not reported"),
+        ([NO_AXIOMS], 137, "exit code 137"),
+        ([NO_AXIOMS, '{"severity": "error", "da'], 0, "output that cannot be read"),
+        ([NO_AXIOMS, "error: unknown package 'mathlib'"], 0, "error: unknown package"),
+        ([NO_AXIOMS, ("fatal", 1, "stack overflow")], 0, "not a message of Lean"),
     ],
 )
 def test_what_lean_says_of_a_bad_proof(
-    lean: FakeLean, tmp_path: Path, lines: list[str], code: int, reason: str
+    lean: FakeLean, tmp_path: Path, messages: list[Told], code: int, reason: str
 ) -> None:
-    lean.answer("good", *lines, code=code)
+    lean.answer("good", *messages, code=code)
     found = verdict(write(tmp_path / "proofs", good=GOOD))
     assert found is not None and found.startswith(reason)
 
 
+def test_a_folder_of_proofs_exits_with_0(lean: FakeLean, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lean.answer("good", NO_AXIOMS)
+    assert check_with_lean.main([str(write(tmp_path / "proofs", good=GOOD))]) == 0
+    assert capsys.readouterr().out == "1 of 1 proofs hold (lean)\n"
+
+
+def test_a_result_that_cannot_be_written_is_a_users_error(lean: FakeLean, tmp_path: Path) -> None:
+    lean.answer("good", NO_AXIOMS)
+    folder = write(tmp_path / "proofs", good=GOOD)
+    with pytest.raises(UserError, match=r"cannot write --json .*result\.json"):
+        check_with_lean.main([str(folder), "--json", str(folder / "good.lean" / "result.json")])
+
+
 def test_every_theorem_of_a_file_is_asked_for(lean: FakeLean, tmp_path: Path) -> None:
-    lean.answer("first'", "'first'' does not depend on any axioms", "'N.second' depends on axioms: [propext]")
+    first, second = "does not depend on any axioms", "depends on axioms: [propext]"
+    lean.answer("first'", axioms(first, "first'"), axioms(second, "N.second"))
     assert verdict(write(tmp_path / "proofs", two=PROOFS["two"])) is None
-    assert lean.calls()[0][2].endswith("end N\n\n\n#print axioms first'\n\n#print axioms N.second\n")
+    asked = lean.calls()[0][2].split("end N\n")[1]
+    assert asked.split() == [
+        "#print",
+        "axioms",
+        "first'",
+        "#check",
+        "first'",
+        "#print",
+        "axioms",
+        "N.second",
+        "#check",
+        "N.second",
+    ]
 
 
 def test_an_answer_for_one_theorem_of_two_is_not_enough(lean: FakeLean, tmp_path: Path) -> None:
-    lean.answer("first'", *["'first'' does not depend on any axioms"] * 2)
-    assert verdict(write(tmp_path / "proofs", two=PROOFS["two"])) == "its axioms were not listed for every theorem"
+    lean.answer("first'", axioms("does not depend on any axioms", "first'"))
+    found = verdict(write(tmp_path / "proofs", two=PROOFS["two"]))
+    assert found is not None and found.startswith("the axioms of N.second are not reported")
+
+
+def test_words_that_no_proof_may_hold_are_refused_whatever_lean_says(lean: FakeLean, tmp_path: Path) -> None:
+    lean.answer("good", NO_AXIOMS)
+    text = GOOD.replace("exact h", "set_option debug.skipKernelTC true in exact h")
+    found = verdict(write(tmp_path / "proofs", good=text))
+    assert found is not None and "debug.skipKernelTC" in found
 
 
 def test_files_are_judged_one_by_one(lean: FakeLean, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lean.answer("wrong", "FILE:2:8: error: Type mismatch", code=1)
+    lean.answer("wrong", ("error", 2, "Type mismatch"), code=1)
     lean.answer("good", NO_AXIOMS)
     folder = write(tmp_path / "proofs", wrong=PROOFS["wrong"], good=GOOD)
     assert check_with_lean.main([str(folder)]) == 1
     printed = capsys.readouterr().out
     assert f"refused: {folder / 'wrong.lean'}: 2:8: error: Type mismatch\n1 of 2 proofs hold (lean)\n" == printed
+
+
+def test_results_that_are_none_are_a_users_error(tmp_path: Path) -> None:
+    folder, results = write(tmp_path / "proofs", good=GOOD), tmp_path / "results.jsonl"
+    results.write_text('{"outcome": "proven"}\n', encoding="utf-8")
+    with pytest.raises(UserError, match=r"--results .*results\.jsonl"):
+        check_with_lean.main([str(folder), "--lean", "nanolean", "--results", str(results)])
 
 
 def test_the_header_comes_first_and_the_flags_and_the_folder_are_those_asked_for(
@@ -263,12 +352,12 @@ def test_the_header_comes_first_and_the_flags_and_the_folder_are_those_asked_for
     flags = ["--header", "import Mathlib", "--lean", "lean -DmaxHeartbeats=0", "--cwd", str(project)]
     assert verdict(folder, *flags) is None
     words, cwd, text = lean.calls()[0]
-    assert (words, cwd) == (["-DmaxHeartbeats=0"], str(project))
+    assert (words, cwd) == (["-DmaxHeartbeats=0", "--json"], str(project))
     assert text.startswith("import Mathlib\n\ntheorem good")
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("program", ["lean", "sh -c 'lean \"$0\"; true'"])
+@pytest.mark.parametrize("program", ["lean", "sh -c 'lean \"$@\"; true' sh"])
 def test_a_lean_that_does_not_answer_refuses_the_file_and_is_ended(
     lean: FakeLean, tmp_path: Path, program: str
 ) -> None:

@@ -32,14 +32,21 @@ _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
 _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
 
 
-def banned_reason(tactic: str) -> str | None:
-    """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not. Comments do not count."""
-    masked = mask(tactic)
-    holes = " ".join(_INTERPOLATED.findall(tactic))  # such strings hold terms between braces
-    if found := _BANNED.search(_QUOTED_WORD.sub(r"\1", masked)) or _BANNED.search(holes):
+def banned_word(text: str) -> str | None:
+    """Which word no text with proofs may hold, and why; None if there is none. Comments and strings do not count."""
+    holes = " ".join(_INTERPOLATED.findall(text))  # such strings hold terms between braces
+    if found := _BANNED.search(_QUOTED_WORD.sub(r"\1", mask(text))) or _BANNED.search(holes):
         if found["search"]:
             return f"`{found['search']}` searches instead of proving"
         return f"`{found.group()}` is not allowed in a proof"
+    return None
+
+
+def banned_reason(tactic: str) -> str | None:
+    """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not."""
+    if reason := banned_word(tactic):
+        return reason
+    masked = mask(tactic)
     for have in _HAVE.finditer(masked):
         if not _states_type(masked, have.end()):
             return "`have` without a stated type"

@@ -65,6 +65,23 @@ class _Refused(Exception):
     """A rung does not hold; the message says why."""
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The three texts that Lean reads about one proof, and the name that the theorem has in the last two."""
+
+    whole: str
+    enclosed: str
+    given: str
+    name: str
+
+    @classmethod
+    def of(cls, source: str, proof: str) -> "Texts":
+        """The texts for a proof in place of the `sorry` of a source; SourceError if it has no place there."""
+        name = _unforeseeable_name(source, proof)
+        given = renamed(source, name)
+        return cls(splice(source, proof), _enclosed(given, proof), given, name)
+
+
 def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: bool = False) -> Verdict:
     """Put the proof into its theorem and take it up the ladder; LeanError if the server fails, SourceError for no text.
 
@@ -76,8 +93,8 @@ def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: b
     try:
         ladder.climb()
     except _Refused as refused:
-        return Verdict(ladder.text, False, str(refused), ladder.axioms, ladder.rungs)
-    return Verdict(ladder.text, True, "", ladder.axioms, ladder.rungs, ladder.statement)
+        return Verdict(ladder.texts.whole, False, str(refused), ladder.axioms, ladder.rungs)
+    return Verdict(ladder.texts.whole, True, "", ladder.axioms, ladder.rungs, ladder.statement)
 
 
 class _Ladder:
@@ -87,7 +104,7 @@ class _Ladder:
         self.checker = checker
         self.source = source
         self.proof = proof
-        self.text = splice(source, proof)
+        self.texts = Texts.of(source, proof)
         self.rungs: dict[str, bool] = {}
         self.axioms: tuple[str, ...] = ()
         self.statement = ""
@@ -95,16 +112,15 @@ class _Ladder:
     def climb(self) -> None:
         """Every rung in its order; raises `_Refused` at the first that does not hold."""
         self._hold("words", block_reason(self.proof) or banned_reason(self.proof) or "")
-        report = self.checker.check(self.text)
+        report = self.checker.check(self.texts.whole)
         self.axioms = report.axioms
         self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")
         self._hold("no_sorry", report.sorries and "the finished text still holds a sorry")
-        self._hold("axioms", _foreign(report))
-        name = _unforeseeable_name(self.source, self.proof)
-        given = renamed(self.source, name)
-        enclosed = self.checker.check(_enclosed(given, self.proof))
+        self._hold("axioms", foreign_axioms(report))
+        name = self.texts.name
+        enclosed = self.checker.check(self.texts.enclosed)
         self._hold("one_block", _refusal(enclosed))
-        before, after = _statement(self.checker.check(given), name), _statement(enclosed, name)
+        before, after = _statement(self.checker.check(self.texts.given), name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
         self.statement = after.replace(name, parts(self.source, whole=False).name or "example")
 
@@ -118,10 +134,11 @@ def _refusal(report: CheckReport) -> str:
     """Why a text of one theorem is no proof, empty if it is one."""
     if report.errors:
         return f"the proof is not one block of tactics: {_first_line(report.errors)}"
-    return "the proof between parentheses holds a sorry" if report.sorries else _foreign(report)
+    return "the proof between parentheses holds a sorry" if report.sorries else foreign_axioms(report)
 
 
-def _foreign(report: CheckReport) -> str:
+def foreign_axioms(report: CheckReport) -> str:
+    """Which axioms the theorems of a text rest on that are not allowed, as a sentence; empty if there are none."""
     foreign = sorted(set(report.axioms) - ALLOWED_AXIOMS)
     if not foreign:
         return ""

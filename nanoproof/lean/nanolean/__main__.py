@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one of the commands; the exit code is 1 when something is not proved."""
     args = make_parser().parse_args(argv)
     if args.command == "check":
-        return with_deep_stack(lambda: check_files([Path(name) for name in args.files], args.axioms, args.json))
+        files = [Path(name) for name in args.files]
+        return with_deep_stack(lambda: check_files(files, args.axioms, args.json, args.messages))
     if args.command == "export":
         return with_deep_stack(lambda: export(args.sources, Path(args.output)))
     if args.command == "stats":
@@ -43,6 +44,9 @@ def make_parser() -> argparse.ArgumentParser:
     check.add_argument("files", nargs="+", metavar="FILE", help="Files over the library's environment.")
     check.add_argument("--axioms", action="store_true", help="List the axioms that each theorem rests on.")
     check.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
+    check.add_argument(
+        "--messages", action="store_true", help="Print messages as lines of JSON, as `lean --json` does."
+    )
     export_ = commands.add_parser("export", help="Write proofs to a .lean file that stands alone for stock Lean.")
     export_.add_argument("sources", nargs="+", metavar="NAME|FILE", help="Library theorems by name, or .lean files.")
     export_.add_argument("-o", "--output", required=True, metavar="OUT.lean", help="File to write.")

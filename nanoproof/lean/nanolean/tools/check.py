@@ -60,8 +60,10 @@ class FileReport:
         }
 
 
-def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = False) -> int:
+def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = False, as_messages: bool = False) -> int:
     """Check files, each over the library alone, and print what is to be said; 0 if all is proved, else 1.
+
+    With `as_messages` each message is a line of JSON as `lean --json` writes it, and nothing else is printed.
 
     Raises UserError for a file that cannot be read.
     """
@@ -70,12 +72,14 @@ def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = Fal
     for file in files:
         report = check_file(base, file)
         reports.append(report)
-        if not as_json:
+        if as_messages:
+            print_messages(report)
+        elif not as_json:
             print_report(report, axioms)
     ok = all(report.ok for report in reports)
     if as_json:
         print(json.dumps({"ok": ok, "files": [report.as_json() for report in reports]}, ensure_ascii=False))
-    else:
+    elif not as_messages:
         print(summary(reports))
     return 0 if ok else 1
 
@@ -107,6 +111,16 @@ def print_report(report: FileReport, axioms: bool) -> None:
     if axioms:
         for name, used in report.axioms.items():
             print(f"{report.file}: {name}: {', '.join(used) if used else 'no axioms'}")
+
+
+def print_messages(report: FileReport) -> None:
+    """Print the messages as `lean --json` does; a `sorry` is one of them by its warning."""
+    for finding in report.findings:
+        if finding.severity != "sorry":
+            severity = "information" if finding.severity == "info" else finding.severity
+            place = {"line": finding.line, "column": finding.column}
+            message = {"severity": severity, "pos": place, "fileName": str(finding.file), "data": finding.text}
+            print(json.dumps(message, ensure_ascii=False))
 
 
 def summary(reports: Sequence[FileReport]) -> str:
