@@ -85,7 +85,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
     leaf = path[-1]
     suggestion = policy.suggest(leaf["state"])
     leaf["E"] += 1
-    ancestors = [node["state"] for node in path if node["kind"] == "or"]
+    ancestors = [node["key"][0] for node in path if node["kind"] == "or"]
     for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
         mass = count * exp(logprob / config.prior_temperature)
         known = [child for child in leaf["children"] if tactic in child["texts"]]
@@ -95,7 +95,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
         result = lean.apply(leaf["branch"], [tactic])[0]
         if not isinstance(result, TacticApplied):
             continue
-        if any(branch.state.text in ancestors for branch in result.branches):
+        if any(branch.state.merge_key in ancestors for branch in result.branches):
             continue
         key = tuple(branch.state.merge_key for branch in result.branches)
         same = [child for child in leaf["children"] if child["key"] == key]

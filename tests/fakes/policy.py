@@ -1,9 +1,13 @@
-"""A scripted policy: what it suggests is looked up by state; a state asked again gets its next suggestion."""
+"""A scripted policy: what it suggests is looked up by state, a state asked again gets its next suggestion. A scripted
+disprover beside it.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from nanoproof.common.suggestion import Suggestion
+from nanoproof.search.disprove import Disproof
+from nanoproof.search.node import Node
 
 
 def suggestion(
@@ -36,3 +40,16 @@ class ScriptedPolicy:
         turn = min(self.asked[name], len(turns) - 1)
         self.asked[name] += 1
         return turns[turn]
+
+
+class ScriptedDisprover:
+    """Disproves the states whose target is in `false`; each try takes one simulation. `asked` lists them all."""
+
+    def __init__(self, false: Collection[str]) -> None:
+        self.false = false
+        self.asked: list[str] = []
+
+    def disprove(self, node: Node, num_simulations: int) -> Disproof:
+        name = node.state.removeprefix("⊢ ")
+        self.asked.append(name)
+        return Disproof(name in self.false, 1)

@@ -13,18 +13,20 @@ TACTICS = tuple("t" * length + str(number) for number in range(4) for length in 
 
 
 @cache
-def state(number: int) -> Branch:
-    return Branch(ProofState((Goal(f"S{number}"),)))
+def state(number: int, goals: int = 1) -> Branch:
+    names = [f"S{number}", *(f"?m{number}.{i}" for i in range(1, goals))]
+    return Branch(ProofState(tuple(Goal(name) for name in names)))
 
 
 class RandomLean:
     """Applies tactics among `num_states` states (few: many cycles and merges) or more; no cost beyond a look-up.
 
-    A tactic closes its branch with probability `close`; else it is refused, times out, or leaves 1 to 3 branches.
+    A tactic closes its branch with probability `close`; else it is refused, times out, or leaves 1 to 3 branches, of
+    which some hold two `coupled` goals if that is wanted.
     """
 
-    def __init__(self, seed: int, num_states: int, close: float) -> None:
-        self.seed, self.num_states, self.close = seed, num_states, close
+    def __init__(self, seed: int, num_states: int, close: float, coupled: bool = False) -> None:
+        self.seed, self.num_states, self.close, self.coupled = seed, num_states, close, coupled
         self.results: dict[tuple[str, str], TacticApplied | TacticFailed] = {}
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
@@ -45,7 +47,8 @@ class RandomLean:
         if fate < 0.35:
             return TacticFailed("timeout", "slow")
         branches = 1 if fate < 0.8 else 2 if fate < 0.95 else 3
-        return TacticApplied(tuple(state(rng.randrange(self.num_states)) for _ in range(branches)))
+        numbers = [rng.randrange(self.num_states) for _ in range(branches)]
+        return TacticApplied(tuple(state(n, 2 if self.coupled and n % 3 == 0 else 1) for n in numbers))
 
 
 class RandomPolicy:

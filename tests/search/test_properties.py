@@ -31,7 +31,7 @@ class World:
 
 
 worlds = st.integers(0, 10_000).map(World)
-in_many_worlds = settings(max_examples=40, deadline=None)
+in_many_worlds = settings(max_examples=25, deadline=None)
 
 
 @in_many_worlds

@@ -1,0 +1,85 @@
+"""Whole trees against those of a slow search that shares nothing with the fast one but its inputs."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Kind, Node, or_node, walk
+from nanoproof.search.search import search
+from tests.fakes.policy import ScriptedDisprover
+from tests.fakes.world import RandomLean, RandomPolicy, state
+from tests.search.oracle import Oracle, described
+
+SEEDS = range(10)
+SIMULATIONS = 45
+
+
+FALSE = frozenset(state(n, goals).state.text for n in range(0, 400, 4) for goals in (1, 2))  # merge keys, too
+
+
+def both(seed: int, **options: Any) -> tuple[dict[str, Any], Node, SearchLog]:
+    """The oracle's tree, and the search's, of one random world."""
+    rng = random.Random(seed)
+    lean = RandomLean(seed, rng.choice([12, 40, 400]), close=rng.choice([0.0, 0.03, 0.1]), coupled=True)
+    policy = RandomPolicy(seed)
+    preset = rng.choice(["default", "alphaproof"])
+    settings = {"progressive_c": rng.choice([0.1, 0.5]), "prior_temperature": rng.choice([1.0, 200.0]), **options}
+    config = SearchConfig.preset(preset, **settings)  # type: ignore[arg-type]
+    oracle = Oracle(state(0), policy.again(), lean, config, FALSE)
+    while oracle.simulations < SIMULATIONS and not oracle.solved(()):
+        oracle.simulate()
+    root, log = or_node(state(0)), SearchLog()
+    search(
+        root,
+        policy.again(),
+        lean,
+        config,
+        SIMULATIONS,
+        log,
+        disprover=ScriptedDisprover([text.removeprefix("⊢ ") for text in FALSE]),
+    )
+    return oracle.describe(), root, log
+
+
+def close_to(tree: dict[str, Any]) -> dict[str, Any]:
+    numbers = {name: pytest.approx(tree[name], rel=1e-9) for name in ("W", "P")}
+    return {**tree, **numbers, "children": [close_to(child) for child in tree["children"]]}
+
+
+DISPROVE = {"disprove_inner": True, "disprove_value": -4.0, "disprove_visits": 2}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "as_it_is": {},
+    "without_merging": {"merge_same_state": False},
+    "without_values": {"use_value": False},
+    "with_disproof": DISPROVE,
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_tree_is_that_of_the_oracle(name: str) -> None:
+    for seed in SEEDS:
+        expected, root, _ = both(seed, **SETTINGS[name])
+        assert close_to(expected) == described(root), seed
+
+
+def test_the_worlds_hold_what_they_are_to_test() -> None:
+    """Splits, splits below splits, coupled goals, merges, cycles, expansions of expanded nodes, proofs, disproofs."""
+    found: Counter[str] = Counter()
+    for seed in SEEDS:
+        _, root, log = both(seed, **DISPROVE)
+        found.update(merged=log.counts.merged, cycles=log.counts.cycles, solved=root.solved, dead=log.counts.disproved)
+        for node in walk(root):
+            found["and"] += node.kind is Kind.AND and node.visits > 1
+            found["again"] += node.kind is Kind.OR and node.expansions > 1
+            found["coupled"] += node.visits > 0 and "\n\n" in node.state
+            if node.kind is Kind.AND:
+                found["nested"] += any(
+                    b.kind is Kind.AND and b.visits > 0 for child in node.children for b in walk(child)
+                )
+    assert (
+        min(found[name] for name in ("merged", "cycles", "solved", "dead", "and", "again", "coupled", "nested")) >= 5
+    ), found
