@@ -23,6 +23,7 @@ _SCOPE = re.compile(
     r"^[ \t]*(?P<keyword>namespace|(?:noncomputable[ \t]+)?section|end)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
+_WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
@@ -69,7 +70,11 @@ def parts(source: str, whole: bool = True) -> Parts:
         raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
     head_end = declaration.end("keyword") if is_example else declaration.end()
     assign = find_top_level(masked, ":=", head_end)
-    is_whole = 0 <= assign < gap.start() and masked[assign + 2 : gap.start()].strip() in ("", "by")
+    is_whole = (
+        0 <= assign < gap.start()
+        and masked[assign + 2 : gap.start()].strip() in ("", "by")
+        and not _WHERE.search(masked, head_end, assign)
+    )
     if assign < 0 or assign > gap.start() or (whole and not is_whole):
         raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
     return Parts(

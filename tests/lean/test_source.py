@@ -41,6 +41,37 @@ def test_splicing_moves_a_proof_to_its_place_whatever_its_indentation() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "spliced"),
+    [
+        ("theorem t :\n    p ∧\n      q := by\n  sorry", "theorem t :\n    p ∧\n      q := by\n  intro x\n  exact h"),
+        (
+            "theorem a : p := rfl\n\ntheorem t : p := by\n  -- sorry, not yet\n  sorry\n\ntheorem b : p := a",
+            "theorem a : p := rfl\n\ntheorem t : p := by\n  intro x\n  exact h\n\ntheorem b : p := a",
+        ),
+        (
+            "theorem t : p := by\n  sorry\nwhere\n  aux : q := rfl",
+            "theorem t : p := by\n  intro x\n  exact h\nwhere\n  aux : q := rfl",
+        ),
+        (
+            "theorem t : p ∧ q where\n  left := sorry\n  right := hq",
+            "theorem t : p ∧ q where\n  left := by\n    intro x\n    exact h\n  right := hq",
+        ),
+        (
+            "section\nexample(x:p):q:=by sorry -- sorry\nend",
+            "section\nexample(x:p):q := by\n  intro x\n  exact h -- sorry\nend",
+        ),
+    ],
+)
+def test_a_proof_is_put_where_the_sorry_stands_in_any_shape_of_theorem(source: str, spliced: str) -> None:
+    assert splice(source, "intro x\nexact h") == spliced
+
+
+def test_a_proof_by_cases_of_the_definition_has_no_place_for_tactics() -> None:
+    with pytest.raises(SourceError, match="not the whole proof"):
+        statement_of("theorem t : (n : Nat) → p n\n  | 0 => rfl\n  | n + 1 => sorry")
+
+
 def test_an_empty_proof_is_refused() -> None:
     with pytest.raises(SourceError, match="empty proof"):
         splice(FORMS[0], "  \n")
