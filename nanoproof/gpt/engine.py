@@ -61,7 +61,10 @@ class Engine:
         recorder: Recorder | None = None,
         read_late: bool | None = None,
     ) -> None:
-        """`recorder` and `read_late` (a step is launched before the last one is read) are what suits the device."""
+        """`recorder` and `read_late` (a step is launched before the last one is read) are what suits the device.
+
+        Raises ValueError if CUDA graphs are asked for on another device.
+        """
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
         self.tokenizer = tokenizer
@@ -72,7 +75,9 @@ class Engine:
             self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
             for parameter in self._network.parameters():
                 parameter.data = parameter.data.to(model.compute_dtype)
-        if recorder is None and on_cuda and self.limits.cuda_graphs:
+        if self.limits.cuda_graphs == "on" and not on_cuda:
+            raise ValueError(f"engine.cuda_graphs: they need a CUDA device, this is {model.device.type}")
+        if recorder is None and on_cuda and self.limits.cuda_graphs != "off":
             recorder = CudaRecorder()
         self._recorder, self._read_late = recorder, on_cuda if read_late is None else read_late
         self._max_rows = self.limits.max_rows or (CUDA_ROWS if on_cuda else CPU_ROWS)
@@ -119,19 +124,27 @@ class Engine:
 
     @property
     def stats(self) -> EngineStats:
-        return replace(self._stats, cache_bytes=self._decoding.pools.num_bytes + self._prefixes.num_bytes)
+        recorded = self._decoding.recorded
+        return replace(
+            self._stats,
+            replayed_steps=0 if recorded is None else recorded.replays,
+            cache_bytes=self._decoding.pools.num_bytes + self._prefixes.num_bytes,
+        )
 
     def decisions(self) -> dict[str, str]:
         """What was chosen from the surroundings, each with its reason."""
         device = self.model.device.type
-        graphs = "on" if self._recorder is not None else "off"
-        reason = "CUDA device" if device == "cuda" else f"they need a CUDA device, this is {device}"
+        graphs = "off" if self._recorder is None else "on"
+        if self.limits.cuda_graphs != "auto":
+            reason = "asked for"
+        else:
+            reason = "CUDA device" if device == "cuda" else f"they need a CUDA device, this is {device}"
         prompts = "one by one by SDPA" if self._no_flash else "together by the flash kernel"
         return {
             "engine_cache": f"{self._budget / 1e6:.0f} MB ({self._budget_reason})",
             "engine_rows": f"{self._max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
             "engine_prompts": f"{prompts} ({self._no_flash or 'the fastest there is'})",
-            "engine_graphs": f"{graphs} ({reason if self.limits.cuda_graphs else 'asked for'})",
+            "engine_graphs": f"{graphs} ({reason})",
         }
 
     @torch.no_grad()

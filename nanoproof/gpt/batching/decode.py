@@ -150,8 +150,9 @@ class _Grid:
         self._grid_N = places_N.clamp(max=shape.slots * pool.size.places)
         bias_SQC = pool.bias_SQC[: shape.slots, :, : shape.columns]
         self._bias: dict[int, torch.Tensor] = {}
-        if limits:
+        if pool.windowed:
             pool.positions_SC[self._slots_N, self._columns_N] = rows_5N[POSITION]
+        if limits and pool.windowed:
             distance_SC = positions_S.unsqueeze(1) - pool.positions_SC[: shape.slots, : shape.columns]
             for window in limits:
                 self._bias[window] = bias_SQC.masked_fill((distance_SC >= window).unsqueeze(1), -math.inf)
@@ -164,9 +165,9 @@ class _Grid:
         values_SJCD[self._slots_N, :, self._columns_N] = v
         slots, columns, places = self.shape.slots, self.shape.columns, self.pool.size.places
         (heads, size), kv_heads = q.shape[1:], keys_SJDC.shape[1]
-        grid = q.new_zeros(slots * places + 1, heads, size).index_copy_(0, self._grid_N, q * size**-0.5)
+        grid = self.pool.queries_GHD.index_copy_(0, self._grid_N, q * size**-0.5)[: slots * places]
         # Queries that share keys stand together: (S * J, H / J * Q, D).
-        grid = grid[:-1].view(slots, places, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
+        grid = grid.view(slots, places, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
         scores = torch.bmm(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, places, columns)
         scores = scores.add_(self._bias.get(window, self._unlimited).unsqueeze(1))
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)

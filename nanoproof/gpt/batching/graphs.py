@@ -1,8 +1,9 @@
 """Recorded steps: on a GPU a small step costs more to launch than to compute, unless it is recorded once and replayed.
 
-A recording is for one shape, so shapes are rounded up to sizes that come again. A shape is recorded when it is seen for
-the second time; rare ones, and all when there are as many recordings as we keep, are computed as they come. The
-recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
+A recording is for one shape, so shapes are rounded up to sizes that come again: rows, which cost little while a step
+is bound by memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a
+little more does as well; rare ones, and all when there are as many recordings as we keep, are computed as they come.
+The recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
 """
 
 from collections import Counter
@@ -19,6 +20,8 @@ from nanoproof.gpt.model import GPT
 
 MOST_RECORDINGS = 64
 WARMUP_RUNS = 2
+MOST_WASTE = 1.3
+"""How many times the columns that a step needs a recording may read."""
 
 
 class Recorder(Protocol):
@@ -48,20 +51,29 @@ class CudaRecorder:
         return graph.replay, output
 
 
-def rounded(number: int, most: int | None = None) -> int:
-    """The next of the sizes 1, 2, ... 8, 10, 12, 14, 16, 20, ...: eighths to quarters of a power of two."""
-    step = max(1, 2 ** (number - 1).bit_length() // 8)
-    size = -(-number // step) * step
-    return size if most is None else min(size, most)
-
-
 def rounded_shape(shape: StepShape, pools: Sequence[Pool]) -> StepShape:
-    """The shape to record for this one: all columns, and rounded numbers of rows and slots."""
-    sizes = [
-        PoolShape(part.size, rounded(part.rows), rounded(part.slots, pool.num_slots), pool.size.columns)
-        for part, pool in zip(shape.pools, pools, strict=True)
-    ]
+    """The shape to record for this one: all columns; rows 16, 32, 64, ...; slots 4, 6, 8, 12, 16, ... or all."""
+    sizes = []
+    for part, pool in zip(shape.pools, pools, strict=True):
+        rows = max(16, _power_of_two(part.rows))
+        slots = max(4, _power_of_two(part.slots))
+        slots = slots * 3 // 4 if part.slots <= slots * 3 // 4 else slots
+        sizes.append(PoolShape(part.size, rows, min(slots, pool.num_slots), pool.size.columns))
     return StepShape(tuple(sizes), shape.windowed, shape.tempered)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
+
+
+def covers(large: StepShape, small: StepShape) -> bool:
+    """Whether one shape does for another without reading much more."""
+    if (large.windowed, large.tempered, len(large.pools)) != (small.windowed, small.tempered, len(small.pools)):
+        return False
+    pairs = list(zip(large.pools, small.pools))
+    fits = all(a.size == b.size and a.rows >= b.rows and a.slots >= b.slots for a, b in pairs)
+    read, needed = (sum(part.slots * part.columns for part in shape.pools) for shape in (large, small))
+    return fits and read <= MOST_WASTE * needed and large.rows <= 2 * small.rows
 
 
 class RecordedSteps:
@@ -86,6 +98,9 @@ class RecordedSteps:
             self._generation = generation
         shape = rounded_shape(plan.shape, pools)
         recording = self._recordings.get(shape)
+        if recording is None:
+            larger = next((recorded for recorded in self._recordings if covers(recorded, shape)), shape)
+            shape, recording = larger, self._recordings.get(larger)
         self._seen[shape] += 1
         if recording is None and (self._seen[shape] < 2 or len(self._recordings) >= MOST_RECORDINGS):
             return None

@@ -1,6 +1,7 @@
 """Memory for keys and values: pools of slots of one size each, which grow until the budget is spent.
 
-Shapes: L layers, S slots, J key/value heads, D head size, C columns of a slot, Q places of a slot.
+Shapes: L layers, S slots, H query heads, J key/value heads, D head size, C columns of a slot, Q places of a slot,
+G places of all slots.
 
 A slot holds a prompt (column = position), followed by a column for every token that a sample of it was continued by.
 The samples (places) of a slot share its prompt, and a bias lets each see its own columns only: nothing is read twice
@@ -48,7 +49,8 @@ class Pool:
     def __init__(
         self, config: GPTConfig, size: SlotSize, num_slots: int, dtype: torch.dtype, device: torch.device
     ) -> None:
-        self.size, self.num_slots, self._windowed = size, num_slots, min(config.windows) < size.columns
+        self.size, self.num_slots = size, num_slots
+        self.windowed = min(config.windows) < size.columns
         heads, slots, columns = config.kv_heads, num_slots + 1, size.columns
         # Zero at first and finite ever after: a weight of 0 times what is not finite would not be 0.
         self.keys_LSJDC = torch.zeros(config.depth, slots, heads, config.head_dim, columns, dtype=dtype, device=device)
@@ -57,7 +59,12 @@ class Pool:
         )
         # 0 where a place sees a column and -inf elsewhere.
         self.bias_SQC = torch.zeros(slots, size.places, columns, device=device)
+        # The positions of columns, where a window may be shorter than a slot.
         self.positions_SC = torch.zeros(slots, columns, dtype=torch.long, device=device)
+        # Queries by place; those of places that take no part are what they were.
+        self.queries_GHD = torch.zeros(
+            slots * size.places, config.num_heads, config.head_dim, dtype=dtype, device=device
+        )
         self._in_use = np.zeros(num_slots, dtype=bool)
         self._free = list(range(num_slots))
 
@@ -94,7 +101,7 @@ class Pool:
         bias_QC[:, length + 1 :] = -math.inf
         if with_value:
             bias_QC[1, length : length + 2] = bias_QC[1, length : length + 2].flip(0)
-        if self._windowed:
+        if self.windowed:
             self.positions_SC[slot, : length + 1] = torch.arange(length + 1, device=bias_QC.device)
             self.positions_SC[slot, length + 1] = length
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from nanoproof.common.config import opt, validate
 from nanoproof.gpt.sampling import SamplingOptions
@@ -18,7 +19,9 @@ class EngineLimits:
         None, "Samples that are decoded at a time; one request may have more (none: what suits the device).", min=1
     )
     reuse_share: float = opt(0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9)
-    cuda_graphs: bool = opt(True, "Record decoding steps as CUDA graphs, on a GPU.")
+    cuda_graphs: Literal["auto", "on", "off"] = opt(
+        "auto", "Record decoding steps as CUDA graphs; auto does on a GPU.", choices=("auto", "on", "off")
+    )
 
     def __post_init__(self) -> None:
         validate(self, "engine")
