@@ -5,15 +5,15 @@
     python -m scripts.prove --dataset nanolean --id NAME --model-path sft/<run>
     python -m scripts.prove --model-path sft/<run>
 
-Exit code 0 if all is proved, 1 if not, 2 if something is wrong with the theorem, the options or a server, and 130 after
-Ctrl-C, which ends the search and keeps what there is.
+Exit code 0 if all is proved (or disproved), 1 if not, 2 if something is wrong with the theorem, the options or a
+server, and 130 after Ctrl-C, which ends the search and keeps what there is.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
@@ -48,6 +48,7 @@ class ProveOptions:
     policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
     policy_server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
     policy_token: str | None = opt(None, "Token that the policy server asks for.")
+    disprove: bool = opt(False, "Prove the negation of the theorem instead.")
     num_simulations: int = opt(64, "Simulations of each search.", min=1)
     max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
@@ -131,7 +132,7 @@ def prove_all(desk: Desk, session: LeanSession, path: Path, file: LeanFile, opti
     except SourceError as error:
         place = None if options.lean_servers else first_error(file.text)
         raise UserError(f"{path}: {place or error}") from error
-    print(f"{path}: {len(file.gaps)} sorries")
+    print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
         return desk.fill(filler)
     finally:
@@ -160,8 +161,10 @@ def main(argv: list[str] | None = None) -> int:
     args = parse_args(argv)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
-    prover_options = replace(from_args(ProverOptions, args), keep_tree=True)
+    prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=float(options.disprove))
     work = what_to_prove(args.theorem, options)
+    if options.disprove and isinstance(work, LeanFile):
+        raise UserError("--disprove takes a theorem, not a file")
     network = load_network(options.policy_name, options.model_path, init_distributed(options.device_type))
     with ExitStack() as stack:
         server, token = options.policy_server, options.policy_token
@@ -179,7 +182,7 @@ def main(argv: list[str] | None = None) -> int:
             attempts = prove_typed(desk, session, options)
         else:
             attempts = [prove_one(desk, session, work, options)]
-    proved = [attempt.source for attempt in attempts if attempt.outcome == "proven"]
+    proved = [attempt.source for attempt in attempts if attempt.outcome in ("proven", "disproven")]
     if proved and options.out is not None:
         write(options.out, "\n\n".join(proved) + "\n", "--out")
         print(f"\nwritten to {options.out}")

@@ -98,7 +98,7 @@ def report(attempt: Attempt, max_tree_nodes: int) -> None:
 def effort(attempt: Attempt) -> str:
     """What the search took, in words."""
     return (
-        f"{attempt.simulations} simulations, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
+        f"{_count(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
         f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
     )
 
@@ -113,7 +113,7 @@ def write(path: str, text: str, option: str) -> None:
 
 def _outcome(attempt: Attempt) -> str:
     if attempt.outcome in ("proven", "disproven"):
-        return f"{attempt.outcome} in {attempt.num_tactics} tactics"
+        return f"{attempt.outcome} in {_count(attempt.num_tactics, 'tactic')}"
     stopped = " (stopped)" if attempt.stop_reason == "stopped" else ""
     return f"not proven: {' '.join(attempt.message.split())}{stopped}"
 
@@ -121,9 +121,13 @@ def _outcome(attempt: Attempt) -> str:
 def _line(done: Filled) -> str:
     if done.attempt is None:
         return f"{done.outcome}: {done.message}"
-    size = f" in {done.attempt.num_tactics} tactics" if done.outcome == "proved" else f": {done.message}"
+    size = f" in {_count(done.attempt.num_tactics, 'tactic')}" if done.outcome == "proved" else f": {done.message}"
     seconds = done.attempt.seconds.get("search", 0.0)
-    return f"{done.outcome}{size} ({done.attempt.simulations} simulations, {seconds:.1f} s)"
+    return f"{done.outcome}{size} ({_count(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @contextmanager

@@ -178,6 +178,16 @@ def test_a_file_without_anything_to_prove_is_refused(tmp_path: Path, text: str |
         prove.main([str(path)])
 
 
+def test_the_negation_is_proved_where_that_is_asked_for(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prove.main(["theorem foo : A", "--disprove"]) == 0
+    printed = capsys.readouterr().out
+    assert "disproven in 2 tactics" in printed and "theorem foo_negated : ¬ (A) := by\n  intro h" in printed
+    with pytest.raises(UserError, match=r"^--disprove takes a theorem, not a file$"):
+        prove.main([str(file), "--disprove"])
+
+
 def test_theorems_are_typed_one_after_the_other(
     lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -210,7 +220,7 @@ def test_ctrl_c_ends_the_search_and_prints_what_there_is(
     handler = signal.getsignal(signal.SIGINT)
     assert prove.main(["theorem foo : A"]) == 130
     printed = capsys.readouterr().out
-    assert "· ⊢ A  [N=1" in printed and "not proven: no proof found (stopped); 1 simulations" in printed
+    assert "· ⊢ A  [N=1" in printed and "not proven: no proof found (stopped); 1 simulation," in printed
     assert signal.getsignal(signal.SIGINT) is handler
 
 

@@ -1,0 +1,95 @@
+"""Files with sorries on the embedded prover: the example of the README, and proofs that go below their line."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.suggestion import Suggestion
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.wire import LeanSession
+from nanoproof.policy.opening import SOLVERS
+from nanoproof.prover.desk import Desk
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.sorries import SorryFiller
+from nanoproof.search.config import SearchConfig
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[LeanSession]:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as session:
+        yield session
+
+
+class Says:
+    """Suggests the same tactics everywhere."""
+
+    def __init__(self, *tactics: str) -> None:
+        self.answer = Suggestion(tactics, (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        return self.answer
+
+
+def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller, bool]:
+    desk = Desk(Prover(Says(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
+    filler = SorryFiller(LeanFile.parse(text), session, desk.prove)
+    return filler, desk.fill(filler)
+
+
+def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = README.read_text(encoding="utf-8")
+    found = re.search(r"^```lean\n(.*?)^```.*?^```text\n.*?sorries\n(.*?)written to", readme, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    filler, complete = filled(session, found[1], *SOLVERS)
+    assert not complete and "  | zero => omega\n" in filler.file.proved()
+    times = re.compile(r"\d+\.\d s")
+    assert times.sub("", capsys.readouterr().out) == times.sub("", found[2])
+
+
+NESTED = """\
+namespace My
+variable (p q r : Prop)
+
+theorem inside (h : p ∧ q) : q ∧ p := by
+  have swapped : p ∧ q → q ∧ p := by sorry
+  exact swapped h
+
+theorem arms (h : p ∨ p) : p ∨ r := by
+  cases h with
+  | inl h => sorry
+  | inr h => sorry
+
+theorem terms (h : p ∧ q) : (q ∧ p) ∧ p := ⟨inside p q sorry, sorry⟩
+
+theorem last (h : p ∧ q) : p := by
+  · sorry
+end My
+"""
+
+
+def test_proofs_of_several_lines_fit_wherever_a_sorry_stands(session: LeanSession) -> None:
+    tactics = ("intro g", "cases g", "cases h", "constructor", "left", "assumption")
+    filler, complete = filled(session, NESTED, *tactics)
+    text = filler.file.proved()
+    assert complete, text
+    assert "  have swapped : p ∧ q → q ∧ p := by\n    intro g\n" in text
+    assert "  | inl h =>\n    left\n    assumption\n" in text
+    assert "sorry" not in text and not filler.foreign_axioms
+
+
+def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
+    with pytest.raises(SourceError, match=r"^Lean refuses the file: Unknown identifier `x`$"):
+        filled(session, "theorem t : 1 = 1 := by sorry\ntheorem u : x := rfl")
+
+
+def test_a_theorem_that_uses_one_with_a_sorry_does_not_make_the_file_complete(session: LeanSession) -> None:
+    text = "theorem wrong : 1 = 2 := by sorry\ntheorem uses : 2 = 1 := by sorry"
+    filler, complete = filled(session, text, "exact wrong.symm")
+    assert not complete and filler.file.proved().endswith("2 = 1 := by\n  exact wrong.symm")
