@@ -178,6 +178,12 @@ def test_an_occurrence_behind_two_definitions_is_found():
     refuses_type(App(c("G"), BAD), match="non positive", env=env)
 
 
+def test_a_negative_number_of_parameters_is_refused():
+    """With it the first field of a pair was read as the last one, so that a type could stand for its element."""
+    pair = inductive("Bad", (), -1, Sort(Succ(ONE)), ("Bad.mk", Pi("α", TYPE, arrow(BVar(0), BAD))))
+    refuses(pair, "cannot have -1 parameters")
+
+
 def test_an_occurrence_behind_an_opaque_constant_is_refused():
     env = prelude().add(OpaqueDecl("F", (), arrow(TYPE, TYPE), Lam("α", TYPE, arrow(BVar(0), NAT))))
     refuses_type(App(c("F"), BAD), match="not valid", env=env)

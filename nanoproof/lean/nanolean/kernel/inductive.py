@@ -301,6 +301,8 @@ def _rule_rhs(rec: Const, ctor: _Ctor, minor: Expr, shared: list[Expr]) -> Expr:
 
 def add_inductive(env: Constants, decl: InductiveDecl, budget: Budget) -> list[ConstantInfo]:
     """Check the declaration and make its constants; its form is checked before."""
+    if decl.num_params < 0:
+        raise KernelError(f"'{decl.name}' cannot have {decl.num_params} parameters")
     fixed = _FIXED.get(decl.name)
     if fixed is not None and (
         decl.level_params or decl.num_params or decl.type is not TYPE or not _same_ctors(decl.ctors, fixed)
