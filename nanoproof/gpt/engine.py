@@ -26,12 +26,14 @@ from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
 
-CPU_ROWS, CUDA_ROWS = 96, 1024
-"""Samples in work. A CPU gains nothing by more, and the keys and values of few states stay in its caches."""
+CPU_ROWS, CUDA_ROWS = 192, 1024
+"""Samples in work. A CPU gains nothing by more."""
 CPU_PREFILL, CUDA_PREFILL = 1024, 8192
 """Tokens of prompts that are read at a time; one prompt may have more."""
 CPU_COLUMNS, CUDA_COLUMNS = 64, 256
 """Slots come in multiples of so many columns: little padding on a CPU, few kernels on a GPU."""
+CPU_SLOTS, CUDA_SLOTS = 4, 32
+"""Slots of a size that are made at first. Recordings are lost when more are made."""
 ADMITTED_SHARE = 1 / 8
 """New requests are let in when this share of the rows is free for them, so that several are read at once."""
 
@@ -83,8 +85,11 @@ class Engine:
         self._max_rows = self.limits.max_rows or (CUDA_ROWS if on_cuda else CPU_ROWS)
         self._prefill_tokens = CUDA_PREFILL if on_cuda else CPU_PREFILL
         self._column_step = CUDA_COLUMNS if on_cuda else CPU_COLUMNS
+        self._first_slots = CUDA_SLOTS if on_cuda else CPU_SLOTS
         self._masks = PrefillMasks(model.config, model.device)
         self._no_flash = missing_for_flash(model.device, model.compute_dtype)
+        if model.config.head_dim % 8 or model.config.head_dim > 256:
+            self._no_flash = f"flash kernels want heads of a multiple of 8 up to 256, not {model.config.head_dim}"
         self._kernel: Kernel | None = None if self._no_flash else flash_kernel()
         budget, self._budget_reason = cache_budget(model.device, self.limits.cache_mbytes)
         kept = int(self.limits.reuse_share * budget)
@@ -104,7 +109,8 @@ class Engine:
         if self._recorder is not None:
             recorded = RecordedSteps(self._recorder, self._network, self.tokenizer.eos + 1)
         config, dtype = self.model.config, self.model.compute_dtype
-        pools = Pools(config, dtype, self.model.device, self._budget - int(self.limits.reuse_share * self._budget))
+        budget = self._budget - int(self.limits.reuse_share * self._budget)
+        pools = Pools(config, dtype, self.model.device, budget, self._first_slots)
         self._decoding = Decoding(self._network, self.tokenizer, pools, recorded)
         self._prefixes.clear()
 
@@ -212,6 +218,7 @@ class Engine:
             launched = self._decoding.launch()
             if launched is not None:
                 self._stats.decode_steps += 1
+                self._stats.decode_rows += launched.num_rows
             if self._read_late:
                 launched, self._launched = self._launched, launched
             return self._read(launched) if launched is not None else []

@@ -3,8 +3,8 @@
 import psutil
 import torch
 
-CPU_SHARE, CUDA_SHARE = 0.4, 0.8
-"""Of the memory that is free. On a CPU others (Lean) want some too; on a GPU activations and graphs want the rest."""
+CPU_SHARE, CUDA_SHARE = 0.4, 0.6
+"""Of the memory that is free. The rest is for others: Lean on a CPU; activations, recordings and training on a GPU."""
 
 
 def cache_budget(device: torch.device, megabytes: float | None) -> tuple[int, str]:

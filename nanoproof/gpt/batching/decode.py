@@ -145,7 +145,7 @@ class _Grid:
         self.pool, self.shape = pool, shape
         self._columns_N, places_N = rows_5N[COLUMN], rows_5N[PLACE]
         self._slots_N = places_N // pool.size.places
-        pool.bias_SQC.flatten(0, 1)[places_N, self._columns_N] = 0.0
+        pool.bias_SQC.flatten(0, 1).index_put_((places_N, self._columns_N), pool.seen)
         # Padding has a place of its own behind those of the grid.
         self._grid_N = places_N.clamp(max=shape.slots * pool.size.places)
         bias_SQC = pool.bias_SQC[: shape.slots, :, : shape.columns]

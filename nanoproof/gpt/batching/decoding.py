@@ -19,24 +19,10 @@ from nanoproof.gpt.batching.graphs import RecordedSteps
 from nanoproof.gpt.batching.parts import Parts
 from nanoproof.gpt.batching.pools import Pool, Pools, SlotSize
 from nanoproof.gpt.batching.request import EngineRequest
+from nanoproof.gpt.batching.transfer import OnItsWay, to_device
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import Noise, SamplingOptions, first_tokens
 from nanoproof.gpt.tokenizer import Tokenizer
-
-
-class OnItsWay:
-    """A tensor that is being copied to the host."""
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor.to("cpu", non_blocking=True)
-        self._event = torch.cuda.Event() if tensor.is_cuda else None
-        if self._event is not None:
-            self._event.record()
-
-    def read(self) -> np.ndarray:
-        if self._event is not None:
-            self._event.synchronize()
-        return self._tensor.numpy()
 
 
 @dataclass(frozen=True)
@@ -46,6 +32,7 @@ class Launched:
     `serial_N` and `serial_S` tell rows of parts that were closed since.
     """
 
+    num_rows: int
     part_N: np.ndarray
     place_N: np.ndarray
     time_N: np.ndarray
@@ -126,6 +113,7 @@ class Decoding:
         over = parts.time[order_P] >= parts.steps[order_P]
         parts.running[order_P[over]] = False
         return Launched(
+            len(plan.part_N),
             part_N,
             place_N,
             time_N,
@@ -170,7 +158,7 @@ class Decoding:
             output = self.recorded.compute(plan, self.parts, pools, (self.parts.generation, self.pools.generation))
             if output is not None:
                 return output
-        rows_5N, positions_S = (torch.from_numpy(x).to(self._network.device) for x in (plan.rows_5N, plan.positions_S))
+        rows_5N, positions_S = self._index(plan.rows_5N), self._index(plan.positions_S)
         return compute_step(self._network, self._eos + 1, self.parts, pools, plan.shape, rows_5N, positions_S)
 
     def _grouped(self) -> list[tuple[SlotSize, np.ndarray]]:
@@ -253,4 +241,4 @@ class Decoding:
         return OnItsWay(self._network.logits(hidden_SC, bins).softmax(dim=-1))
 
     def _index(self, numbers: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(numbers).to(self._network.device)
+        return to_device(numbers, self._network.device)

@@ -16,6 +16,7 @@ import torch
 from nanoproof.gpt.batching.decode import Plan, PoolShape, StepOutput, StepShape, compute_step
 from nanoproof.gpt.batching.parts import Parts
 from nanoproof.gpt.batching.pools import Pool
+from nanoproof.gpt.batching.transfer import to_device
 from nanoproof.gpt.model import GPT
 
 MOST_RECORDINGS = 64
@@ -130,10 +131,10 @@ class _Recording:
         parts.last_PQ.copy_(latest)
 
     def replay(self, plan: Plan, where_N: np.ndarray) -> StepOutput:
-        self._rows_5N.copy_(torch.from_numpy(plan.rows_5N))
-        self._positions_S.copy_(torch.from_numpy(plan.positions_S))
+        self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)
+        self._positions_S.copy_(torch.from_numpy(plan.positions_S), non_blocking=True)
         self._replay()
-        where = torch.from_numpy(where_N).to(self._device)
+        where = to_device(where_N, self._device)
         output = self._output
         # Copies: the next replay overwrites the originals.
         return StepOutput(

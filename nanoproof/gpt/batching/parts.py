@@ -17,6 +17,7 @@ import torch
 
 from nanoproof.gpt.batching.pools import SlotSize
 from nanoproof.gpt.batching.request import EngineRequest
+from nanoproof.gpt.batching.transfer import to_device
 
 MOST_PLACES = 16
 
@@ -95,7 +96,7 @@ class Parts:
         self.running[part, : len(markers)] = True
         self.unread[part, : info.count] = True
         self.logprobs[part] = 0.0
-        self.last_PQ[part, : len(markers)] = torch.tensor(markers, device=self._device)
+        self.last_PQ[part, : len(markers)] = to_device(markers, self._device)
         self.temperature[part] = self.temperature_P1[part] = info.request.options.temperature
         return part
 

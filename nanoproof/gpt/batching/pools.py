@@ -16,12 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from nanoproof.gpt.batching.transfer import to_device
 from nanoproof.gpt.model import GPTConfig
 
 COMPACT_SHARE = 0.75
 """Slots are moved together when at most this share of those that attention passes over is in use."""
-FIRST_SLOTS = 4
-"""Of a pool; whenever these are too few it gets twice as many."""
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +58,7 @@ class Pool:
         )
         # 0 where a place sees a column and -inf elsewhere.
         self.bias_SQC = torch.zeros(slots, size.places, columns, device=device)
+        self.seen = torch.zeros((), device=device)
         # The positions of columns, where a window may be shorter than a slot.
         self.positions_SC = torch.zeros(slots, columns, dtype=torch.long, device=device)
         # Queries by place; those of places that take no part are what they were.
@@ -122,7 +122,7 @@ class Pool:
 
     def copy_slots(self, other: "Pool", sources: list[int], targets: list[int], columns: int) -> None:
         """Copy the first columns of slots of the same size, with what their places see."""
-        source, target = (torch.tensor(x, device=self.bias_SQC.device) for x in (sources, targets))
+        source, target = (to_device(x, self.bias_SQC.device) for x in (sources, targets))
         self.keys_LSJDC[:, target, :, :, :columns] = other.keys_LSJDC[:, source, :, :, :columns]
         self.values_LSJCD[:, target, :, :columns] = other.values_LSJCD[:, source, :, :columns]
         self.bias_SQC[target] = other.bias_SQC[source]
@@ -144,7 +144,11 @@ class Pool:
 class Pools:
     """All pools, within a budget of bytes."""
 
-    def __init__(self, config: GPTConfig, dtype: torch.dtype, device: torch.device, budget: int) -> None:
+    def __init__(
+        self, config: GPTConfig, dtype: torch.dtype, device: torch.device, budget: int, first_slots: int = 4
+    ) -> None:
+        """A pool gets `first_slots` slots, and twice as many whenever they are too few."""
+        self._first_slots = first_slots
         self._config, self._dtype, self._device, self.budget = config, dtype, device, budget
         self._pools: dict[SlotSize, Pool] = {}
         self.generation = 0
@@ -191,7 +195,7 @@ class Pools:
         """The pool of this size with more slots, twice as many if there is memory for these beside the old ones."""
         old = self._pools.get(size)
         room = (self.budget - self.num_bytes) // size.num_bytes(self._config, self._dtype) - 1
-        num_slots = min(room, 2 * old.num_slots if old else FIRST_SLOTS)
+        num_slots = min(room, 2 * old.num_slots if old else self._first_slots)
         if num_slots <= (old.num_slots if old else 0):
             return None
         pool = Pool(self._config, size, num_slots, self._dtype, self._device)

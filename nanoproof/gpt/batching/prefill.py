@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from nanoproof.gpt.attention.dense import causal_mask, window_mask
 from nanoproof.gpt.attention.varlen import Kernel
 from nanoproof.gpt.batching.pools import Pool
+from nanoproof.gpt.batching.transfer import to_device
 from nanoproof.gpt.model import GPT, GPTConfig
 
 
@@ -65,7 +66,7 @@ class PrefillAttention:
             device = readings[0].pool.bias_SQC.device
             ends_q = list(accumulate(lengths, initial=0))
             ends_k = list(accumulate((len(reading.prompt) for reading in readings), initial=0))
-            self._cu_q, self._cu_k = torch.tensor([ends_q, ends_k], dtype=torch.int32, device=device)
+            self._cu_q, self._cu_k = (to_device(ends, device).int() for ends in (ends_q, ends_k))
             self._max_q, self._max_k = max(lengths), max(len(reading.prompt) for reading in readings)
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -95,7 +96,7 @@ class PrefillAttention:
         if any(reading.start for reading, _, _ in self._ranges):
             whole = [self._whole(layer, r, k[0, begin:end], v[0, begin:end]) for r, begin, end in self._ranges]
             keys, values = torch.cat([pair[0] for pair in whole]), torch.cat([pair[1] for pair in whole])
-        left = self._windows[layer] - 1
+        left = -1 if self._windows[layer] >= self._max_k else self._windows[layer] - 1
         window = (left, left if self._prefix_lm else 0)
         y = self._kernel(q[0], keys, values, self._cu_q, self._cu_k, self._max_q, self._max_k, window=window)
         return y.unsqueeze(0)
@@ -115,5 +116,5 @@ def read_prompts(network: GPT, masks: PrefillMasks, readings: Sequence[Reading],
     """Fill slots with the keys and values of their prompts."""
     tokens = [token for reading in readings for token in reading.prompt[reading.start :]]
     positions = [position for reading in readings for position in range(reading.start, len(reading.prompt))]
-    tokens_1R, positions_1R = torch.tensor([[tokens], [positions]], device=network.device)
+    tokens_1R, positions_1R = to_device([[tokens], [positions]], network.device)
     network.trunk(tokens_1R, positions_1R, PrefillAttention(network.config, masks, readings, kernel))

@@ -85,6 +85,8 @@ class EngineStats:
     sampled_tokens: int = 0
     """Tokens that were sampled, ends included."""
     decode_steps: int = 0
+    decode_rows: int = 0
+    """Rows of the network in these steps: samples and markers."""
     replayed_steps: int = 0
     """Steps that were computed by a recording."""
     cache_bytes: int = 0
