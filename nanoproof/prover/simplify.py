@@ -27,8 +27,8 @@ def simplify(
     lean = Remembering(lean)
 
     def known_or_next(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
-        known = solved.proof_of(proof.steps[start].state)
-        if known is not None and len(known) < end - start:
+        known = solved.proof_of(proof.steps[start].state, shorter_than=end - start)
+        if known is not None:
             yield known
         yield from shortest(subproofs(proof.steps, start))
 
@@ -48,7 +48,7 @@ def _later_parts(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
 
 def _pass(lean: TacticRunner, proof: Replayed, candidates: Candidates, may_continue: Callable[[], bool]) -> Replayed:
     position = 0
-    while position < len(proof.steps):
+    while position < len(proof.steps) and may_continue():
         shorter = _shorten_at(lean, proof, position, candidates, may_continue)
         if shorter is None:
             position += 1

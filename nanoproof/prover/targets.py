@@ -9,15 +9,11 @@ from nanoproof.search.node import Kind, Node, walk
 _TAG = re.compile(r"^case .*\n", re.MULTILINE)
 
 
-def value_targets(root: Node) -> dict[Node, int]:
-    """The value that each solved node should have had: closed 0, OR -1 + its best solved child, AND its worst child."""
-    return {node: -cost for node, cost in proof_depths(root).items()}
-
-
 def proof_depths(root: Node, without: Collection[Node] = ()) -> dict[Node, int]:
-    """For each solved node the tactics that its proof needs, counted along its longest branch.
+    """For each solved node the tactics that its proof needs, counted along its longest branch: minus its value target.
 
-    Edges that lead to the nodes `without` are not used; what cannot be proved any other way has no entry.
+    A closed node needs none, an OR node one more than its best solved child, an AND node as many as its worst. Edges
+    that lead to the nodes `without` are not used; what cannot be proved any other way has no entry.
     """
     return _solved_costs(root, max, without)
 
@@ -86,10 +82,10 @@ class SolvedStates:
                 if size < self._sizes[best]:
                     self._nodes[_untagged(node.state)] = node
 
-    def proof_of(self, state: str) -> Proof | None:
-        """The proof with the fewest tactics in all; None if the tree has none for this state."""
+    def proof_of(self, state: str, shorter_than: int) -> Proof | None:
+        """The proof with the fewest tactics in all; None if the tree has none in fewer than so many for this state."""
         node = self._nodes.get(_untagged(state))
-        return None if node is None else extract_proof(node, self._sizes)
+        return None if node is None or self._sizes[node] >= shorter_than else extract_proof(node, self._sizes)
 
 
 def _untagged(state: str) -> str:

@@ -1,4 +1,4 @@
-from nanoproof.prover.targets import extract_proof, proof_depths, proof_sizes, value_targets
+from nanoproof.prover.targets import extract_proof, proof_depths, proof_sizes
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node
@@ -15,14 +15,14 @@ def solved_tree(script: dict, simulations: int = 64) -> Node:  # type: ignore[ty
     return root
 
 
-def test_value_targets_are_closed_0_or_best_and_worst() -> None:
+def test_closed_needs_nothing_or_one_more_than_its_best_and_and_as_much_as_its_worst() -> None:
     root = solved_tree({"A": {"s": ["B", "C"]}, "B": {"b": []}, "C": {"c": ["D"]}, "D": {"d": []}})
-    targets = {(node.kind, node.state): target for node, target in value_targets(root).items()}
-    assert targets[Kind.CLOSED, ""] == 0
-    assert targets[Kind.OR, "⊢ B"] == -1
-    assert targets[Kind.OR, "⊢ C"] == -2
-    assert targets[Kind.AND, ""] == -2
-    assert targets[Kind.OR, "⊢ A"] == -3
+    needed = {(node.kind, node.state): depth for node, depth in proof_depths(root).items()}
+    assert needed[Kind.CLOSED, ""] == 0
+    assert needed[Kind.OR, "⊢ B"] == 1
+    assert needed[Kind.OR, "⊢ C"] == 2
+    assert needed[Kind.AND, ""] == 2
+    assert needed[Kind.OR, "⊢ A"] == 3
 
 
 def test_size_counts_all_branches_and_depth_the_longest() -> None:
