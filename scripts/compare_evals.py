@@ -69,9 +69,9 @@ def table(found: dict[str, Any], show: int) -> str:
             more = f" and {len(names) - show} more" if len(names) > show else ""
             lines.append(f"{title}: {', '.join(names[:show])}{more}")
     if found["errors"]:
-        lines.append(
-            f"errors count as not solved; {len(found['errors'])} theorems ended in one: --continue tries again"
-        )
+        count = len(found["errors"])
+        words = "theorems, which count" if count > 1 else "theorem, which counts"
+        lines.append(f"errors at {count} {words} as not solved there; --continue tries again")
     before, after = found["budgets"]
     for name in before:
         if before[name] != after[name]:

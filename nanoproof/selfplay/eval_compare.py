@@ -12,8 +12,8 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_files import RESULTS, SUMMARY
 from nanoproof.selfplay.eval_summary import theorem_key
 
-EXPECTED = ("seed", "model_sha256", "theorems", "theorem_set", "dataset", "split")
-"""Settings that are not listed as differences: those that are compared on purpose, and those that cannot differ."""
+EXPECTED = ("seed", "model_sha256", "served_model", "theorems", "theorem_set", "num_simulations")
+"""Settings that are not listed as differences: what is compared on purpose, cannot differ, or is part of the budget."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Evaluated:
     @property
     def budget(self) -> dict[str, Any]:
         """What it was given and what it took."""
-        names = ("simulations", "simulations_used", "tactic_samples", "seconds", "errors")
+        names = ("simulations", "simulations_used", "tactic_samples", "seconds")
         return {name: self.summary.get(name) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""`scripts.prover_eval` over a scripted Lean, with a data set called `scripted`: what an evaluation does, without servers.
+"""`scripts.prover_eval` over a scripted Lean, with a data set called `scripted`: an evaluation without servers.
 
 Run as a module it is that command, so that it can be killed and torchrun can start it. The environment says how it is
 to go: `SLOW` seconds for each call of Lean, `REFUSED` ids of theorems that are refused, `ACTORS` of each rank.

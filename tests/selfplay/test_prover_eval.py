@@ -172,7 +172,7 @@ def test_the_solver_only_baseline_stands_beside_the_score(tmp_path, capsys):
     assert "solver tactics alone: 0/40" in capsys.readouterr().out
     assert prover_eval.main(words(tmp_path / "few", "--max-theorems", 2)) == 0
     assert read_json(tmp_path / "few" / "summary.json")["baseline"] is None
-    with pytest.raises(UserError, match="--baseline .* is of other theorems"):
+    with pytest.raises(UserError, match=r"--baseline .* is of other theorems"):
         prover_eval.main(words(tmp_path / "other", "--max-theorems", 2, "--baseline", where))
 
 
