@@ -125,17 +125,19 @@ def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, lis
 
 
 def occupancy(engine: Engine, before: Any, load: Load) -> dict[str, float]:
-    """Samples in a decoding step since `before` (earlier statistics), and their share of those in flight."""
+    """Samples in a decoding step since `before` (earlier statistics), and their share of those there is room for."""
     steps = engine.stats.decode_steps - before.decode_steps
     rows = (engine.stats.sampled_tokens - before.sampled_tokens) / max(1, steps)
-    return {"rows_per_step": round(rows, 1), "occupancy": round(rows / (load.states * load.samples), 3)}
+    return {"rows_per_step": round(rows, 1), "occupancy": round(rows / min(engine.max_rows, load.states * load.samples), 3)}
 
 
 def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[str, Any]:
     """Prefill and decode apart, of `load.states` prompts that begin together; each beside what the machine allows.
 
-    Reading is what it takes to sample one token, decoding is what longer samples take more.
+    Reading is what it takes to sample one token, decoding is what longer samples take more. With one thread of a CPU
+    it is processor time that counts.
     """
+    clock = int(network.model.device.type == "cpu" and torch.get_num_threads() == 1)
     rng = random.Random(2)
     model, vocabulary = network.model, network.tokenizer.eos + 1
     short = replace(load, max_new_tokens=1)
@@ -146,12 +148,12 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
         lengths = [len(prompt) for prompt in prompts]
         stopwatch = Stopwatch(model.device)
         engine.generate(prompts, short.options, range(load.states))
-        first = stopwatch.read()[0]
+        first = stopwatch.read()[clock]
         # Others of the same lengths: what was read once may be kept.
         others = [[prompt[0], *rng.sample(prompt[1:], len(prompt) - 1)] for prompt in prompts]
         stopwatch = Stopwatch(model.device)
         answers = engine.generate(others, load.options, range(load.states))
-        rest = max(1e-9, stopwatch.read()[0] - first)
+        rest = max(1e-9, stopwatch.read()[clock] - first)
         samples = [
             [len(s.tokens) + 1 for s in answer.samples] + [load.max_new_tokens] * answer.num_unfinished
             for answer in answers

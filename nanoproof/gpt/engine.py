@@ -82,7 +82,7 @@ class Engine:
         if recorder is None and on_cuda and self.limits.cuda_graphs != "off":
             recorder = CudaRecorder()
         self._recorder, self._read_late = recorder, on_cuda if read_late is None else read_late
-        self._max_rows = self.limits.max_rows or (CUDA_ROWS if on_cuda else CPU_ROWS)
+        self.max_rows = self.limits.max_rows or (CUDA_ROWS if on_cuda else CPU_ROWS)
         self._prefill_tokens = CUDA_PREFILL if on_cuda else CPU_PREFILL
         self._column_step = CUDA_COLUMNS if on_cuda else CPU_COLUMNS
         self._first_slots = CUDA_SLOTS if on_cuda else CPU_SLOTS
@@ -148,7 +148,7 @@ class Engine:
         prompts = "one by one by SDPA" if self._no_flash else "together by the flash kernel"
         return {
             "engine_cache": f"{self._budget / 1e6:.0f} MB ({self._budget_reason})",
-            "engine_rows": f"{self._max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
+            "engine_rows": f"{self.max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
             "engine_prompts": f"{prompts} ({self._no_flash or 'the fastest there is'})",
             "engine_graphs": f"{graphs} ({reason})",
         }
@@ -254,8 +254,8 @@ class Engine:
 
     def _admit(self) -> None:
         """Begin requests in the order they came, as many as there are rows and memory for."""
-        free = self._max_rows - self._decoding.num_samples
-        if not self._waiting or (self._work and free < min(self._samples_waiting, ADMITTED_SHARE * self._max_rows)):
+        free = self.max_rows - self._decoding.num_samples
+        if not self._waiting or (self._work and free < min(self._samples_waiting, ADMITTED_SHARE * self.max_rows)):
             return
         begun: list[EngineRequest] = []
         tokens = 0
