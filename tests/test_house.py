@@ -38,7 +38,15 @@ BESIDE = {("selfplay", "training")}
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 KERNEL = "nanoproof.lean.nanolean.kernel"
 ENTRY_POINT = 9
-PAGES = ("README.md", "docs/data.md", "docs/lean-servers.md", "docs/training.md", "docs/benchmarks.md", "docs/search.md")
+PAGES = (
+    "README.md",
+    "docs/data.md",
+    "docs/lean-servers.md",
+    "docs/training.md",
+    "docs/benchmarks.md",
+    "docs/search.md",
+    "docs/inference.md",
+)
 """Pages whose commands are checked against the flags that exist."""
 
 
