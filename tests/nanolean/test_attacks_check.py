@@ -1,6 +1,7 @@
 """Attacks on the last step: a proof text that goes into its theorem and through the final check as a whole."""
 
 import json
+import random
 import subprocess
 import sys
 
@@ -18,6 +19,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.check import check_proof
 from tests.nanolean.library import base
+from tests.prover.red_team import table
 
 
 class LocalChecker:
@@ -108,6 +110,21 @@ def test_no_text_proves_false(proof):
 def test_a_proof_of_something_true_may_not_bring_commands(proof):
     """What comes behind the theorem could change what the questions about its axioms mean."""
     assert not accepted(": True", proof)
+
+
+def test_no_mixture_of_proofs_fake_and_honest_proves_false():
+    rng = random.Random(0)
+    pool = [entry["proof"] for name in ("tricks", "honest") for entry in table(name)]
+    lines = [line for proof in (*pool, *PROOFS_OF_FALSE.values()) for line in proof.split("\n")]
+    for _ in range(250):
+        glue = rng.choice(["\n", "\n", " ", "; ", " <;> ", "\n  ", ")("])
+        text = glue.join(rng.choices(lines, k=rng.randint(1, 4)))
+        for _ in range(rng.randint(0, 2)):
+            place = rng.randrange(len(text) + 1)
+            text = (
+                text[:place] + rng.choice(["", "(", ")", "'", '"', "-/", " ", "\n"]) + text[place + rng.randint(0, 3) :]
+            )
+        assert not accepted(": False", text), text
 
 
 def test_words_that_begin_commands_are_allowed_inside_of_names_and_comments():

@@ -7,7 +7,6 @@ where Lean itself has nothing against the text.
 import json
 import random
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,10 @@ from nanoproof.prover.check import RUNGS, Verdict, check_proof
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from tests.lean.conftest import start_server
+from tests.prover.red_team import table
 
-FOLDER = Path(__file__).parent / "red_team"
 FAKES = Path(__file__).parents[1] / "fakes"
 SOURCE = "theorem boom : False := by\n  sorry"
-
-
-def table(name: str) -> list[dict[str, Any]]:
-    return next(iter(tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")).values()))
 
 
 def ids(entries: list[dict[str, Any]]) -> list[str]:
