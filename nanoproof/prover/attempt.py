@@ -34,7 +34,7 @@ class Attempt:
     was to be proved: not where the statement has none that Lean accepts, which is tried as it stands.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
-    weights it had. `counts` are those of the search, and for a proof that was found `replay_tactics` and
+    weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
     `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
     """

@@ -43,11 +43,15 @@ class ProverOptions:
 class Prover:
     """Proves theorems with one policy and one configuration; safe to use from many threads, one session each.
 
-    `policy_revision` says which weights the policy has now; whoever changes them says so here, for the record.
+    `policy_revision` is asked at the end of each attempt which weights the policy has, for the record.
     """
 
     def __init__(
-        self, policy: Policy, search_config: SearchConfig, options: ProverOptions, policy_revision: str = ""
+        self,
+        policy: Policy,
+        search_config: SearchConfig,
+        options: ProverOptions,
+        policy_revision: Callable[[], str] = str,
     ) -> None:
         self.policy = policy
         self.search_config = search_config
@@ -184,7 +188,7 @@ class Prover:
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
             budget=budget,
             seed=run.seed,
-            policy=self.policy_revision,
+            policy=self.policy_revision(),
             stop_reason=run.stop_reason,
             counts={**run.log.counts.to_json(), **run.counts},
             seconds=run.seconds(),

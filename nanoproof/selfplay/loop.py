@@ -180,7 +180,7 @@ class ReinforcementLearning:
         collect = purpose == "collect"
         options = ProverOptions(proof_simplification=self.options.proof_simplification or not collect, keep_tree=False)
         search = replace(self.search, finisher_use="leaf" if collect else "candidate")
-        return Prover(policy, search, options)
+        return Prover(policy, search, options, lambda: f"step {self.state.step}")
 
     def _snapshot(self) -> dict[str, Any]:
         experience = self.experience

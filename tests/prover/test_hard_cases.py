@@ -109,7 +109,7 @@ def nodes_and_branches() -> int:
 
 
 def test_the_record_says_what_the_attempt_was_made_with() -> None:
-    prover = Prover(policy_of(DETOUR), SearchConfig(), ProverOptions(), policy_revision="model_7")
+    prover = Prover(policy_of(DETOUR), SearchConfig(), ProverOptions(), policy_revision=lambda: "model_7")
     lean = ScriptedLean({**DETOUR, "A": {"a": ["A1"], "b": ["B"]}})
     result = prover.prove(lean, THEOREM, 64, random.Random(3))
     assert (result.policy, result.budget, result.num_tactics) == ("model_7", 64, 2)
