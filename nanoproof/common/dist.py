@@ -13,7 +13,12 @@ import torch.distributed as dist
 
 from nanoproof.common.errors import UserError
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "float64": torch.float64,  # slow; for inference that is to be the same to the last bit in whichever batch
+}
 
 
 @dataclass(frozen=True)
