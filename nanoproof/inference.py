@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
 from nanoproof.common.run_dir import resolve_model_path
@@ -27,6 +27,12 @@ class ModelOptions:
 
     model_path: str = opt(help="Checkpoint, or a run whose latest one is served.")
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    threads: int | None = opt(
+        None, "CPU threads that compute (none: half of the cores, the others are for Lean).", min=1
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path = resolve_model_path(chosen.model_path)
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     about = {"path": str(path), "step": manifest.get("step"), "parameters": model.num_parameters()}
-    with model_policy(model, tokenizer, sampling, limits) as policy:
+    with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:
         for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():
             log.info("%s: %s", name, decision)
         service = PolicyService(policy, options, {**about, "device": str(dist.device)})

@@ -24,11 +24,18 @@ SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", 
 
 
 def model_policy(
-    model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, limits: EngineLimits | None = None
+    model: GPT,
+    tokenizer: Tokenizer,
+    sampling: SamplingConfig,
+    limits: EngineLimits | None = None,
+    threads: int | None = None,
 ) -> TacticPolicy:
-    """The policy of a loaded model. Raises UserError if `sampling` asks for more than the model has room for."""
+    """The policy of a loaded model; for `threads` see `TacticPolicy`.
+
+    Raises UserError if `sampling` asks for more than the model has room for.
+    """
     try:
-        return TacticPolicy(Engine(model, tokenizer, limits), sampling)
+        return TacticPolicy(Engine(model, tokenizer, limits), sampling, threads=threads)
     except ValueError as error:
         raise UserError(str(error)) from error
 

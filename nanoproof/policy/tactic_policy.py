@@ -11,6 +11,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.tokenizer import available_cores
 from nanoproof.policy.errors import BadState
 from nanoproof.policy.merging import PolicyCounts, merge
 from nanoproof.policy.prompt import prompt_tokens
@@ -23,12 +24,12 @@ _SEEDS = range(-(2**63), 2**64)
 
 
 def cpu_threads() -> int:
-    """Half of the cores: the others are for Lean.
+    """Half of the cores that this process may use, shared among the ranks of this machine: the others are for Lean.
 
     Threads of one computation wait for each other, so that one busy core more than there are makes them crawl: on two
     cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
     """
-    return max(1, (os.cpu_count() or 2) // 2)
+    return max(1, available_cores() // (2 * int(os.environ.get("LOCAL_WORLD_SIZE", 1))))
 
 
 class TacticPolicy:
