@@ -58,7 +58,7 @@ def linearize(steps: Proof, plain: bool = False) -> str:
 
 def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
     """The lines of a block's first tactic; on one line with the opening where it is `alone` in the block."""
-    first, *rest = text.strip("\n").split("\n")
+    first, *rest = _at_the_margin(text)
     outer = block.indent[:-2]
     one_line = f"{outer}{block.opening} {first}"
     if not block.opening:
@@ -70,6 +70,13 @@ def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
         yield block.indent + first
     for line in rest:
         yield block.indent + line if line.strip() else ""
+
+
+def _at_the_margin(text: str) -> list[str]:
+    """The lines of a tactic, moved to the left until the first one begins at its column."""
+    lines = text.lstrip("\n").rstrip().split("\n")
+    margin = len(lines[0]) - len(lines[0].lstrip(" "))
+    return [line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines]
 
 
 class _Writer:

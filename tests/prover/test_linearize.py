@@ -61,6 +61,11 @@ def test_further_lines_of_a_tactic_are_indented_with_it() -> None:
     ]
 
 
+def test_a_tactic_that_begins_with_spaces_is_moved_to_its_column() -> None:
+    steps = proof(("constructor", 2), ("   have h : p := by\n     simp", 1), ("  exact h \n", 0), (" rfl", 0))
+    assert linearize(steps).split("\n") == ["constructor", "· have h : p := by", "    simp", "  exact h", "· rfl"]
+
+
 def test_depth_is_the_longest_way_down() -> None:
     steps = proof(("split", 2), ("a", 0), ("b", 2), ("c", 1), ("d", 0), ("e", 0))
     assert depths(steps) == [4, 1, 3, 2, 1, 1]
