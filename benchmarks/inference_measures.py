@@ -128,7 +128,10 @@ def occupancy(engine: Engine, before: Any, load: Load) -> dict[str, float]:
     """Samples in a decoding step since `before` (earlier statistics), and their share of those there is room for."""
     steps = engine.stats.decode_steps - before.decode_steps
     rows = (engine.stats.sampled_tokens - before.sampled_tokens) / max(1, steps)
-    return {"rows_per_step": round(rows, 1), "occupancy": round(rows / min(engine.max_rows, load.states * load.samples), 3)}
+    return {
+        "rows_per_step": round(rows, 1),
+        "occupancy": round(rows / min(engine.max_rows, load.states * load.samples), 3),
+    }
 
 
 def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[str, Any]:
