@@ -119,8 +119,8 @@ def prove_one(desk: Desk, session: LeanSession, theorem: Theorem, options: Prove
     """Prove one theorem and print what came of it; UserError if the statement is refused or a server fails."""
     attempt = desk.prove(session, theorem)
     if attempt.outcome == "error":
-        place = first_error(theorem.source) if attempt.refused and not options.lean_servers else None
-        raise UserError(place or " ".join(attempt.message.split()))
+        found = first_error(session.check(theorem.source), theorem.source) if attempt.refused else ""
+        raise UserError(found or " ".join(attempt.message.split()))
     report(attempt, options.max_tree_nodes)
     return attempt
 
@@ -130,8 +130,7 @@ def prove_all(desk: Desk, session: LeanSession, path: Path, file: LeanFile, opti
     try:
         filler = SorryFiller(file, session, lambda watched, theorem: desk.prove(watched, theorem, theorem.id))
     except SourceError as error:
-        place = None if options.lean_servers else first_error(file.text)
-        raise UserError(f"{path}: {place or error}") from error
+        raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
         return desk.fill(filler)

@@ -47,6 +47,7 @@ class Inquiry:
     def read(self, messages: Sequence[Mapping[str, Any]], gaps: int = 0) -> CheckReport:
         """What Lean's messages say; `gaps` is the number of those that it counted by itself."""
         errors: list[str] = []
+        places: list[tuple[int, int]] = []
         warned = 0
         answers: dict[int, list[str]] = {}
         for message in messages:
@@ -55,6 +56,7 @@ class Inquiry:
                 raise ProtocolError(f"not a message of Lean: {str(message)[:200]!r}")
             if severity == "error":
                 errors.append(text)
+                places.append((line, _column(message)))
             elif severity == "warning":
                 warned += _GAP_WARNING.search(text) is not None
             elif severity != "trace" and line >= self.first_line:
@@ -67,7 +69,7 @@ class Inquiry:
                 axioms |= _axioms(name, answers.get(line, []))
                 statements.append((name, _statement(name, answers.get(line + 1, []))))
         gaps = max(gaps, warned, int("sorryAx" in axioms))
-        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements))
+        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements), tuple(places))
 
 
 def _objects(answer: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -83,6 +85,12 @@ def _line(message: Mapping[str, Any]) -> int:
     place = message.get("pos")
     line = place.get("line") if isinstance(place, Mapping) else None
     return line if isinstance(line, int) else 0
+
+
+def _column(message: Mapping[str, Any]) -> int:
+    place = message.get("pos")
+    column = place.get("column") if isinstance(place, Mapping) else None
+    return column if isinstance(column, int) else 0
 
 
 def _axioms(name: str, answers: list[str]) -> set[str]:

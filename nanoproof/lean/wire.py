@@ -38,13 +38,16 @@ class CheckReport:
 
     `errors` are the texts of its error messages, `sorries` the number of gaps it noticed, `axioms` what the theorems of
     the text rest on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where there
-    are errors). `accepted` does not look at the axioms: that is the caller's policy.
+    are errors), `places` the line (from 1) and column (from 0) of each error; line 0 where that is not known, and an
+    `example` is checked as a theorem, which moves the columns behind it. `accepted` does not look at the axioms:
+    that is the caller's policy.
     """
 
     errors: tuple[str, ...]
     sorries: int
     axioms: tuple[str, ...]
     statements: tuple[tuple[str, str], ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -11,6 +11,7 @@ from nanoproof.lean.source import ALLOWED_AXIOMS
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.typed import first_error
 
 Prove = Callable[[LeanSession, Theorem], Attempt]
 
@@ -36,13 +37,15 @@ class SorryFiller:
         self._prove = prove
         self._report = self._check(file)
         if self._report.errors:
-            raise SourceError(f"Lean refuses the file: {_one_line(self._report.errors[0])}")
+            raise SourceError(f"Lean refuses the file: {first_error(self._report, without_imports(file.text))}")
 
     def fill(self, gap: Gap) -> Filled:
         """Try one `sorry`; its proof is kept if the whole file holds with it. LeanError if the server fails."""
         if gap.left_alone:
             return Filled(gap, "left alone", gap.left_alone)
-        attempt = self._prove(self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}"))
+        attempt = self._prove(
+            self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
+        )
         if attempt.outcome != "proven":
             return Filled(gap, "not proved", _one_line(attempt.message), attempt)
         if PLACEHOLDER in attempt.proof:

@@ -7,12 +7,13 @@ from pathlib import Path
 from nanoproof.common.errors import UserError
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import SORRY
-from nanoproof.lean.lean_file import LeanFile, without_imports
+from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask
 from nanoproof.lean.nanolean.lexer import ParseError
 from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import name_examples, parts
 from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import CheckReport
 
 _CONTINUES = re.compile(r"(?:[,:(+*/^=<>≤≥≠∧∨→↔∣∈-]|:=\s*fun.*)\Z")
 
@@ -84,16 +85,14 @@ def read_lean_file(path: Path) -> LeanFile:
     return file
 
 
-def first_error(text: str) -> str | None:
-    """Where the embedded prover finds the first mistake in a text, and which; None if it finds none."""
-    from nanoproof.lean.nanolean.commands.messages import LineMap  # they load the library: only after a mistake
-    from nanoproof.lean.nanolean.commands.runner import run_text
-    from nanoproof.lean.nanolean.loader import load_library
-    from nanoproof.lean.nanolean.tools.stack import with_deep_stack
-
-    result = with_deep_stack(lambda: run_text(load_library(), without_imports(text)))
-    errors = sorted((message.pos, message.text) for message in result.messages if message.severity == "error")
-    if not errors:
-        return None
-    line, column = LineMap(text).place(errors[0][0])
-    return f"line {line}, column {column}: {' '.join(errors[0][1].split())}"
+def first_error(report: CheckReport, source: str) -> str:
+    """The first mistake that Lean found in a text, with its place, on one line; empty if it found none."""
+    if not report.errors:
+        return ""
+    first = min(range(len(report.errors)), key=lambda i: report.places[i] if i < len(report.places) else (0, 0))
+    said = " ".join(report.errors[first].split())
+    line, column = report.places[first] if first < len(report.places) else (0, 0)
+    if not 1 <= line <= source.count("\n") + 1:
+        return said
+    as_checked, as_given = (len(text.split("\n")[line - 1]) for text in (name_examples(source), source))
+    return f"line {line}, column {max(0, column - max(0, as_checked - as_given))}: {said}"

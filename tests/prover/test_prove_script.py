@@ -69,11 +69,11 @@ def test_a_proof_that_cannot_be_written_is_printed_and_ends_with_one_line(
     assert "theorem foo : A := by\n  intro h\n  exact h" in capsys.readouterr().out
 
 
-def test_a_refused_statement_ends_with_one_line(lean: ScriptedLean, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_statement_ends_with_one_line_and_its_place(lean: ScriptedLean) -> None:
     lean.root = None
     with pytest.raises(UserError, match=r"^scripted refusal of the statement$"):
-        prove.main(["theorem foo : A", "--lean-servers", "localhost:1"])
-    monkeypatch.setattr(prove, "first_error", lambda text: "line 1, column 14: who is A?")
+        prove.main(["theorem foo : A"])
+    lean.report = CheckReport(("who is\nB?", "who is A?"), 0, (), places=((2, 0), (1, 14)))
     with pytest.raises(UserError, match=r"^line 1, column 14: who is A\?$"):
         prove.main(["theorem foo : A"])
 
