@@ -38,6 +38,12 @@ def test_every_theorem_is_tried_once(pool_of):
     assert outcomes(attempts) == ["proven"] * 12
 
 
+def test_a_thousand_theorems_are_all_tried(pool_of):
+    attempts = run(pool_of(*(ScriptedClient() for _ in range(16))), 1000)
+    assert len({attempt.theorem.id for attempt in attempts}) == 1000
+    assert outcomes(attempts) == ["proven"] * 1000
+
+
 def test_an_actor_whose_server_refuses_waits_and_goes_on(pool_of):
     assert outcomes(run(pool_of(ScriptedClient(refusals=1)), 2)) == ["proven"] * 2
 

@@ -1,0 +1,73 @@
+"""Evaluations on the embedded prover: the same again with other actors, and theorems that are no good."""
+
+import pytest
+
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.data import theorems as sets
+from nanoproof.data.nanolean import list_theorems
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.fleet import LeanFleet
+from nanoproof.lean.theorem import Theorem
+from nanoproof.selfplay import eval_command
+from nanoproof.selfplay.fleet import STEPS_NOT_SECONDS, Fleet
+from scripts import prover_eval
+from tests.selfplay.tiny import tiny_theorems
+
+AWKWARD = {
+    "good": "theorem good (p q : Prop) (hp : p) (hq : q) : p ∧ q := by sorry",
+    "false": "theorem wrong (p q : Prop) (hp : p) : q := by sorry",
+    "unreadable": "theorem unreadable (p : Prop : p := by sorry",
+    "unknown": "theorem unknown (x : Real) : x = x := by sorry",
+    "two": "theorem two (p : Prop) : p := by sorry\ntheorem two' : True := by sorry",
+    "twin": "theorem good (p : Prop) (hp : p) : p := by sorry",
+}
+
+
+@pytest.fixture(scope="module")
+def slots():
+    """Processes of one embedded server, for all evaluations here."""
+    with start_embedded(4) as servers:
+        yield LeanFleet(servers.addresses, config=STEPS_NOT_SECONDS).servers * 4
+
+
+@pytest.fixture(autouse=True)
+def shared_server(monkeypatch, slots):
+    monkeypatch.setattr(
+        eval_command, "open_fleet", lambda options, dist: Fleet(slots[: options.lean_processes], None, "", "nanolean")
+    )
+
+
+def evaluate(path, dataset, actors, *more):
+    """The results of an evaluation, by id, without times."""
+    words = ["--datasets", dataset, "--num-simulations", "4", "--lean-processes", str(actors), "--device-type", "cpu"]
+    assert prover_eval.main([*words, "--log-level", "error", "--output-dir", str(path), *map(str, more)]) == 0
+    return {record["theorem"]["id"]: {**record, "seconds": None} for record in read_jsonl(path / "results.jsonl")}
+
+
+@pytest.fixture
+def mixed(monkeypatch):
+    """Theorems that the network knows something of, and others, where it samples at random."""
+    monkeypatch.setitem(
+        sets.DATASETS, "mixed", lambda split, version=None: [*tiny_theorems("train")[:3], *list_theorems("valid")[:3]]
+    )
+
+
+def test_two_evaluations_with_one_seed_agree_in_everything_but_time(folder, mixed, tmp_path):
+    model = ["--model-path", folder / "sft", "--max-gen-tokens", 12]
+    alone = evaluate(tmp_path / "alone", "mixed", 1, *model)
+    crowd = evaluate(tmp_path / "crowd", "mixed", 4, *model)
+    assert alone == crowd
+    assert {record["outcome"] for record in alone.values()} == {"proven", "unproven"}
+
+
+def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(monkeypatch, tmp_path):
+    theorems = [Theorem(source, "awkward", name) for name, source in AWKWARD.items()]
+    monkeypatch.setitem(sets.DATASETS, "awkward", lambda split, version=None: theorems)
+    found = evaluate(tmp_path / "out", "awkward", 2, "--policy", "uniform")
+    outcomes = {name: record["outcome"] for name, record in found.items()}
+    errors = dict.fromkeys(("unreadable", "unknown", "two"), "error")
+    assert outcomes == {"good": "proven", "false": "unproven", **errors, "twin": "proven"}
+    assert all(found[name]["message"] for name in errors)
+    summary = read_json(tmp_path / "out" / "summary.json")
+    assert (summary["solved"], summary["failed"], summary["errors"]) == (2, 1, 3)
+    assert {file.name for file in (tmp_path / "out" / "proofs").iterdir()} == {"good.lean", "twin.lean"}
