@@ -3,7 +3,7 @@
 import psutil
 import torch
 
-CPU_SHARE, CUDA_SHARE = 0.4, 0.6
+CPU_SHARE, CUDA_SHARE = 0.15, 0.6
 """Of the memory that is free. The rest is for others: Lean on a CPU; activations, recordings and training on a GPU."""
 
 

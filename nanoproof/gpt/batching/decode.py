@@ -148,6 +148,7 @@ class _Grid:
         pool.bias_SQC.flatten(0, 1).index_put_((places_N, self._columns_N), pool.seen)
         # Padding has a place of its own behind those of the grid.
         self._grid_N = places_N.clamp(max=shape.slots * pool.size.places)
+        self._answers_N = places_N.clamp(max=shape.slots * pool.size.places - 1)
         bias_SQC = pool.bias_SQC[: shape.slots, :, : shape.columns]
         self._bias: dict[int, torch.Tensor] = {}
         if pool.windowed:
@@ -173,7 +174,7 @@ class _Grid:
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)
         y = torch.bmm(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
         y = y.view(slots, heads, places, size).transpose(1, 2).reshape(slots * places, heads, size)
-        return y.index_select(0, self._grid_N.clamp(max=slots * places - 1))
+        return y.index_select(0, self._answers_N)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class Decoding:
             place_N,
             time_N,
             parts.serial[part_N],
-            OnItsWay(torch.stack([tokens.double(), logprobs.double()])),
+            OnItsWay(torch.stack([tokens.float(), logprobs])),
             value_part_S,
             parts.serial[value_part_S],
             values,
@@ -127,7 +127,7 @@ class Decoding:
     def read(self, launched: Launched) -> StepResult:
         """Take over the tokens of a step; samples that ended leave."""
         parts = self.parts
-        tokens_N, logprobs_N = launched.result_2N.read()
+        tokens_N, logprobs_N = launched.result_2N.read()  # fp32 holds tokens exactly, up to 2^24
         part_N, place_N, time_N = launched.part_N, launched.place_N, launched.time_N
         counts = (parts.serial[part_N] == launched.serial_N) & parts.unread[part_N, place_N]
         if not counts.all():
