@@ -64,6 +64,7 @@ def _row(node: Node, parent: int, states: dict[str, int]) -> dict[str, Any]:
         "mass": round(node.prior_sum, 6),
         "expansions": node.expansions,
         "solved": node.solved,
+        "dead": node.dead,
     }
 
 
