@@ -45,6 +45,7 @@ PAGES = (
     "docs/training.md",
     "docs/benchmarks.md",
     "docs/search.md",
+    "docs/evaluation.md",
     "docs/inference.md",
 )
 """Pages whose commands are checked against the flags that exist."""
