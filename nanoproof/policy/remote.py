@@ -46,6 +46,7 @@ class _Client(HttpClient):
     denied = PolicyAccessDenied
     garbled = PolicyServerError
     late = PolicyTimeout
+    kept_connections = 1024
 
 
 class RemotePolicy:

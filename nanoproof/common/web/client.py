@@ -25,7 +25,6 @@ BUSY_STATUSES = (429, 502, 503, 504)
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 0.1
 _MAX_RETRY_AFTER_SECONDS = 30.0
-_KEPT_CONNECTIONS = 256
 
 
 class HttpClient:
@@ -40,6 +39,7 @@ class HttpClient:
     denied: type[Exception] = PermissionError
     garbled: type[Exception] = ValueError
     late: type[Exception] = TimeoutError
+    kept_connections = 256
 
     def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
         self.address = address
@@ -47,7 +47,7 @@ class HttpClient:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._pool = _Pool(address.host, address.port, maxsize=_KEPT_CONNECTIONS, retries=False)
+        self._pool = _Pool(address.host, address.port, maxsize=self.kept_connections, retries=False)
 
     def get(self, path: str, seconds: float, attempts: int = _ATTEMPTS) -> tuple[int, Any]:
         """GET a path: HTTP status and JSON body."""
