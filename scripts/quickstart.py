@@ -97,6 +97,9 @@ class Quickstart:
         words += ["--num-simulations", str(SIMULATIONS), "--seed", str(self.options.seed), *SAMPLING, *ACTORS]
         words += ["--max-theorems", str(THEOREMS), "--device-type", "cpu", "--output-dir", str(path)]
         words += ["--log-level", "warning"]
+        baseline = self.out / f"eval_solver_only_{split}"
+        if (baseline / "summary.json").exists():
+            words += ["--baseline", str(baseline)]
         self.command(f"evaluate {stage}", text, words, RANKS)
         return read_json(path / "summary.json")
 
