@@ -4,7 +4,8 @@
 
 Both grow the same tree in the same random world (checked); a run before the timed ones fills the world's tables, which
 the garbage collector is then told to leave alone. Times are processor times, and the two take turns, so that other work
-on the machine meets both. Printed besides: how the time of a simulation grows with the tree, and what a node takes.
+on the machine meets both. The more tactics a policy draws the wider the nodes, and the more the plain search adds up.
+Printed besides: how the time of a simulation grows with the tree, and what a node takes in memory and in a file.
 """
 
 import argparse
@@ -15,21 +16,25 @@ import platform
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
 from benchmarks.plain_search import plain_search
+from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import PresetName, SearchConfig
-from nanoproof.search.expand import SearchLog
+from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node, walk
 from nanoproof.search.search import search
+from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 PRESETS: tuple[PresetName, ...] = ("default", "alphaproof")
+SAMPLES = (6, 16, 32)
 HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
@@ -40,15 +45,16 @@ def seconds_of(run: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def world() -> tuple[RandomLean, RandomPolicy]:
-    """A world where no tactic closes a branch, so that no search ends early."""
-    return RandomLean(seed=1, num_states=1_000_000, close=0.0), RandomPolicy(seed=1)
+def world(samples: int) -> tuple[RandomLean, RandomPolicy]:
+    """A world where no tactic closes a branch, so that no search ends early; tactics are drawn from 64 or more."""
+    policy = RandomPolicy(seed=1, samples=samples, num_tactics=max(64, 16 * samples))
+    return RandomLean(seed=1, num_states=1_000_000, close=0.0), policy
 
 
-def compare(preset: PresetName, num_simulations: int, repeats: int) -> dict[str, Any]:
-    """Time both searches with the constants of `preset`."""
+def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int) -> dict[str, Any]:
+    """Time both searches with the constants of `preset` and a policy that draws `samples` tactics."""
     config = SearchConfig.preset(preset)
-    lean, policy = world()
+    lean, policy = world(samples)
 
     def ours() -> float:
         root = or_node(state(0))
@@ -65,20 +71,20 @@ def compare(preset: PresetName, num_simulations: int, repeats: int) -> dict[str,
     gc.unfreeze()
     rates = [num_simulations / statistics.median(column) for column in zip(*seconds, strict=True)]
     return {
-        "name": f"search ({preset} constants)",
+        "name": f"search ({preset} constants, {samples} samples of a state)",
         "ratio": round(rates[0] / rates[1], 2),
         "ours": round(rates[0]),
         "baseline": round(rates[1]),
         "unit": "simulations/s",
         "hardware": HARDWARE,
-        "details": {"num_simulations": num_simulations, "repeats": repeats, "samples_per_expansion": 6},
+        "details": {"num_simulations": num_simulations, "repeats": repeats},
     }
 
 
 def growth(preset: PresetName, trees: int = 40) -> dict[str, Any]:
     """Seconds of a simulation in trees of 20,000 nodes against trees of 100."""
     config = SearchConfig.preset(preset)
-    lean, policy = world()
+    lean, policy = world(6)
 
     def mean_seconds(low: int, high: int, tree: int) -> float:
         """Over the simulations that take a tree from `low` to `high` nodes; a first search fills the tables."""
@@ -137,9 +143,9 @@ class TargetPolicy:
     """Asks the policy of the random world about the target alone."""
 
     def __init__(self, policy: RandomPolicy) -> None:
-        self._policy = policy
+        self._policy = policy.again()
 
-    def suggest(self, state_text: str, seed: int = 0) -> Any:
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         return self._policy.suggest(state_text.splitlines()[-1])
 
 
@@ -153,43 +159,79 @@ def strings_of(root: Node) -> int:
     for node in walk(root):
         add(node.state, *node.key, node.tactic, *node.spellings, *node.known)
         for goal in node.branch.state.goals if node.branch is not None else ():
-            add(goal.type, goal.tag, goal.untagged_text, *(part for h in goal.hypotheses for part in vars(h).values()))
+            add(
+                goal.type,
+                goal.tag,
+                goal.untagged_text,
+                *(part for h in goal.hypotheses for part in (h.user_name, h.type)),
+            )
     return sum(getsizeof(text) for text in texts.values())
 
 
+def grown(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulations: int) -> tuple[Node, SearchLog]:
+    """A tree, and its log without what was refused."""
+    if isinstance(policy, RandomPolicy):
+        policy = policy.again()
+    root, log = or_node(state(0)), SearchLog()
+    search(root, policy, lean, config, num_simulations, log)
+    log.failed_tactics.clear()
+    return root, log
+
+
+def measured(grow: Callable[[], object]) -> int:
+    """Bytes that are still held after a call; what it returns counts."""
+    gc.collect()
+    tracemalloc.start()
+    result = grow()
+    gc.collect()
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del result
+    return held
+
+
+def without_texts(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored tree without the texts of its states and tactics."""
+    return {**stored, "states": [], "tactics": []}
+
+
 def memory(preset: PresetName, num_simulations: int) -> dict[str, Any]:
-    """Bytes of Python memory per node beside strings, with and without Lean's branch objects."""
+    """Bytes of Python memory per node beside strings, of the tree alone and with Lean's branches."""
     config = SearchConfig.preset(preset)
-    lean, policy = world()
-    taken = []
-    for runner, suggester in ((lean, policy), (FreshLean(lean), TargetPolicy(policy))):
-        for measured in (False, True):
-            policy.asked.clear()
-            root, log = or_node(FreshLean(lean)._fresh("S0") and state(0)), SearchLog()
-            if measured:
-                gc.collect()
-                tracemalloc.start()
-            search(root, suggester, runner, config, num_simulations, log)
-            if measured:
-                gc.collect()
-                log.failed_tactics.clear()
-                held = tracemalloc.get_traced_memory()[0]
-                tracemalloc.stop()
-        taken.append((held - (strings_of(root) if runner is not lean else 0)) / log.counts.nodes)
+    lean, policy = world(6)
+    root, log = grown(lean, policy, config, num_simulations)
+    alone = measured(lambda: grown(lean, policy, config, num_simulations)) / log.counts.nodes
+    fresh = FreshLean(lean)
+    kept: list[tuple[Node, SearchLog]] = []
+    held = measured(lambda: kept.append(grown(fresh, TargetPolicy(policy), config, num_simulations)))
+    [(root, log)] = kept
+    nodes = log.counts.nodes
+    beside = (held - strings_of(root)) / nodes
     return {
         "name": f"search, memory of a node beside its strings ({preset} constants)",
-        "ratio": round(1024 / taken[1], 2),
-        "ours": round(taken[1]),
+        "ratio": round(1024 / beside, 2),
+        "ours": round(beside),
         "baseline": 1024,
         "unit": "bytes",
         "hardware": HARDWARE,
         "details": {
-            "nodes": log.counts.nodes,
-            "without_branches": round(taken[0]),
-            "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / log.counts.nodes),
-            "with_strings": round(held / log.counts.nodes),
+            "nodes": nodes,
+            "without_branches": round(alone),
+            "with_strings": round(held / nodes),
+            "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / nodes),
+            "stored_bytes": round(len(json.dumps(tree_to_json(root))) / nodes),
+            "stored_bytes_beside_texts": round(len(json.dumps(without_texts(tree_to_json(root)))) / nodes),
         },
     }
+
+
+def measures(num_simulations: int, repeats: int) -> Iterator[Callable[[], dict[str, Any]]]:
+    """What is measured, in its order."""
+    for preset in PRESETS:
+        for samples in SAMPLES:
+            yield partial(compare, preset, samples, num_simulations, repeats)
+        yield partial(growth, preset)
+        yield partial(memory, preset, num_simulations)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -200,16 +242,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the results to this file")
     args = parser.parse_args(argv)
     results = []
-    for preset in PRESETS:
-        for measure in (
-            lambda: compare(preset, args.num_simulations, args.repeats),
-            lambda: growth(preset),
-            lambda: memory(preset, args.num_simulations),
-        ):
-            result = measure()
-            against = f"{result['ours']} against {result['baseline']} {result['unit']}, {result['ratio']}x"
-            print(f"{result['name']}: {against}  {result['details']}", flush=True)
-            results.append(result)
+    for measure in measures(args.num_simulations, args.repeats):
+        result = measure()
+        against = f"{result['ours']} against {result['baseline']} {result['unit']}, {result['ratio']}x"
+        print(f"{result['name']}: {against}  {result['details']}", flush=True)
+        results.append(result)
     if args.json is not None:
         args.json.write_text(json.dumps(results, indent=2) + "\n")
     return 0

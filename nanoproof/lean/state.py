@@ -14,7 +14,7 @@ _NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
 _HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """One local name of a goal; `value` is set for `let`-like names only."""
 

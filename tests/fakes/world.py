@@ -9,7 +9,11 @@ from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.state import Goal, ProofState
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 
-TACTICS = tuple("t" * length + str(number) for number in range(4) for length in (1, 3, 2))
+
+@cache
+def tactics_of(count: int) -> tuple[str, ...]:
+    """Names of `count` tactics, of three lengths."""
+    return tuple("t" * (1, 3, 2)[i % 3] + str(i // 3) for i in range(count))
 
 
 @cache
@@ -52,10 +56,10 @@ class RandomLean:
 
 
 class RandomPolicy:
-    """Draws 6 tactics with random log-probabilities and a value; the n-th call for a state has its own answer."""
+    """Draws tactics with random log-probabilities and a value; the n-th call for a state has its own answer."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, samples: int = 6, num_tactics: int = 12) -> None:
+        self.seed, self.samples, self.num_tactics = seed, samples, num_tactics
         self.asked: Counter[str] = Counter()
         self.answers: dict[tuple[str, int], Suggestion] = {}
 
@@ -68,12 +72,12 @@ class RandomPolicy:
         return answer
 
     def _draw(self, rng: random.Random) -> Suggestion:
-        drawn = Counter(rng.choices(TACTICS, k=6))
+        drawn = Counter(rng.choices(tactics_of(self.num_tactics), k=self.samples))
         logprobs = tuple(rng.uniform(-30, 0) for _ in drawn)
         return Suggestion(tuple(drawn), logprobs, tuple(drawn.values()), rng.uniform(1, 20))
 
     def again(self) -> "RandomPolicy":
         """The same policy, asked for the first time (answers that were drawn already are kept)."""
-        fresh = RandomPolicy(self.seed)
+        fresh = RandomPolicy(self.seed, self.samples, self.num_tactics)
         fresh.answers = self.answers
         return fresh
