@@ -112,11 +112,12 @@ def transformers_way(network: Network, load: Load, end_probability: float, sort_
 
 
 def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, list[Turn]]:
-    """Rounds in which every way answers the same prompts; a short one before does not count."""
+    """Rounds in which every way answers the same prompts. One before does not count: on a GPU steps are recorded in it."""
     rng = random.Random(1)
     turns: dict[str, list[Turn]] = {name: [] for name in ways}
+    on_gpu = network.model.device.type == "cuda"
     for way in ways.values():
-        way(random_prompts(load, network.tokenizer, rng, 2))
+        way(random_prompts(load, network.tokenizer, rng, load.per_round if on_gpu else 2))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.per_round)
         for name, way in ways.items():
@@ -145,7 +146,8 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
     model, vocabulary = network.model, network.tokenizer.eos + 1
     short = replace(load, max_new_tokens=1)
     reading, decoding, limits = [], [], []
-    engine.generate(random_prompts(load, network.tokenizer, rng, load.states), load.options, range(load.states))
+    for _ in range(3 if model.device.type == "cuda" else 1):  # steps are recorded when they come again
+        engine.generate(random_prompts(load, network.tokenizer, rng, load.states), load.options, range(load.states))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.states)
         lengths = [len(prompt) for prompt in prompts]
