@@ -112,7 +112,7 @@ def transformers_way(network: Network, load: Load, end_probability: float, sort_
 
 
 def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, list[Turn]]:
-    """Rounds in which every way answers the same prompts. One before does not count: on a GPU steps are recorded in it."""
+    """Rounds in which every way answers the same prompts; one before, in which a GPU records steps, does not count."""
     rng = random.Random(1)
     turns: dict[str, list[Turn]] = {name: [] for name in ways}
     on_gpu = network.model.device.type == "cuda"
