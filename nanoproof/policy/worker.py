@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from nanoproof.gpt.batching.request import Completion, EngineRequest
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.policy.errors import ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
+from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 
 POLL_SECONDS = 0.5
 """How often one that waits looks whether it was cancelled."""
@@ -97,7 +97,8 @@ class EngineWorker:
     ) -> Completion:
         """Wait for the answer until `deadline` (of `time.monotonic`), or until `cancelled()`, looked at twice a second.
 
-        Raises PolicyTimeout or PolicyCancelled (the question is withdrawn then), PolicyClosed, or ModelFailed.
+        Raises PolicyTimeout or PolicyCancelled (the question is withdrawn then), PolicyClosed, BadState if the engine
+        has no room for such a question at all, or ModelFailed.
         """
         while True:
             left = float("inf") if deadline is None else deadline - time.monotonic()
@@ -115,8 +116,8 @@ class EngineWorker:
             return question.completion
         error = question.error
         assert error is not None
-        if isinstance(error, PolicyClosed):
-            raise PolicyClosed(str(error))
+        if isinstance(error, (BadState, PolicyClosed)):
+            raise type(error)(str(error))  # one instance may be there for many
         raise ModelFailed(f"the model failed: {type(error).__name__}: {error}") from error
 
     def withdraw(self, question: Question) -> None:
@@ -220,6 +221,8 @@ class EngineWorker:
             try:
                 question.request = self._engine.submit(question.prompt, question.options, question.seed)
                 self._active[question.request] = question
+            except ValueError as error:
+                question.end(None, BadState(str(error)))
             except Exception as error:  # it concerns this question only
                 question.end(None, error)
         self._count(asked=len(arrived), withdrawn=len(withdrawn))

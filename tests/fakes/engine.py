@@ -15,7 +15,8 @@ class ScriptedEngine:
     """Answers every request after `steps` steps with `texts` (log-probability -1 each) and a value of two tactics.
 
     `gate` lets a step through while it is set; `entered` is released at the start of each step. `fail_step` is raised
-    by the next step, `fail_prompt` is the error of requests with that prompt. One thread at a time may drive it.
+    by the next step, `fail_cancel` by every cancellation; `fail_prompt` is the error of requests with that prompt, and
+    `room` what a request may take. One thread at a time may drive it.
     """
 
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[Text] = ("simp",), steps: int = 1) -> None:
@@ -29,6 +30,7 @@ class ScriptedEngine:
         self.fail_prompt: dict[tuple[int, ...], Exception] = {}
         self.submitted: list[EngineRequest] = []
         self.batches: list[int] = []
+        self.room = 10**9
         self.refreshed = 0
         self.cancelled = 0
         self.stats = EngineStats()
@@ -63,6 +65,8 @@ class ScriptedEngine:
         self.refreshed += 1
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
+        if len(prompt) * options.num_samples > self.room:
+            raise ValueError(f"{options.num_samples} samples need more memory than there is")
         request = EngineRequest(prompt, options, seed)
         self.submitted.append(request)
         self._left[request] = self.steps

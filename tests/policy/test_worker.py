@@ -10,7 +10,7 @@ import pytest
 from nanoproof.gpt.batching.request import Completion
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.errors import ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
+from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from nanoproof.policy.worker import EngineWorker, Question
 from tests.fakes.engine import ScriptedEngine
 
@@ -118,6 +118,14 @@ def test_the_error_of_a_request_reaches_only_who_asked(worker: EngineWorker, eng
     error = unlucky.outcome()
     assert isinstance(error, ModelFailed) and isinstance(error.__cause__, FloatingPointError)
     assert "not finite" in str(error)
+
+
+def test_a_question_that_never_fits_is_refused_by_itself(worker: EngineWorker, engine: ScriptedEngine) -> None:
+    engine.room = 3
+    asker = Asker(lambda: worker.answer(worker.ask([1, 2, 3], OPTIONS, 0)))
+    error = asker.outcome()
+    assert isinstance(error, BadState) and "more memory than there is" in str(error)
+    assert isinstance(asking(worker).outcome(), Completion)
 
 
 def test_a_failed_step_fails_who_waits_and_the_next_are_answered(worker: EngineWorker, engine: ScriptedEngine) -> None:
