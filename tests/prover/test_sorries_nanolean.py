@@ -1,4 +1,4 @@
-"""Files with sorries on the embedded prover: the example of the README, and proofs that go below their line."""
+"""The examples of README and docs/search.md on the embedded prover, and proofs that go below their line in files."""
 
 import re
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from nanoproof.prover.desk import Desk
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.sorries import SorryFiller
 from nanoproof.search.config import SearchConfig
+from scripts import draw_search
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -51,6 +52,17 @@ def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.
     assert not complete and "  | zero => omega\n" in filler.file.proved()
     times = re.compile(r"\d+\.\d s")
     assert times.sub("", capsys.readouterr().out) == times.sub("", found[2])
+
+
+def test_the_worked_example_of_the_search_is_true(session: LeanSession, tmp_path: Path) -> None:
+    start = session.start(draw_search.THEOREM)
+    draw_search.draw(session, start, tmp_path)
+    for picture in tmp_path.iterdir():
+        drawn = (README.parent / "docs" / "images" / picture.name).read_text(encoding="utf-8")
+        assert picture.read_text(encoding="utf-8") == drawn, "python -m scripts.draw_search draws them again"
+    page = (README.parent / "docs" / "search.md").read_text(encoding="utf-8")
+    told = [int(number) for number in re.findall(r"^\| [^|]+ \| (\d+) \|$", page, re.MULTILINE)]
+    assert told == [int(line.split()[-3]) for line in draw_search.compare(session, start)[1:]]
 
 
 NESTED = """\
