@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
 from nanoproof.common.run_dir import resolve_model_path
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 class ModelOptions:
     """Model."""
 
-    model_path: str = opt(help="Checkpoint, or a run whose latest one is served.")
+    model_path: str | None = opt(None, "Checkpoint, or a run whose latest one is served; needed.")
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
     threads: int | None = opt(
         None, "CPU threads that compute (none: half of the cores, the others are for Lean).", min=1
@@ -33,6 +33,7 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         validate(self, "model")
+        check(self.model_path is not None, "give --model-path: the model that is to be served")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     listener = bind(options)
     on_signals(interrupt)
     dist = init_distributed(chosen.device_type)
-    path = resolve_model_path(chosen.model_path)
+    path = resolve_model_path(chosen.model_path or "")
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     about = {"path": str(path), "step": manifest.get("step"), "parameters": model.num_parameters()}
     with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:

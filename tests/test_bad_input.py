@@ -114,7 +114,15 @@ def test_a_busy_port_of_the_dashboard(tmp_path, refused):
 
 
 @pytest.mark.parametrize(
-    "command", ["nanoproof.sft", "nanoproof.rl", "nanoproof.lean.server", "scripts.prover_eval", "scripts.prove"]
+    "command",
+    [
+        "nanoproof.sft",
+        "nanoproof.rl",
+        "nanoproof.inference",
+        "nanoproof.lean.server",
+        "scripts.prover_eval",
+        "scripts.prove",
+    ],
 )
 def test_an_unknown_flag(tmp_path, command, refused):
     assert "--no-such-flag" in refused(command, "--no-such-flag", home=tmp_path)
@@ -128,6 +136,10 @@ def test_an_unknown_flag(tmp_path, command, refused):
         (("nanoproof.rl", "--model-path", "x", "--search-gamma", "2"), "search.gamma must be <= 1"),
         (("nanoproof.rl", "--model-path", "x", "--eval-every", "soon"), "--eval-every must look like"),
         (("nanoproof.rl",), "give either --model-path"),
+        (("nanoproof.inference",), "give --model-path"),
+        (("nanoproof.inference", "--model-path", "x", "--max-states", "9999"), "max_states must be <= max_open_states"),
+        (("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"), "engine.max_rows must be >= 1, got 0"),
+        (("nanoproof.inference", "--model-path", "x", "--port", "0"), "x"),
         (("nanoproof.rl", "--model-path", "x", "--datasets", "other"), "unknown data set other"),
         (("scripts.prover_eval",), "--policy model needs --model-path"),
     ],
