@@ -61,9 +61,11 @@ class Engine:
         limits: EngineLimits | None = None,
         *,
         recorder: Recorder | None = None,
+        kernel: Kernel | None = None,
         read_late: bool | None = None,
     ) -> None:
-        """`recorder` and `read_late` (a step is launched before the last one is read) are what suits the device.
+        """What suits the device: `recorder`, `kernel` (which reads prompts), and `read_late` (a step is launched before
+        the last one is read).
 
         Raises ValueError if CUDA graphs are asked for on another device.
         """
@@ -90,7 +92,7 @@ class Engine:
         self._no_flash = missing_for_flash(model.device, model.compute_dtype)
         if model.config.head_dim % 8 or model.config.head_dim > 256:
             self._no_flash = f"flash kernels want heads of a multiple of 8 up to 256, not {model.config.head_dim}"
-        self._kernel: Kernel | None = None if self._no_flash else flash_kernel()
+        self._kernel = kernel if kernel is not None or self._no_flash else flash_kernel()
         budget, self._budget_reason = cache_budget(model.device, self.limits.cache_mbytes)
         kept = int(self.limits.reuse_share * budget)
         self._budget, self._prefixes = budget, Prefixes(kept, whole_only=model.config.prefix_lm)

@@ -17,6 +17,7 @@ from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
+from tests.gpt.attention_layouts import slow_kernel
 from tests.gpt.conftest import make_model
 
 OPTIONS = SamplingOptions(num_samples=4, max_new_tokens=8, first_token_cap=2)
@@ -188,6 +189,21 @@ def test_of_a_prompt_that_begins_like_one_that_was_read_the_rest_is_read(tokeniz
     alone = Engine(net, tokenizer).generate([other], OPTIONS, [2])[0]
     assert texts(answer) == texts(alone)
     assert answer.value_distribution == pytest.approx(alone.value_distribution, abs=1e-6)
+
+
+@pytest.mark.parametrize("prefix_lm", [False, True])
+@pytest.mark.parametrize("window_pattern", ["L", "SL"])
+def test_prompts_read_by_a_flash_kernel_are_answered_alike(
+    tokenizer: Tokenizer, prefix_lm: bool, window_pattern: str
+) -> None:
+    net = lively(tokenizer, window_pattern=window_pattern, prefix_lm=prefix_lm, num_kv_heads=1)
+    prompts = some_prompts(tokenizer, random.Random(4), 12, longest=100)
+    engines = Engine(net, tokenizer), Engine(net, tokenizer, EngineLimits(max_rows=12), kernel=slow_kernel)
+    expected, answers = (engine.generate(prompts, OPTIONS, list(range(12))) for engine in engines)
+    assert prefix_lm or engines[1].stats.reused_tokens > 0
+    for answer, other in zip(answers, expected, strict=True):
+        assert texts(answer) == texts(other)
+        assert answer.value_distribution == pytest.approx(other.value_distribution, abs=1e-5)
 
 
 def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: Tokenizer) -> None:
