@@ -1,0 +1,630 @@
+"""The answers of the monitor's API, as types; `python -m nanoproof.monitor.typescript` makes those of the page of them.
+
+Times are seconds since the epoch, durations seconds, sizes bytes. Every list is bounded; long ones come in pages.
+"""
+
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
+
+Outcome = Literal["proven", "disproven", "unproven", "error"]
+Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+TheoremSort = Literal[
+    "id", "dataset", "outcome", "attempts", "proven", "budget", "simulations", "seconds", "tactics", "first", "last"
+]
+Order = Literal["asc", "desc"]
+StreamKind = Literal["hello", "status", "metrics", "event", "attempt", "log", "reset"]
+
+
+class ApiError(TypedDict):
+    """What every answer with a status from 400 on holds."""
+
+    error: str
+
+
+class Page(TypedDict, Generic[T]):
+    """A part of a list; pages count from 1."""
+
+    items: list[T]
+    total: int
+    page: int
+    size: int
+
+
+# -- the run -----------------------------------------------------------------------------------------------------
+
+
+class Indexing(TypedDict):
+    """How much of the attempt logs has been read."""
+
+    done: bool
+    bytes: int
+    total_bytes: int
+
+
+class RunInfo(TypedDict):
+    """/api/run: what the run is, and what it has to show."""
+
+    name: str
+    exists: bool
+    live: bool
+    time: float
+    server: str
+    """Another text after the monitor was started anew."""
+    ranks: list[int]
+    datasets: list[str]
+    args: dict[str, Any]
+    meta: dict[str, Any]
+    indexing: Indexing
+    has: dict[str, bool]
+    """Which of attempts, trees, timeline, samples, train_samples, evaluations, logs there are."""
+
+
+class Gpu(TypedDict):
+    """One device of a rank."""
+
+    name: str
+    utilization: NotRequired[float | None]
+    """0 to 1."""
+    memory: NotRequired[float | None]
+    memory_total: NotRequired[float | None]
+
+
+class RankStatus(TypedDict):
+    """What a rank is doing, of its status file."""
+
+    rank: int
+    live: bool
+    age: float
+    phase: str
+    step: int | None
+    pid: int | None
+    memory: float | None
+    """Resident memory of the process."""
+    gpu: Gpu | None
+    actors: dict[str, int]
+    """How many actors are in each state."""
+
+
+class LeanServer(TypedDict):
+    """A Lean server, and what the run's actors see of it."""
+
+    address: str
+    state: str
+    """ok, slow, or gone."""
+    actors: int
+    errors: int
+
+
+class Event(TypedDict):
+    """Something that happened."""
+
+    time: float
+    kind: str
+    rank: int
+    text: str
+    """It in one line."""
+    fields: dict[str, Any]
+
+
+class EvaluationPoint(TypedDict):
+    """The score of one evaluation, with its 95% interval."""
+
+    name: str
+    step: int | None
+    time: float | None
+    solved: int
+    total: int
+    low: float
+    high: float
+    simulations: int
+
+
+class Benchmark(TypedDict):
+    """The scores on one benchmark, by step."""
+
+    dataset: str
+    split: str
+    points: list[EvaluationPoint]
+
+
+class Best(TypedDict):
+    """The best checkpoint so far."""
+
+    step: int
+    solved: int
+
+
+class Overview(TypedDict):
+    """/api/overview: the run at a glance."""
+
+    run: str
+    time: float
+    live: bool
+    phase: str
+    step: int | None
+    num_steps: int | None
+    elapsed: float | None
+    remaining: float | None
+    """Expected time to the last step, of how fast the newest steps were."""
+    collected: int | None
+    collect_transitions: int | None
+    attempts: int
+    proofs: int
+    disproofs: int
+    errors: int
+    theorems: int | None
+    theorems_proven: int | None
+    proofs_per_hour: float | None
+    """Of the last hour, or of as much as there is."""
+    replay: int | None
+    negative: int | None
+    metrics: dict[str, float | None]
+    """The newest value of each."""
+    previous: dict[str, float | None]
+    """The value before it."""
+    ranks: list[RankStatus]
+    servers: list[LeanServer]
+    benchmarks: list[Benchmark]
+    best: Best | None
+    checkpoints: list[int]
+    events: list[Event]
+    """The newest, last one first."""
+
+
+class Series(TypedDict):
+    """/api/series: metrics by step, in columns. Where steps were put together: mean, lowest and highest value."""
+
+    names: list[str]
+    """All that could be asked for."""
+    steps: list[int]
+    times: list[float | None]
+    values: dict[str, list[float | None]]
+    low: dict[str, list[float | None]]
+    high: dict[str, list[float | None]]
+    total: int
+    thinned: bool
+
+
+# -- actors and time ---------------------------------------------------------------------------------------------
+
+
+class Actor(TypedDict):
+    """One thread."""
+
+    actor: int
+    state: str
+    """model, lean, idle, or error."""
+    theorem: str
+    simulations: int
+    budget: int | None
+    server: str
+    state_seconds: float | None
+    """How long it has been in its state."""
+    seconds: dict[str, float]
+    """Spent in each state so far."""
+
+
+class RankActors(TypedDict):
+    """The actors of one rank."""
+
+    rank: int
+    live: bool
+    age: float
+    phase: str
+    actors: list[Actor]
+    total: int
+
+
+class Actors(TypedDict):
+    """/api/actors"""
+
+    time: float
+    ranks: list[RankActors]
+
+
+class Lane(TypedDict):
+    """What one actor, or one rank's model or phases, did when. Spans are [start, end, state]."""
+
+    rank: int
+    kind: Literal["actor", "model", "phase"]
+    name: str
+    spans: list[tuple[float, float, str]]
+
+
+class Batches(TypedDict):
+    """Batches of the model, in columns."""
+
+    rank: int
+    start: list[float]
+    seconds: list[float]
+    rows: list[int]
+    states: list[int]
+    queue: list[int]
+
+
+class Timeline(TypedDict):
+    """/api/timeline: spans within [start, end] of a run that has them within [first, last]."""
+
+    start: float
+    end: float
+    first: float | None
+    last: float | None
+    lanes: list[Lane]
+    batches: list[Batches]
+    shares: dict[str, float]
+    """Which part of the actors' time went where, in all that is shown."""
+    merged: bool
+    """Whether short spans were put together, for there are too many."""
+
+
+class TraceEvent(TypedDict):
+    """An event of Chrome's trace format."""
+
+    name: str
+    ph: str
+    pid: int
+    tid: int
+    ts: NotRequired[float]
+    dur: NotRequired[float]
+    args: NotRequired[dict[str, Any]]
+
+
+class Trace(TypedDict):
+    """/api/trace: for chrome://tracing and Perfetto."""
+
+    traceEvents: list[TraceEvent]
+    displayTimeUnit: str
+
+
+# -- theorems and attempts ---------------------------------------------------------------------------------------
+
+
+class TheoremRow(TypedDict):
+    """A theorem that was tried."""
+
+    dataset: str
+    id: str
+    outcome: Outcome
+    """The best so far: proven, else disproven, else of the last attempt."""
+    attempts: int
+    proven: int
+    disproven: int
+    errors: int
+    budget: int
+    """Of the last attempt."""
+    simulations: int
+    seconds: float
+    tactics: int | None
+    """Steps of the shortest proof."""
+    first_proven: int | None
+    """Step of the first proof."""
+    last_step: int
+    last_time: float | None
+
+
+class Theorems(Page[TheoremRow]):
+    """/api/theorems"""
+
+    datasets: dict[str, int]
+    outcomes: dict[str, int]
+    """How many theorems there are of each, before filters."""
+
+
+class AttemptRow(TypedDict):
+    """An attempt in short; `rank`, `step` and `seq` are its name."""
+
+    rank: int
+    step: int
+    seq: int
+    dataset: str
+    id: str
+    outcome: Outcome
+    disproving: bool
+    simulations: int
+    budget: int
+    tactics: int
+    seconds: float
+    time: float | None
+    tree: bool
+    """Whether its search tree was kept."""
+
+
+class Transition(TypedDict):
+    """One step of a proof; `depth` counts the tactics still needed, this one too."""
+
+    state: str
+    tactic: str
+    depth: int
+
+
+class FailedTactic(TypedDict):
+    """A tactic that Lean refused."""
+
+    state: str
+    tactic: str
+
+
+class Attempt(AttemptRow):
+    """/api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree."""
+
+    statement: str
+    proof: str
+    source: str
+    message: str
+    stop_reason: str
+    policy: str
+    seed: int
+    counts: dict[str, int]
+    phases: dict[str, float]
+    """Seconds of each phase."""
+    check: dict[str, Any] | None
+    transitions: list[Transition]
+    total_transitions: int
+    failed_tactics: list[FailedTactic]
+    total_failed_tactics: int
+
+
+class Theorem(TypedDict):
+    """/api/theorem: its history, and its best attempt."""
+
+    theorem: TheoremRow
+    best: Attempt | None
+    """The shortest proof, else the last attempt."""
+    history: list[AttemptRow]
+    """The newest attempts, last one first."""
+    total: int
+
+
+class SearchTree(TypedDict):
+    """A search tree in columns, one entry per node, parents before children, as `search/tree_json.py` describes it."""
+
+    kind: str
+    solved: str
+    parent: list[int]
+    tactic: list[int]
+    prior: list[float]
+    logprob: list[float]
+    visits: list[int]
+    value_sum: list[float]
+    expansions: list[int]
+    state: list[int]
+    finisher: list[int]
+    dead: list[int]
+    states: list[str]
+    tactics: list[str]
+
+
+class TreeAnswer(TypedDict):
+    """/api/attempts/<rank>/<step>/<seq>/tree"""
+
+    attempt: AttemptRow
+    nodes: int
+    """Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have."""
+    tree: SearchTree
+
+
+# -- the model ---------------------------------------------------------------------------------------------------
+
+
+class SampledTactic(TypedDict):
+    """A tactic that the model sampled, and what became of it."""
+
+    tactic: str
+    logprob: float
+    count: int
+    outcome: str
+    """applied, solved, rejected, timeout, cycle, or untried."""
+    message: str
+
+
+class Sample(TypedDict):
+    """A state, and what the model made of it."""
+
+    rank: int
+    step: int
+    time: float | None
+    dataset: str
+    id: str
+    state: str
+    tactics: list[SampledTactic]
+    dropped: int
+    value: float | None
+    """Expected number of tactics still needed."""
+    distribution: list[float]
+    """Probabilities of 1, 2, ... tactics."""
+    depth: int | None
+    """The true number, where a proof was found through this state."""
+
+
+class TrainSample(TypedDict):
+    """An example that was trained on, with the loss of each token (null where none was asked for)."""
+
+    step: int
+    time: float | None
+    kind: str
+    """sft, replay, or negative."""
+    tokens: list[str]
+    losses: list[float | None]
+    loss: float | None
+
+
+class CalibrationBin(TypedDict):
+    """States whose value was between `low` and `high`: how far they really were from a proof."""
+
+    low: float
+    high: float
+    count: int
+    predicted: float
+    actual: float
+    deviation: float
+    """Standard deviation of the true number."""
+
+
+class Calibration(TypedDict):
+    """/api/calibration: values against what is known from proofs."""
+
+    bins: list[CalibrationBin]
+    count: int
+    mean_error: float | None
+    mean_absolute_error: float | None
+    correlation: float | None
+    first_step: int | None
+    last_step: int | None
+
+
+# -- evaluations -------------------------------------------------------------------------------------------------
+
+
+class EvaluationRow(TypedDict):
+    """An evaluation; `done` of `total` theorems if it is not over."""
+
+    name: str
+    dataset: str
+    split: str
+    step: int | None
+    time: float | None
+    over: bool
+    done: int
+    total: int
+    solved: int
+    low: float
+    high: float
+    failed: int
+    errors: int
+    simulations: int
+    tactic_samples: int | None
+    seconds: float | None
+    solved_at: dict[str, int]
+    baseline: dict[str, int] | None
+    """Solved within so many simulations by solver tactics alone, where that was measured too."""
+
+
+class Evaluations(Page[EvaluationRow]):
+    """/api/evaluations: the newest first."""
+
+    benchmarks: list[str]
+
+
+class EvaluationResult(TypedDict):
+    """A theorem of an evaluation; `index` is its line in results.jsonl."""
+
+    index: int
+    dataset: str
+    id: str
+    outcome: Outcome
+    simulations: int
+    tactics: int
+    seconds: float
+    message: str
+
+
+class Evaluation(TypedDict):
+    """/api/evaluations/<name>"""
+
+    evaluation: EvaluationRow
+    settings: dict[str, Any]
+    outcomes: dict[str, int]
+    results: Page[EvaluationResult]
+
+
+class EvaluatedTheorem(TypedDict):
+    """/api/evaluations/<name>/results/<index>: one result in full."""
+
+    result: EvaluationResult
+    statement: str
+    proof: str
+    source: str
+    stop_reason: str
+    transitions: list[Transition]
+    counts: dict[str, int]
+    phases: dict[str, float]
+
+
+class EvaluationDiff(TypedDict):
+    """/api/evaluations/diff: two evaluations of the same theorems."""
+
+    a: EvaluationRow
+    b: EvaluationRow
+    total: int
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    p: float
+    """McNemar's exact test: how likely so uneven a result were if both were equally good."""
+    difference: float
+    low: float
+    high: float
+    gained: list[str]
+    lost: list[str]
+    errors: list[str]
+    settings: dict[str, list[Any]]
+    """What else differs: the values of a and b."""
+
+
+# -- logs and live updates ---------------------------------------------------------------------------------------
+
+
+class LogLine(TypedDict):
+    """A record of a log; lines that follow it, as those of a traceback, are part of its message."""
+
+    rank: int
+    time: str
+    """Time of day."""
+    level: Level
+    logger: str
+    message: str
+
+
+class Logs(TypedDict):
+    """/api/logs: records, oldest first. `after=next` gives those that follow, `before=previous` those before."""
+
+    items: list[LogLine]
+    next: str
+    previous: str | None
+    """None at the beginning of the logs."""
+
+
+class Hello(TypedDict):
+    """The first message of /api/stream; after a change of `server` everything is to be asked for anew."""
+
+    server: str
+    run: str
+
+
+class StatusMessage(TypedDict):
+    """Once a second while something changes."""
+
+    overview: Overview
+    actors: Actors
+
+
+class MetricsMessage(TypedDict):
+    """New steps."""
+
+    items: list[dict[str, float | int | None]]
+
+
+class EventMessage(TypedDict):
+    """New events."""
+
+    items: list[Event]
+
+
+class AttemptMessage(TypedDict):
+    """New attempts."""
+
+    items: list[AttemptRow]
+
+
+class LogMessage(TypedDict):
+    """New records of the logs."""
+
+    items: list[LogLine]
+
+
+class Reset(TypedDict):
+    """Too much was missed to be told: ask anew."""
+
+    reason: str

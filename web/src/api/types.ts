@@ -1,0 +1,570 @@
+// Made by `python -m nanoproof.monitor.typescript` from nanoproof/monitor/schema.py; do not edit.
+
+export type Outcome = "proven" | "disproven" | "unproven" | "error";
+
+export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
+
+export type TheoremSort = "id" | "dataset" | "outcome" | "attempts" | "proven" | "budget" | "simulations" | "seconds" | "tactics" | "first" | "last";
+
+export type Order = "asc" | "desc";
+
+export type StreamKind = "hello" | "status" | "metrics" | "event" | "attempt" | "log" | "reset";
+
+/** What every answer with a status from 400 on holds. */
+export interface ApiError {
+  error: string;
+}
+
+/** A part of a list; pages count from 1. */
+export interface Page<T> {
+  items: T[];
+  total: number;
+  page: number;
+  size: number;
+}
+
+/** How much of the attempt logs has been read. */
+export interface Indexing {
+  done: boolean;
+  bytes: number;
+  total_bytes: number;
+}
+
+/** /api/run: what the run is, and what it has to show. */
+export interface RunInfo {
+  name: string;
+  exists: boolean;
+  live: boolean;
+  time: number;
+  /** Another text after the monitor was started anew. */
+  server: string;
+  ranks: number[];
+  datasets: string[];
+  args: Record<string, unknown>;
+  meta: Record<string, unknown>;
+  indexing: Indexing;
+  /** Which of attempts, trees, timeline, samples, train_samples, evaluations, logs there are. */
+  has: Record<string, boolean>;
+}
+
+/** One device of a rank. */
+export interface Gpu {
+  name: string;
+  /** 0 to 1. */
+  utilization?: number | null;
+  memory?: number | null;
+  memory_total?: number | null;
+}
+
+/** What a rank is doing, of its status file. */
+export interface RankStatus {
+  rank: number;
+  live: boolean;
+  age: number;
+  phase: string;
+  step: number | null;
+  pid: number | null;
+  /** Resident memory of the process. */
+  memory: number | null;
+  gpu: Gpu | null;
+  /** How many actors are in each state. */
+  actors: Record<string, number>;
+}
+
+/** A Lean server, and what the run's actors see of it. */
+export interface LeanServer {
+  address: string;
+  /** ok, slow, or gone. */
+  state: string;
+  actors: number;
+  errors: number;
+}
+
+/** Something that happened. */
+export interface Event {
+  time: number;
+  kind: string;
+  rank: number;
+  /** It in one line. */
+  text: string;
+  fields: Record<string, unknown>;
+}
+
+/** The score of one evaluation, with its 95% interval. */
+export interface EvaluationPoint {
+  name: string;
+  step: number | null;
+  time: number | null;
+  solved: number;
+  total: number;
+  low: number;
+  high: number;
+  simulations: number;
+}
+
+/** The scores on one benchmark, by step. */
+export interface Benchmark {
+  dataset: string;
+  split: string;
+  points: EvaluationPoint[];
+}
+
+/** The best checkpoint so far. */
+export interface Best {
+  step: number;
+  solved: number;
+}
+
+/** /api/overview: the run at a glance. */
+export interface Overview {
+  run: string;
+  time: number;
+  live: boolean;
+  phase: string;
+  step: number | null;
+  num_steps: number | null;
+  elapsed: number | null;
+  /** Expected time to the last step, of how fast the newest steps were. */
+  remaining: number | null;
+  collected: number | null;
+  collect_transitions: number | null;
+  attempts: number;
+  proofs: number;
+  disproofs: number;
+  errors: number;
+  theorems: number | null;
+  theorems_proven: number | null;
+  /** Of the last hour, or of as much as there is. */
+  proofs_per_hour: number | null;
+  replay: number | null;
+  negative: number | null;
+  /** The newest value of each. */
+  metrics: Record<string, number | null>;
+  /** The value before it. */
+  previous: Record<string, number | null>;
+  ranks: RankStatus[];
+  servers: LeanServer[];
+  benchmarks: Benchmark[];
+  best: Best | null;
+  checkpoints: number[];
+  /** The newest, last one first. */
+  events: Event[];
+}
+
+/** /api/series: metrics by step, in columns. Where steps were put together: mean, lowest and highest value. */
+export interface Series {
+  /** All that could be asked for. */
+  names: string[];
+  steps: number[];
+  times: (number | null)[];
+  values: Record<string, (number | null)[]>;
+  low: Record<string, (number | null)[]>;
+  high: Record<string, (number | null)[]>;
+  total: number;
+  thinned: boolean;
+}
+
+/** One thread. */
+export interface Actor {
+  actor: number;
+  /** model, lean, idle, or error. */
+  state: string;
+  theorem: string;
+  simulations: number;
+  budget: number | null;
+  server: string;
+  /** How long it has been in its state. */
+  state_seconds: number | null;
+  /** Spent in each state so far. */
+  seconds: Record<string, number>;
+}
+
+/** The actors of one rank. */
+export interface RankActors {
+  rank: number;
+  live: boolean;
+  age: number;
+  phase: string;
+  actors: Actor[];
+  total: number;
+}
+
+/** /api/actors */
+export interface Actors {
+  time: number;
+  ranks: RankActors[];
+}
+
+/** What one actor, or one rank's model or phases, did when. Spans are [start, end, state]. */
+export interface Lane {
+  rank: number;
+  kind: "actor" | "model" | "phase";
+  name: string;
+  spans: [number, number, string][];
+}
+
+/** Batches of the model, in columns. */
+export interface Batches {
+  rank: number;
+  start: number[];
+  seconds: number[];
+  rows: number[];
+  states: number[];
+  queue: number[];
+}
+
+/** /api/timeline: spans within [start, end] of a run that has them within [first, last]. */
+export interface Timeline {
+  start: number;
+  end: number;
+  first: number | null;
+  last: number | null;
+  lanes: Lane[];
+  batches: Batches[];
+  /** Which part of the actors' time went where, in all that is shown. */
+  shares: Record<string, number>;
+  /** Whether short spans were put together, for there are too many. */
+  merged: boolean;
+}
+
+/** An event of Chrome's trace format. */
+export interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  ts?: number;
+  dur?: number;
+  args?: Record<string, unknown>;
+}
+
+/** /api/trace: for chrome://tracing and Perfetto. */
+export interface Trace {
+  traceEvents: TraceEvent[];
+  displayTimeUnit: string;
+}
+
+/** A theorem that was tried. */
+export interface TheoremRow {
+  dataset: string;
+  id: string;
+  /** The best so far: proven, else disproven, else of the last attempt. */
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  attempts: number;
+  proven: number;
+  disproven: number;
+  errors: number;
+  /** Of the last attempt. */
+  budget: number;
+  simulations: number;
+  seconds: number;
+  /** Steps of the shortest proof. */
+  tactics: number | null;
+  /** Step of the first proof. */
+  first_proven: number | null;
+  last_step: number;
+  last_time: number | null;
+}
+
+/** /api/theorems */
+export interface Theorems extends Page<TheoremRow> {
+  datasets: Record<string, number>;
+  /** How many theorems there are of each, before filters. */
+  outcomes: Record<string, number>;
+}
+
+/** An attempt in short; `rank`, `step` and `seq` are its name. */
+export interface AttemptRow {
+  rank: number;
+  step: number;
+  seq: number;
+  dataset: string;
+  id: string;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  disproving: boolean;
+  simulations: number;
+  budget: number;
+  tactics: number;
+  seconds: number;
+  time: number | null;
+  /** Whether its search tree was kept. */
+  tree: boolean;
+}
+
+/** One step of a proof; `depth` counts the tactics still needed, this one too. */
+export interface Transition {
+  state: string;
+  tactic: string;
+  depth: number;
+}
+
+/** A tactic that Lean refused. */
+export interface FailedTactic {
+  state: string;
+  tactic: string;
+}
+
+/** /api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree. */
+export interface Attempt {
+  rank: number;
+  step: number;
+  seq: number;
+  dataset: string;
+  id: string;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  disproving: boolean;
+  simulations: number;
+  budget: number;
+  tactics: number;
+  seconds: number;
+  time: number | null;
+  tree: boolean;
+  statement: string;
+  proof: string;
+  source: string;
+  message: string;
+  stop_reason: string;
+  policy: string;
+  seed: number;
+  counts: Record<string, number>;
+  /** Seconds of each phase. */
+  phases: Record<string, number>;
+  check: Record<string, unknown> | null;
+  transitions: Transition[];
+  total_transitions: number;
+  failed_tactics: FailedTactic[];
+  total_failed_tactics: number;
+}
+
+/** /api/theorem: its history, and its best attempt. */
+export interface Theorem {
+  theorem: TheoremRow;
+  /** The shortest proof, else the last attempt. */
+  best: Attempt | null;
+  /** The newest attempts, last one first. */
+  history: AttemptRow[];
+  total: number;
+}
+
+/** A search tree in columns, one entry per node, parents before children, as `search/tree_json.py` describes it. */
+export interface SearchTree {
+  kind: string;
+  solved: string;
+  parent: number[];
+  tactic: number[];
+  prior: number[];
+  logprob: number[];
+  visits: number[];
+  value_sum: number[];
+  expansions: number[];
+  state: number[];
+  finisher: number[];
+  dead: number[];
+  states: string[];
+  tactics: string[];
+}
+
+/** /api/attempts/<rank>/<step>/<seq>/tree */
+export interface TreeAnswer {
+  attempt: AttemptRow;
+  /** Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have. */
+  nodes: number;
+  tree: SearchTree;
+}
+
+/** A tactic that the model sampled, and what became of it. */
+export interface SampledTactic {
+  tactic: string;
+  logprob: number;
+  count: number;
+  /** applied, solved, rejected, timeout, cycle, or untried. */
+  outcome: string;
+  message: string;
+}
+
+/** A state, and what the model made of it. */
+export interface Sample {
+  rank: number;
+  step: number;
+  time: number | null;
+  dataset: string;
+  id: string;
+  state: string;
+  tactics: SampledTactic[];
+  dropped: number;
+  /** Expected number of tactics still needed. */
+  value: number | null;
+  /** Probabilities of 1, 2, ... tactics. */
+  distribution: number[];
+  /** The true number, where a proof was found through this state. */
+  depth: number | null;
+}
+
+/** An example that was trained on, with the loss of each token (null where none was asked for). */
+export interface TrainSample {
+  step: number;
+  time: number | null;
+  /** sft, replay, or negative. */
+  kind: string;
+  tokens: string[];
+  losses: (number | null)[];
+  loss: number | null;
+}
+
+/** States whose value was between `low` and `high`: how far they really were from a proof. */
+export interface CalibrationBin {
+  low: number;
+  high: number;
+  count: number;
+  predicted: number;
+  actual: number;
+  /** Standard deviation of the true number. */
+  deviation: number;
+}
+
+/** /api/calibration: values against what is known from proofs. */
+export interface Calibration {
+  bins: CalibrationBin[];
+  count: number;
+  mean_error: number | null;
+  mean_absolute_error: number | null;
+  correlation: number | null;
+  first_step: number | null;
+  last_step: number | null;
+}
+
+/** An evaluation; `done` of `total` theorems if it is not over. */
+export interface EvaluationRow {
+  name: string;
+  dataset: string;
+  split: string;
+  step: number | null;
+  time: number | null;
+  over: boolean;
+  done: number;
+  total: number;
+  solved: number;
+  low: number;
+  high: number;
+  failed: number;
+  errors: number;
+  simulations: number;
+  tactic_samples: number | null;
+  seconds: number | null;
+  solved_at: Record<string, number>;
+  /** Solved within so many simulations by solver tactics alone, where that was measured too. */
+  baseline: Record<string, number> | null;
+}
+
+/** /api/evaluations: the newest first. */
+export interface Evaluations extends Page<EvaluationRow> {
+  benchmarks: string[];
+}
+
+/** A theorem of an evaluation; `index` is its line in results.jsonl. */
+export interface EvaluationResult {
+  index: number;
+  dataset: string;
+  id: string;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  simulations: number;
+  tactics: number;
+  seconds: number;
+  message: string;
+}
+
+/** /api/evaluations/<name> */
+export interface Evaluation {
+  evaluation: EvaluationRow;
+  settings: Record<string, unknown>;
+  outcomes: Record<string, number>;
+  results: Page<EvaluationResult>;
+}
+
+/** /api/evaluations/<name>/results/<index>: one result in full. */
+export interface EvaluatedTheorem {
+  result: EvaluationResult;
+  statement: string;
+  proof: string;
+  source: string;
+  stop_reason: string;
+  transitions: Transition[];
+  counts: Record<string, number>;
+  phases: Record<string, number>;
+}
+
+/** /api/evaluations/diff: two evaluations of the same theorems. */
+export interface EvaluationDiff {
+  a: EvaluationRow;
+  b: EvaluationRow;
+  total: number;
+  both: number;
+  only_a: number;
+  only_b: number;
+  neither: number;
+  /** McNemar's exact test: how likely so uneven a result were if both were equally good. */
+  p: number;
+  difference: number;
+  low: number;
+  high: number;
+  gained: string[];
+  lost: string[];
+  errors: string[];
+  /** What else differs: the values of a and b. */
+  settings: Record<string, unknown[]>;
+}
+
+/** A record of a log; lines that follow it, as those of a traceback, are part of its message. */
+export interface LogLine {
+  rank: number;
+  /** Time of day. */
+  time: string;
+  level: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
+  logger: string;
+  message: string;
+}
+
+/** /api/logs: records, oldest first. `after=next` gives those that follow, `before=previous` those before. */
+export interface Logs {
+  items: LogLine[];
+  next: string;
+  /** None at the beginning of the logs. */
+  previous: string | null;
+}
+
+/** The first message of /api/stream; after a change of `server` everything is to be asked for anew. */
+export interface Hello {
+  server: string;
+  run: string;
+}
+
+/** Once a second while something changes. */
+export interface StatusMessage {
+  overview: Overview;
+  actors: Actors;
+}
+
+/** New steps. */
+export interface MetricsMessage {
+  items: (Record<string, number | null>)[];
+}
+
+/** New events. */
+export interface EventMessage {
+  items: Event[];
+}
+
+/** New attempts. */
+export interface AttemptMessage {
+  items: AttemptRow[];
+}
+
+/** New records of the logs. */
+export interface LogMessage {
+  items: LogLine[];
+}
+
+/** Too much was missed to be told: ask anew. */
+export interface Reset {
+  reason: string;
+}
