@@ -1,7 +1,6 @@
 """A leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
 
 import random
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ _LEASE_CALL_SECONDS = 20.0
 _ASK_AGAIN_SECONDS = 1.0
 _RECOVERIES = 3
 _LOSSES_IN_A_ROW = 6
-_METAVARIABLE_NUMBER = re.compile(r"\?m\.\d+")
 
 
 class _ProcessGone(Exception):
@@ -219,7 +217,7 @@ class HttpLeanSession:
                 if (text := error_text(answer)) is not None:
                     raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
                 found = read_branches(answer.get("value"))
-            if step.position >= len(found) or _shape(found[step.position][1]) != _shape(step.state):
+            if step.position >= len(found) or found[step.position][1].text != step.state.text:
                 raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
             step.number = found[step.position][0]
             step.epoch = self._epoch
@@ -339,8 +337,3 @@ def _unsendable(tactic: str) -> str | None:
     except UnicodeEncodeError:
         return "not a text"
     return None
-
-
-def _shape(state: ProofState) -> str:
-    """The text of a state without the numbers of its metavariables, which differ from run to run."""
-    return _METAVARIABLE_NUMBER.sub("?m", state.text)

@@ -11,6 +11,7 @@ from nanoproof.lean.lexical import find_top_level
 
 LINE_WIDTH = 120  # Lean's default `format.width`
 _NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
+_METAVARIABLE = re.compile(r"\?([mu])\.\d+(?![\w.])")
 _HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
 
 
@@ -73,13 +74,16 @@ class ProofState:
 
     @cached_property
     def text(self) -> str:
-        """The goals as Lean prints them, an empty line between two."""
-        return "\n\n".join(str(goal) for goal in self.goals)
+        """The goals as Lean prints them, an empty line between two; metavariables are numbered from 1.
+
+        Lean's numbers tell how much its process has done before, so that a state would read differently each time.
+        """
+        return _renumbered("\n\n".join(str(goal) for goal in self.goals))
 
     @cached_property
     def merge_key(self) -> str:
         """The text without case tags: two states with one key are the same for search."""
-        return "\n\n".join(goal.untagged_text for goal in self.goals)
+        return _renumbered("\n\n".join(goal.untagged_text for goal in self.goals))
 
     def __str__(self) -> str:
         return self.text
@@ -133,6 +137,14 @@ def _parse_hypotheses(entry: str) -> tuple[Hypothesis, ...]:
     split = find_top_level(rest, ":=") if ":=" in rest else -1
     type_text, value = (rest, None) if split < 0 else (rest[:split].rstrip(), _dedent(rest[split + 2 :].strip()))
     return tuple(Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"]))
+
+
+def _renumbered(text: str) -> str:
+    """The text with `?m.N` and `?u.N` numbered in the order in which they first appear."""
+    if "?" not in text:
+        return text
+    numbers: dict[str, int] = {}
+    return _METAVARIABLE.sub(lambda found: f"?{found[1]}.{numbers.setdefault(found[0], len(numbers) + 1)}", text)
 
 
 def _hypothesis_lines(hypotheses: tuple[Hypothesis, ...]) -> list[str]:

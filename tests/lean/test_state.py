@@ -132,3 +132,12 @@ _GOALS = st.builds(Goal, _TYPES.map(" ".join), st.lists(_HYPOTHESES, max_size=5)
 def test_text_and_wire_form_lose_nothing(state: ProofState) -> None:
     assert parse_state(str(state)) == state
     assert ProofState.from_wire(json.loads(json.dumps(state.to_wire()))) == state
+
+
+def test_metavariables_are_numbered_as_they_appear() -> None:
+    """Lean's own numbers depend on what its process did before."""
+    early, late = (parse_state(f"h : ?m.{n + 1} = ?m.{n}\n⊢ p ?m.{n}\n\n⊢ ?m.{n + 1} < 2") for n in (7, 312))
+    assert early.text == late.text == "h : ?m.1 = ?m.2\n⊢ p ?m.2\n\n⊢ ?m.1 < 2"
+    assert early.merge_key == late.merge_key
+    assert parse_state("⊢ ?m.7 = ?m.8").text != parse_state("⊢ ?m.7 = ?m.7").text
+    assert parse_state("⊢ ?x + y?m.1 = ?m.12.1").text == "⊢ ?x + y?m.1 = ?m.12.1"
