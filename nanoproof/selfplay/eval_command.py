@@ -212,8 +212,8 @@ class EvalCommand:
 def repeatable(dist: DistInfo) -> DistInfo:
     """On a CPU, compute in float64 unless the user chose otherwise.
 
-    What is computed for a state differs in the last bits with the states that share its batch. In float32 that changed
-    one sampled tactic in some thousands, so that two evaluations with one seed were not quite the same.
+    What is computed for a state differs in the last bits with the states that share its batch, which in float32 can
+    change a sampled tactic now and then.
     """
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
         return dist
