@@ -1,4 +1,4 @@
-"""Writes `web/src/api/types.ts`, the types of the page, from those of the API (`python -m nanoproof.monitor.typescript`)."""
+"""Writes `web/src/api/types.ts` from the types of the API: `python -m nanoproof.monitor.typescript`."""
 
 import ast
 import inspect
