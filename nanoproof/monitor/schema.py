@@ -391,6 +391,10 @@ class SearchTree(TypedDict):
     state: list[int]
     finisher: list[int]
     dead: list[int]
+    spellings: NotRequired[dict[str, list[int]]]
+    """Other texts of the edge that leads to a node, as tactics."""
+    refused: NotRequired[dict[str, list[int]]]
+    """Tactics that led nowhere from a node."""
     states: list[str]
     tactics: list[str]
 

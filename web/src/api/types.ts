@@ -360,6 +360,10 @@ export interface SearchTree {
   state: number[];
   finisher: number[];
   dead: number[];
+  /** Other texts of the edge that leads to a node, as tactics. */
+  spellings?: Record<string, number[]>;
+  /** Tactics that led nowhere from a node. */
+  refused?: Record<string, number[]>;
   states: string[];
   tactics: string[];
 }
