@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -125,9 +125,8 @@ def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_pa
     command = [sys.executable, "-m", *launcher, *words(path)]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     wait_for_results(process, path, 4)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    ranks = [pid for pid in children if MODULE in Path(f"/proc/{pid}/cmdline").read_text()]
-    os.kill(int(ranks[-1]), signal.SIGKILL)
+    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
+    ranks[-1].kill()
     said = process.communicate(timeout=60)[1]
     assert process.returncode != 0 and "theorems are done" in said and "--continue goes on" in said
     assert prover_eval.main(words(path, "--continue")) == 0
