@@ -14,6 +14,7 @@ from nanoproof.common.run_dir import home
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.collect import attempt_of
+from nanoproof.selfplay.records.attempt_index import attempt_logs
 
 RESULTS = "results.jsonl"
 Origin = Literal["collect", "evaluate", "export"]
@@ -75,7 +76,8 @@ def _place(record: Record) -> tuple[bool, str, int, str]:
 
 def _of_directory(path: Path) -> Iterator[Record]:
     results = sorted(path.rglob(RESULTS), key=_natural)
-    for file in [*sorted(path.rglob("attempts_r*.jsonl")), *results]:
+    runs = sorted({file.parent for file in path.rglob("attempts_r*.jsonl")})
+    for file in [*(file for run in runs for file in attempt_logs(run)), *results]:
         yield from _of_file(file)
     covered = {file.parent for file in results}
     for file in sorted(path.rglob("*.lean")):

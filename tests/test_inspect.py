@@ -22,8 +22,9 @@ from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import attempts_file, logged_attempts
+from nanoproof.selfplay.collect import logged_attempts
 from nanoproof.selfplay.evaluate import Evaluation
+from nanoproof.selfplay.records.attempt_index import attempts_file
 from scripts import inspect_buffer, inspect_parquet, inspect_problems, inspect_proofs
 from tests.data.installed import install_leanworkbook, workbook_row
 from tests.fakes.lean import ScriptedLean

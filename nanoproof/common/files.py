@@ -70,7 +70,7 @@ class JsonlWriter:
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _drop_torn_line(self.path)
+        drop_torn_line(self.path)
         self._file = open(self.path, "a", encoding="utf-8")
         self._lock = threading.Lock()
 
@@ -86,7 +86,7 @@ class JsonlWriter:
         self._file.close()
 
 
-def _drop_torn_line(path: Path) -> None:
+def drop_torn_line(path: Path) -> None:
     """Cut off a last line without line end, which a killed writer left, so that appending starts on a fresh line."""
     if not path.exists() or path.stat().st_size == 0:
         return

@@ -11,12 +11,14 @@ from random import Random
 from typing import Any, Literal
 
 from nanoproof.common.dist import DistInfo, SharedCounter, gather_json
-from nanoproof.common.files import JsonlWriter, read_jsonl
+from nanoproof.common.files import read_jsonl
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actors import Task
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.matchmaker import Matchmaker
+from nanoproof.selfplay.matchmaker import Matchmaker, event_of
+from nanoproof.selfplay.records.attempt_index import attempt_logs
+from nanoproof.selfplay.records.attempt_log import AttemptLog
 
 
 class Experience:
@@ -37,7 +39,7 @@ class Experience:
                 self.ever_proven.add(name_of(attempt.theorem))
             index = self._index.get(name_of(attempt.theorem))
             if index is not None:
-                self.matchmaker.update(index, attempt.outcome, attempt.num_tactics, attempt.refused)
+                self.matchmaker.update(index, event_of(attempt))
         return self.buffers.add(attempts, step)
 
 
@@ -48,7 +50,7 @@ class CollectSource:
 
     def __init__(self, experience: Experience, run_path: Path, dist: DistInfo, seed: int, first_step: int) -> None:
         self._experience, self._dist, self.step = experience, dist, first_step
-        self._log = JsonlWriter(attempts_file(run_path, dist.rank))
+        self._log = AttemptLog(run_path, dist.rank)
         self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
         self._fresh: list[dict[str, Any]] = []
         self._under_way: set[int] = set()
@@ -74,7 +76,7 @@ class CollectSource:
         self._under_way.discard(task.index)
         number = {"step": self.step, "rank": self._dist.rank, "sequence": self._sequence}
         self._sequence += 1
-        record = {"number": number, **attempt.to_json()}
+        record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
         self._log.write(record)
         self._fresh.append(record)
         self.collected = self._transitions.add(len(attempt.transitions))
@@ -114,11 +116,6 @@ def name_of(theorem: Theorem) -> tuple[str, str]:
     return theorem.dataset, theorem.id
 
 
-def attempts_file(run_path: Path, rank: int) -> Path:
-    """Where a rank logs its attempts."""
-    return run_path / f"attempts_r{rank}.jsonl"
-
-
 def number_of(record: dict[str, Any]) -> tuple[int, int, int]:
     """The attempt's place in the order that every rank follows."""
     number = record["number"]
@@ -127,12 +124,12 @@ def number_of(record: dict[str, Any]) -> tuple[int, int, int]:
 
 def attempt_of(record: dict[str, Any]) -> Attempt:
     """The attempt in a log record."""
-    return Attempt.from_json({name: value for name, value in record.items() if name != "number"})
+    return Attempt.from_json({name: value for name, value in record.items() if name not in ("number", "time")})
 
 
 def logged_attempts(run_path: Path) -> Iterator[tuple[int, Attempt]]:
     """All logged attempts of a run with their steps, in order."""
-    records = [record for file in sorted(run_path.glob("attempts_r*.jsonl")) for record in read_jsonl(file)]
+    records = [record for file in attempt_logs(run_path) for record in read_jsonl(file)]
     for record in sorted(records, key=number_of):
         yield record["number"]["step"], attempt_of(record)
 
