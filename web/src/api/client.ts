@@ -1,0 +1,45 @@
+// Questions to the monitor. Every failure becomes an ApiFailure with one sentence that can be shown.
+
+export type Param = string | number | boolean | null | undefined;
+export type Params = Record<string, Param>;
+
+/** Why there is no answer. `status` 0: the monitor could not be reached. */
+export class ApiFailure extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = "ApiFailure";
+    this.status = status;
+  }
+}
+
+/** The address of an API path relative to the page, without the parameters that are empty. */
+export function apiUrl(path: string, params: Params = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  const text = query.toString();
+  return `api/${path}${text ? `?${text}` : ""}`;
+}
+
+/** Ask for `path` (without `api/`). Rejects with ApiFailure, or AbortError where `signal` was used. */
+export async function ask<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+  let answer: Response;
+  try {
+    answer = await fetch(apiUrl(path, params), { signal: signal ?? null, headers: { Accept: "application/json" } });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiFailure(0, "The monitor cannot be reached.");
+  }
+  const body: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw new ApiFailure(answer.status, errorText(body) ?? `The monitor answered ${answer.status}.`);
+  if (body === null) throw new ApiFailure(answer.status, "The monitor's answer is not JSON.");
+  return body as T;
+}
+
+function errorText(body: unknown): string | null {
+  if (typeof body !== "object" || body === null || !("error" in body)) return null;
+  return typeof body.error === "string" ? body.error : null;
+}

@@ -1,0 +1,125 @@
+// Server-sent events: a parser for the text, and a connection that comes back by itself and goes on where it was.
+
+export interface ServerEvent {
+  kind: string;
+  id: string;
+  data: string;
+}
+
+/** Cuts a stream of text into events. `push` returns those that are complete. */
+export class EventParser {
+  private rest = "";
+  private kind = "";
+  private id = "";
+  private data: string[] = [];
+
+  push(text: string): ServerEvent[] {
+    const events: ServerEvent[] = [];
+    const lines = (this.rest + text).split("\n");
+    this.rest = lines.pop() ?? "";
+    for (const raw of lines) {
+      const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+      if (line !== "") this.field(line);
+      else if (this.data.length > 0) {
+        events.push({ kind: this.kind || "message", id: this.id, data: this.data.join("\n") });
+        this.kind = "";
+        this.data = [];
+      } else this.kind = "";
+    }
+    return events;
+  }
+
+  private field(line: string): void {
+    const colon = line.indexOf(":");
+    if (colon === 0) return; // a comment, which keeps the connection awake
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "event") this.kind = value;
+    else if (name === "data") this.data.push(value);
+    else if (name === "id") this.id = value;
+  }
+}
+
+export type Link =
+  | { state: "connecting" }
+  | { state: "open" }
+  | { state: "waiting"; seconds: number }
+  | { state: "refused"; status: number };
+
+const SILENCE_MS = 20_000;
+const REFUSED = [401, 403];
+
+/** Seconds before the n-th try in a row that failed: 1, 2, 4, then 8. */
+export function pause(failures: number): number {
+  return Math.min(8, 2 ** Math.max(0, failures - 1));
+}
+
+/** Listens to `url` until the returned function is called. A connection that is silent for 20 s is taken for dead. */
+export function listen(url: string, onEvent: (event: ServerEvent) => void, onLink: (link: Link) => void): () => void {
+  let stopped = false;
+  let last = "";
+  let failures = 0;
+  let timer: number | undefined;
+  let control = new AbortController();
+
+  const again = (): void => {
+    if (stopped) return;
+    failures += 1;
+    onLink({ state: "waiting", seconds: pause(failures) });
+    timer = window.setTimeout(() => void connect(), 1000 * pause(failures));
+  };
+
+  const connect = async (): Promise<void> => {
+    control = new AbortController();
+    let silence = 0;
+    const awake = (): void => {
+      window.clearTimeout(silence);
+      silence = window.setTimeout(() => control.abort(), SILENCE_MS);
+    };
+    awake();
+    try {
+      const headers: Record<string, string> = { Accept: "text/event-stream" };
+      if (last) headers["Last-Event-ID"] = last;
+      const answer = await fetch(url, { headers, signal: control.signal, cache: "no-store" });
+      if (REFUSED.includes(answer.status)) {
+        onLink({ state: "refused", status: answer.status });
+        return;
+      }
+      if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      const parser = new EventParser();
+      onLink({ state: "open" });
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        awake();
+        failures = 0;
+        for (const event of parser.push(value)) {
+          if (event.id) last = event.id;
+          onEvent(event);
+        }
+      }
+    } catch {
+      // Whatever ended the connection, the answer is the same: wait a little and try again.
+    } finally {
+      window.clearTimeout(silence);
+    }
+    again();
+  };
+
+  const wake = (): void => {
+    if (timer === undefined || failures === 0) return;
+    window.clearTimeout(timer);
+    timer = undefined;
+    void connect();
+  };
+  onLink({ state: "connecting" });
+  void connect();
+  window.addEventListener("online", wake);
+  return () => {
+    stopped = true;
+    window.clearTimeout(timer);
+    window.removeEventListener("online", wake);
+    control.abort();
+  };
+}

@@ -1,0 +1,121 @@
+// The frame around every page: skip link, navigation, the head line of the run, and the state of the connection.
+
+import { useEffect, useRef, type ReactNode } from "react";
+import type { Link } from "../api/sse";
+import { duration, integer } from "../lib/format";
+import { Segments } from "../parts/basics";
+import { Boundary } from "../parts/states";
+import { useLive } from "../state/store";
+import { PAGES, pageOf } from "./pages";
+import { href, useRoute } from "./router";
+import { chooseTheme, useChoice, type Choice } from "./theme";
+
+export function Frame() {
+  const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const page = pageOf(route.page);
+  const run = useLive((live) => live.overview?.run ?? "");
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = [page.title, run, "nanoproof"].filter(Boolean).join(" · ");
+  }, [page, run]);
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else {
+      window.scrollTo(0, 0);
+      main.current?.focus({ preventScroll: true }); // a screen reader goes on in the new page
+    }
+  }, [page]);
+  return (
+    <>
+      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
+      <div className="frame">
+        <Side current={page.path} />
+        <div>
+          <Head />
+          <main className="page" id="main" ref={main} tabIndex={-1}>
+            <Boundary key={route.page}>
+              <page.Page />
+            </Boundary>
+          </main>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The first line of a page: its name, a sentence, and its tools at the right. */
+export function Title({ children, note, tools }: { children: ReactNode; note?: ReactNode; tools?: ReactNode }) {
+  return (
+    <div className="title">
+      <h1>{children}</h1>
+      {note && <p>{note}</p>}
+      {tools && <div className="row spread">{tools}</div>}
+    </div>
+  );
+}
+
+const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
+
+function Side({ current }: { current: string }) {
+  const choice = useChoice();
+  return (
+    <div className="side">
+      <a className="brand" href={href("")} aria-label="nanoproof, overview">
+        <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">
+          <rect width="16" height="16" rx="4" fill="var(--accent)" />
+          <path d="M5 3.5v9M5 8h6.5" stroke="var(--on-accent)" strokeWidth="1.8" strokeLinecap="round" fill="none" />
+        </svg>
+        <span>nanoproof</span>
+      </a>
+      <nav aria-label="Pages">
+        {PAGES.filter((page) => page.icon).map((page) => (
+          <a key={page.path} href={href(page.path)} aria-current={page.path === current || page.under === undefined && PAGES.find((other) => other.path === current)?.under === page.path ? "page" : undefined}>
+            <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
+            {page.title}
+          </a>
+        ))}
+      </nav>
+      <div className="foot">
+        <Segments label="Colours" value={choice} choices={THEMES} onChange={chooseTheme} />
+      </div>
+    </div>
+  );
+}
+
+function Head() {
+  const overview = useLive((live) => live.overview);
+  const link = useLive((live) => live.link);
+  return (
+    <div className="head">
+      <span className="run clip" title={overview?.run}>{overview?.run ?? "nanoproof"}</span>
+      <LinkState link={link} live={overview?.live ?? false} known={overview !== null} />
+      {overview && (
+        <div className="facts">
+          <span>{overview.phase}</span>
+          <span>step <b>{integer(overview.step)}</b>{overview.num_steps ? ` of ${integer(overview.num_steps)}` : ""}</span>
+          <span><b>{integer(overview.theorems_proven)}</b> theorems proved</span>
+          <span>{duration(overview.elapsed)}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function LinkState({ link, live, known }: { link: Link; live: boolean; known: boolean }) {
+  const [dot, text] = describeLink(link, live, known);
+  return (
+    <span className="link-state" role="status">
+      <span className={`dot ${dot}`} aria-hidden="true" />
+      {text}
+    </span>
+  );
+}
+
+/** The dot's look and the words for the state of the connection. */
+export function describeLink(link: Link, live: boolean, known: boolean): [dot: string, text: string] {
+  if (link.state === "waiting") return ["wait", known ? "reconnecting, last state shown" : "waiting for the monitor"];
+  if (link.state === "refused") return ["wait", "the monitor asks for its token"];
+  if (link.state === "connecting" || !known) return ["", "connecting"];
+  return live ? ["live", "live"] : ["over", "not running"];
+}

@@ -1,0 +1,163 @@
+// Lines over steps or time, drawn by uPlot. Lines differ by dash as well as by colour; the legend is made of buttons and
+// shows the values under the pointer (or the last ones); with the keyboard, arrow keys move the pointer.
+
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { cssColor, useTheme } from "../app/theme";
+import { measure, NONE } from "../lib/format";
+import { DASHES, joinColumns, lastValue, padded, type Line } from "./chart_data";
+
+interface Props {
+  /** What the chart shows, for screen readers. */
+  label: string;
+  lines: Line[];
+  height?: number;
+  /** How x is written in the legend ("step 120") and on the axis. */
+  x?: (value: number) => string;
+  y?: (value: number) => string;
+  /** x is seconds since the epoch. */
+  time?: boolean;
+  /** Always show this range of y. */
+  range?: [number | null, number | null];
+  /** Draw as steps (1), bars of points (2) or lines (0). */
+  shape?: "line" | "steps" | "points";
+  /** Called with the range of x that was drawn out by dragging. Without it dragging zooms, a double click undoes that. */
+  onRange?: (from: number, to: number) => void;
+}
+
+export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, time = false, range, shape = "line", onRange }: Props) {
+  const theme = useTheme();
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [at, setAt] = useState<number | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const { columns, places } = useMemo(() => joinColumns(lines), [lines]);
+  const names = lines.map((line) => line.name + (line.low ? "~" : "")).join("\0");
+  const latest = useRef({ lines, columns, places, x, y, range, onRange });
+  latest.current = { lines, columns, places, x, y, range, onRange };
+
+  useEffect(() => {
+    if (!host.current) return;
+    const box = host.current;
+    const made = new uPlot(options(box.clientWidth, height, time, shape, latest, setAt), columns as uPlot.AlignedData, box);
+    plot.current = made;
+    applyHidden(made, latest.current, hidden);
+    const observer = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height }));
+    observer.observe(box);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+    // Lines of other names need another plot; new values are set below.
+  }, [names, theme, height, time, shape]);
+
+  useEffect(() => plot.current?.setData(columns as uPlot.AlignedData), [columns]);
+  useEffect(() => plot.current?.redraw(), [range?.[0], range?.[1]]);
+
+  const toggle = (name: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+    if (plot.current) applyHidden(plot.current, latest.current, next);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const size = columns[0]?.length ?? 0;
+    const by: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -size, End: size };
+    const step = by[event.key];
+    if (step === undefined || !plot.current || size === 0) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(size - 1, (at ?? (step > 0 ? -1 : size)) + step));
+    plot.current.setCursor({ left: plot.current.valToPos(columns[0]?.[next] as number, "x"), top: height / 3 });
+  };
+
+  const where = at === null ? null : columns[0]?.[at];
+  const valueOf = (index: number): number | null | undefined =>
+    at === null ? lastValue(columns[places[index]?.value ?? 0]) : columns[places[index]?.value ?? 0]?.[at];
+  return (
+    <div className="chart">
+      <ul className="legend" aria-label={`Lines of ${label}`}>
+        {lines.map((line, index) => (
+          <li key={line.name}>
+            <button type="button" aria-pressed={!hidden.has(line.name)} onClick={() => toggle(line.name)} title="Show or hide">
+              <Swatch index={index} />
+              {line.name}
+              <b>{shown(valueOf(index), line.format ?? y)}</b>
+            </button>
+          </li>
+        ))}
+        <li className="small muted num" style={{ alignSelf: "center", marginLeft: "auto" }} aria-live="polite">
+          {where === null || where === undefined ? "" : x(where)}
+        </li>
+      </ul>
+      <div className="plot" ref={host} tabIndex={0} role="img" onKeyDown={onKey} style={{ minHeight: height }}
+        aria-label={`${label}: ${lines.map((line, index) => `${line.name} ${shown(valueOf(index), line.format ?? y)}`).join(", ")}. Arrow keys read values.`} />
+    </div>
+  );
+}
+
+const shown = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? NONE : format(value);
+
+function Swatch({ index }: { index: number }) {
+  return (
+    <svg width="18" height="8" aria-hidden="true">
+      <line x1="0" x2="18" y1="4" y2="4" stroke={`var(--s${index % 6})`} strokeWidth="2" strokeDasharray={DASHES[index % DASHES.length]?.join(" ")} />
+    </svg>
+  );
+}
+
+type Latest = { current: { lines: Line[]; places: ReturnType<typeof joinColumns>["places"]; columns: (number | null)[][] } & Pick<Props, "x" | "y" | "range" | "onRange"> };
+
+function applyHidden(plot: uPlot, { lines, places }: Latest["current"], hidden: ReadonlySet<string>): void {
+  lines.forEach((line, index) => {
+    const place = places[index];
+    if (!place) return;
+    for (const column of [place.value, place.low, place.high]) {
+      if (column !== undefined) plot.setSeries(column, { show: !hidden.has(line.name) });
+    }
+  });
+}
+
+function options(width: number, height: number, time: boolean, shape: string, latest: Latest, setAt: (at: number | null) => void): uPlot.Options {
+  const { lines, places } = latest.current;
+  const series: uPlot.Series[] = [{}];
+  const bands: uPlot.Band[] = [];
+  lines.forEach((line, index) => {
+    const color = cssColor(`--s${index % 6}`);
+    const place = places[index];
+    const drawn: uPlot.Series = {
+      label: line.name, stroke: color, width: 1.75, dash: DASHES[index % DASHES.length] ?? [], spanGaps: true,
+      points: { show: shape === "points" ? true : undefined as never, size: 5, fill: color },
+    };
+    if (shape === "steps" && uPlot.paths.stepped) drawn.paths = uPlot.paths.stepped({ align: 1 });
+    if (shape === "points") drawn.width = 1.25;
+    series.push(drawn);
+    if (place?.low === undefined || place.high === undefined) return;
+    for (let side = 0; side < 2; side++) series.push({ stroke: "transparent", width: 0, spanGaps: true, points: { show: false } });
+    bands.push({ series: [place.high, place.low], fill: `color-mix(in srgb, ${color} 14%, transparent)` });
+  });
+  const line = cssColor("--line");
+  const axis = { stroke: cssColor("--muted"), font: `11.5px ${cssColor("--sans")}`, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+  return {
+    width, height, series, bands,
+    legend: { show: false },
+    padding: [8, 12, 0, 0],
+    scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
+    axes: [
+      { ...axis, grid: { show: false }, space: 70, size: 26, ...(time ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map((tick) => (Number.isInteger(tick) ? tick.toLocaleString("en") : "")) }) },
+      { ...axis, size: 54, space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.y ?? measure)(tick)) },
+    ],
+    cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },
+    hooks: {
+      setCursor: [(plot) => setAt(plot.cursor.idx ?? null)],
+      setSelect: [(plot) => {
+        const { onRange } = latest.current;
+        if (!onRange || plot.select.width < 4) return;
+        onRange(plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x"));
+        plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+      }],
+    },
+  };
+}

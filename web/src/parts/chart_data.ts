@@ -1,0 +1,62 @@
+// Lines as the columns that uPlot wants: one x for all, nulls where a line has no value.
+
+export interface Line {
+  name: string;
+  x: number[];
+  y: (number | null)[];
+  /** A band around the line (an interval, or lowest and highest value). */
+  low?: (number | null)[];
+  high?: (number | null)[];
+  format?: (value: number) => string;
+}
+
+/** Which columns a line lies in. */
+export interface Place {
+  value: number;
+  low?: number;
+  high?: number;
+}
+
+export const DASHES: number[][] = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4], [4, 2, 4, 6]];
+
+/** Columns over the union of all x, which come sorted. Lines that share their x array cost no merging. */
+export function joinColumns(lines: Line[]): { columns: (number | null)[][]; places: Place[] } {
+  const first = lines[0]?.x ?? [];
+  const same = lines.every((line) => line.x === first);
+  const xs = same ? first : [...new Set(lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+  const rowOf = same ? null : new Map(xs.map((value, row) => [value, row]));
+  const columns: (number | null)[][] = [xs];
+  const add = (line: Line, values: (number | null)[]): number => {
+    if (!rowOf) columns.push(values);
+    else {
+      const column = new Array<number | null>(xs.length).fill(null);
+      line.x.forEach((value, row) => (column[rowOf.get(value) ?? 0] = values[row] ?? null));
+      columns.push(column);
+    }
+    return columns.length - 1;
+  };
+  const places = lines.map((line) => {
+    const place: Place = { value: add(line, line.y) };
+    if (line.low && line.high) {
+      place.low = add(line, line.low);
+      place.high = add(line, line.high);
+    }
+    return place;
+  });
+  return { columns, places };
+}
+
+/** The last value that is one. */
+export function lastValue(column: (number | null)[] | undefined): number | null {
+  if (!column) return null;
+  for (let row = column.length - 1; row >= 0; row--) if (column[row] !== null && column[row] !== undefined) return column[row] as number;
+  return null;
+}
+
+/** A range of y with some air, that never has no height; ends that are `wanted` are kept as they are. */
+export function padded(low: number | null, high: number | null, wanted?: [number | null, number | null]): [number, number] {
+  const bottom = wanted?.[0] ?? low ?? 0;
+  const top = wanted?.[1] ?? high ?? 1;
+  const air = bottom === top ? Math.abs(top) * 0.1 || 1 : (top - bottom) * 0.06;
+  return [wanted?.[0] ?? bottom - air, wanted?.[1] ?? top + air];
+}

@@ -1,0 +1,14 @@
+// Builds the page to web/dist. `npm run dev` serves it with a proxy to a monitor that runs:
+// MONITOR_PORT (5050) says at which port.
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const monitor = `http://127.0.0.1:${process.env.MONITOR_PORT ?? "5050"}`;
+
+export default defineConfig({
+  base: "./",
+  plugins: [react()],
+  server: { proxy: { "/api": { target: monitor, changeOrigin: true } } },
+  build: { outDir: "dist", target: "es2022", reportCompressedSize: false },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});
