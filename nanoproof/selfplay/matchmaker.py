@@ -4,17 +4,20 @@ The matchmaker is a pure function of the outcomes it was told, in the order (ste
 was told the same outcomes is in the same state; each rank draws with its own random generator.
 """
 
+import math
 import random
-from collections.abc import Sequence
+from array import array
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
-from nanoproof.prover.attempt import Outcome
+from nanoproof.prover.attempt import Attempt
 
 WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
-_LETTERS: dict[Outcome, str] = {"proven": "p", "disproven": "d", "unproven": "u", "error": "e"}
-_REFUSED = "r"  # an error, too: Lean refuses the statement
+
+Event = Literal["proven", "one tactic", "disproven", "unproven", "not disproven", "error", "refused"]
+"""How an attempt ended, as far as the matchmaker is concerned: `one tactic` is a proof of one tactic, `not disproven` a
+try at the negation that found nothing, `refused` an error by which Lean refused the statement."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,29 @@ class MatchmakerConfig:
             exact = abs(value * WEIGHT_UNIT - round(value * WEIGHT_UNIT)) < 1e-6
             check(exact, f"matchmaker.{name} must be a multiple of {1 / WEIGHT_UNIT:.6f}, got {value}")
 
+    @property
+    def most_failures(self) -> int:
+        """Failures in a row that are counted: by then the budget is as large as it gets. 0 if they do not matter."""
+        growth = self.max_simulations / self.base_simulations
+        if self.recent_failures != "trailing" or self.simulations_mult == 1 or growth <= 1:
+            return 0
+        return math.ceil(math.log(growth) / math.log(self.simulations_mult)) + 1
+
     @classmethod
     def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "MatchmakerConfig":
         """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
         return cls(**{**preset_values(cls, name), **overrides})
+
+
+def event_of(attempt: Attempt) -> Event:
+    """How an attempt ended."""
+    if attempt.outcome == "error":
+        return "refused" if attempt.refused else "error"
+    if attempt.outcome == "proven" and attempt.num_tactics == 1:
+        return "one tactic"
+    if attempt.outcome == "unproven" and attempt.disproving:
+        return "not disproven"
+    return attempt.outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,53 +92,81 @@ class Assignment:
     num_simulations: int
 
 
-@dataclass(slots=True)
-class History:
-    """The outcomes of one theorem: one letter each, oldest first, and whether some proof had a single tactic."""
+class Standing(NamedTuple):
+    """What the outcomes of one theorem come to: all that its weight and its budget depend on.
 
-    outcomes: str = ""
+    Theorems with equal standings share one, and there are few: runs and windows end where they no longer matter.
+    """
+
+    disproven: bool = False
     one_tactic: bool = False
+    """Whether some proof had a single tactic."""
+    proven: bool = False
+    refusals: int = 0
+    """Times in a row that Lean refused the statement, up to 2; errors of servers in between are no news."""
+    errors: int = 0
+    """Other errors in a row at the end, up to `trust`."""
+    recent: str = ""
+    """The last `trust` outcomes without errors: `p` or `u` (unproven)."""
+    proofs: int = 0
+    """Proofs in a row at the end, errors left out, up to `trust_proved`."""
+    failures: int = 0
+    """Failures in a row at the end, errors left out, until they ask for the largest budget."""
 
-    @property
-    def decided(self) -> str:
-        """The outcomes without errors."""
-        return self.outcomes.replace("e", "").replace(_REFUSED, "")
 
-    @property
-    def refused(self) -> bool:
-        """Whether Lean refused the statement twice in a row; errors of servers are no news about the theorem."""
-        return self.outcomes.replace("e", "").endswith(2 * _REFUSED)
+def after(standing: Standing, event: Event, config: MatchmakerConfig) -> Standing:
+    """The standing of a theorem once one more attempt has ended.
+
+    That the negation could not be proved is a failure like any other, but no news about a theorem that has a proof:
+    otherwise none would ever be settled where every other attempt tries to disprove.
+    """
+    if event == "error":
+        return standing._replace(errors=min(standing.errors + 1, config.trust))
+    if event == "refused":
+        return standing._replace(errors=0, refusals=min(standing.refusals + 1, 2))
+    heard = standing._replace(errors=0, refusals=0)
+    if event == "disproven":
+        return heard._replace(disproven=True)
+    if event == "not disproven" and standing.proven:
+        return heard
+    if event in ("unproven", "not disproven"):
+        recent = (standing.recent + "u")[-config.trust :]
+        failures = min(standing.failures + 1, config.most_failures)
+        return heard._replace(recent=recent, proofs=0, failures=failures)
+    return heard._replace(
+        one_tactic=standing.one_tactic or event == "one tactic",
+        proven=True,
+        recent=(standing.recent + "p")[-config.trust :],
+        proofs=min(standing.proofs + 1, config.trust_proved),
+        failures=0,
+    )
 
 
-def weight(history: History, config: MatchmakerConfig) -> float:
-    """How often a theorem with this history is drawn, relative to the others; the first rule that applies decides.
+def weight(standing: Standing, config: MatchmakerConfig) -> float:
+    """How often a theorem is drawn, relative to the others; the first rule that applies decides.
 
     A theorem is left for good if it was disproved or is refused. One that only ever meets failing servers and processes
     may itself be the reason: it becomes rarer, until an attempt at it ends without an error.
     """
-    decided = history.decided
-    if "d" in decided or history.refused:
+    if standing.disproven or standing.refusals == 2:
         return 0.0
-    if history.one_tactic:
+    if standing.one_tactic:
         return config.low
-    if history.outcomes.endswith("e" * config.trust):
+    if standing.errors == config.trust:
         return config.undecided
-    if len(decided) < config.trust:
+    if len(standing.recent) < config.trust:
         return 1.0
-    if "p" not in decided:
+    if not standing.proven:
         return config.undecided
-    if decided.endswith("p" * config.trust_proved):
+    if standing.proofs == config.trust_proved:
         return config.low
     return 1.0
 
 
-def budget(history: History, config: MatchmakerConfig) -> int:
+def budget(standing: Standing, config: MatchmakerConfig) -> int:
     """Simulations for the next attempt: `base * mult^failures`, capped."""
-    decided = history.decided
-    if config.recent_failures == "trailing":
-        failures = len(decided) - len(decided.rstrip("u"))
-    else:
-        failures = decided[-config.trust :].count("u")
+    trailing = config.recent_failures == "trailing"
+    failures = standing.failures if trailing else standing.recent.count("u")
     try:
         return min(config.max_simulations, round(config.base_simulations * config.simulations_mult**failures))
     except OverflowError:
@@ -124,83 +174,88 @@ def budget(history: History, config: MatchmakerConfig) -> int:
 
 
 class Matchmaker:
-    """Draws theorems, which it knows by number, by weight: exactly and in O(log n). Keeps the history of each."""
+    """Draws theorems, which it knows by number, by weight: exactly and in O(log n).
+
+    A theorem takes 12 bytes: the number of its standing, and a place in the tree of weights. What a standing comes to,
+    and what an outcome makes of it, is worked out once.
+    """
 
     def __init__(self, num_theorems: int, config: MatchmakerConfig) -> None:
         self.config = config
-        self._histories = [History() for _ in range(num_theorems)]
-        self._weights = FenwickTree([self._units(history) for history in self._histories])
+        self._standings: list[Standing] = []
+        self._numbers: dict[Standing, int] = {}
+        self._units: list[int] = []
+        self._budgets: list[int] = []
+        self._after: dict[tuple[int, Event], int] = {}
+        new = self._number(Standing())
+        self._of_theorem = array("I", [new]) * num_theorems
+        self._weights = FenwickTree(num_theorems, self._units[new])
 
     def assign(self, rng: random.Random) -> Assignment | None:
         """A theorem with probability proportional to its weight; None if all weights are 0."""
-        if self._weights.total == 0:
+        total = self._weights.total
+        if total == 0:
             return None
-        index = self._weights.find(rng.randrange(self._weights.total))
-        return Assignment(index, budget(self._histories[index], self.config))
+        index = self._weights.find(rng.randrange(total))
+        return Assignment(index, self._budgets[self._of_theorem[index]])
 
-    def update(self, index: int, outcome: Outcome, num_tactics: int = 0, refused: bool = False) -> None:
-        """Tell the outcome of an attempt; to be called in the order (step, rank, sequence) of the attempts.
+    def update(self, index: int, event: Event) -> None:
+        """Tell how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""
+        before = self._of_theorem[index]
+        now = self._after.get((before, event))
+        if now is None:
+            now = self._after[before, event] = self._number(after(self._standings[before], event, self.config))
+        self._of_theorem[index] = now
+        self._weights.add(index, self._units[now] - self._units[before])
 
-        `refused` says of an error that Lean refused the statement.
-        """
-        history = self._histories[index]
-        history.outcomes += _REFUSED if refused else _LETTERS[outcome]
-        history.one_tactic |= outcome == "proven" and num_tactics == 1
-        self._weights.set(index, self._units(history))
+    def standing(self, index: int) -> Standing:
+        """What is known of a theorem."""
+        return self._standings[self._of_theorem[index]]
 
     def weight(self, index: int) -> float:
         """How often a theorem is drawn now, relative to the others."""
-        return weight(self._histories[index], self.config)
+        return weight(self.standing(index), self.config)
 
-    def to_state(self) -> list[list[Any]]:
-        """What was told so far as plain JSON data: [number, outcomes, whether a proof had one tactic] per theorem."""
-        return [[i, h.outcomes, h.one_tactic] for i, h in enumerate(self._histories) if h.outcomes]
+    def standings(self) -> dict[int, Standing]:
+        """The theorems that something is known of."""
+        return {i: self._standings[number] for i, number in enumerate(self._of_theorem) if number}
 
-    @classmethod
-    def from_state(cls, num_theorems: int, config: MatchmakerConfig, state: list[list[Any]]) -> "Matchmaker":
-        """The matchmaker that wrote `state`."""
-        matchmaker = cls(num_theorems, config)
-        for index, outcomes, one_tactic in state:
-            matchmaker._histories[index] = History(outcomes, one_tactic)
-            matchmaker._weights.set(index, matchmaker._units(matchmaker._histories[index]))
-        return matchmaker
-
-    def _units(self, history: History) -> int:
-        return round(weight(history, self.config) * WEIGHT_UNIT)
+    def _number(self, standing: Standing) -> int:
+        number = self._numbers.setdefault(standing, len(self._standings))
+        if number == len(self._standings):
+            self._standings.append(standing)
+            self._units.append(round(weight(standing, self.config) * WEIGHT_UNIT))
+            self._budgets.append(budget(standing, self.config))
+        return number
 
 
 class FenwickTree:
     """Whole-number weights with their sum, O(log n) changes, and O(log n) search by running sum."""
 
-    def __init__(self, weights: Sequence[int]) -> None:
-        self._weights = list(weights)
-        self._tree = [0, *weights]
-        self._top = 1
-        while self._top * 2 <= len(self._weights):
-            self._top *= 2
-        for i in range(1, len(self._tree)):
-            parent = i + (i & -i)
-            if parent < len(self._tree):
-                self._tree[parent] += self._tree[i]
-        self.total = sum(weights)
+    def __init__(self, size: int, weight: int) -> None:
+        """`size` equal weights."""
+        self._tree = array("q", (weight * (node & -node) for node in range(size + 1)))
+        self._size, self.total = size, weight * size
+        self._top = 1 << size.bit_length() >> 1
 
-    def set(self, index: int, weight: int) -> None:
-        """Give `index` another weight (>= 0)."""
-        change = weight - self._weights[index]
-        self._weights[index] = weight
+    def add(self, index: int, change: int) -> None:
+        """Change the weight of `index`, which must not become negative."""
+        if not change:
+            return
         self.total += change
-        node = index + 1
-        while node < len(self._tree):
-            self._tree[node] += change
+        tree, size, node = self._tree, self._size, index + 1
+        while node <= size:
+            tree[node] += change
             node += node & -node
 
     def find(self, target: int) -> int:
         """The index i with `sum(weights[:i]) <= target < sum(weights[:i + 1])`, for 0 <= target < total."""
         assert 0 <= target < self.total
-        position, step = 0, self._top
+        tree, size, position, step = self._tree, self._size, 0, self._top
         while step:
-            if position + step < len(self._tree) and self._tree[position + step] <= target:
-                position += step
-                target -= self._tree[position]
-            step //= 2
+            node = position + step
+            if node <= size and tree[node] <= target:
+                position = node
+                target -= tree[node]
+            step >>= 1
         return position

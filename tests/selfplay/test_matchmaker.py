@@ -18,18 +18,24 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import Experience
-from nanoproof.selfplay.matchmaker import FenwickTree, History, Matchmaker, MatchmakerConfig, budget, weight
+from nanoproof.selfplay.matchmaker import FenwickTree, Matchmaker, MatchmakerConfig, budget, weight
 
 CONFIG = MatchmakerConfig()
 THEOREM = Theorem("theorem t : True := by sorry", "scripted", "t")
-OUTCOMES = {"p": "proven", "d": "disproven", "u": "unproven", "e": "error", "r": "error"}
+EVENTS = {"p": "proven", "1": "one tactic", "d": "disproven", "u": "unproven"}
+EVENTS |= {"n": "not disproven", "e": "error", "r": "refused"}
 
 
-def told(outcomes: str, num_tactics: int = 2, config: MatchmakerConfig = CONFIG) -> Matchmaker:
+def told(events: str, config: MatchmakerConfig = CONFIG) -> Matchmaker:
+    """A matchmaker of one theorem that was told of events by their letters."""
     matchmaker = Matchmaker(1, config)
-    for letter in outcomes:
-        matchmaker.update(0, OUTCOMES[letter], num_tactics if letter == "p" else 0, refused=letter == "r")
+    for letter in events:
+        matchmaker.update(0, EVENTS[letter])
     return matchmaker
+
+
+def num_simulations(events: str, config: MatchmakerConfig = CONFIG) -> int:
+    return told(events, config).assign(random.Random(0)).num_simulations
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,11 @@ def told(outcomes: str, num_tactics: int = 2, config: MatchmakerConfig = CONFIG)
         ("pppppu", 1.0),
         ("ppppppu", 1.0),
         ("puuuuuuuu", 1.0),
+        ("1", 0.001),
+        ("1uuuuuu", 0.001),
+        ("1d", 0.0),
+        ("nununu", 0.1),
+        ("npnpnpnpnpnp", 0.001),
     ],
 )
 def test_weight_follows_the_rules_in_their_order(outcomes: str, expected: float) -> None:
@@ -92,40 +103,92 @@ def test_a_negation_that_lean_refuses_says_nothing_about_the_theorem() -> None:
     assert learned.matchmaker.weight(0) == 1.0
 
 
-def test_a_proof_of_one_tactic_makes_a_theorem_rare_for_good() -> None:
-    assert told("p", num_tactics=1).weight(0) == 0.001
-    assert told("puuuuuu", num_tactics=1).weight(0) == 0.001
-    assert told("pd", num_tactics=1).weight(0) == 0.0
-
-
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
-    [("", 64), ("p", 64), ("u", 96), ("ueu", 144), ("uuuu", 324), ("uuuuuuuu", 324), ("uuuup", 216), ("puuu", 216)],
+    [
+        ("", 64),
+        ("p", 64),
+        ("u", 96),
+        ("ueu", 144),
+        ("uuuu", 324),
+        ("uuuuuuuu", 324),
+        ("uuuup", 216),
+        ("puuu", 216),
+        ("pnnn", 64),
+    ],
 )
 def test_budget_grows_with_failures_among_the_last_trusted_attempts(outcomes: str, expected: int) -> None:
-    assert budget(History(outcomes), CONFIG) == expected
+    assert num_simulations(outcomes) == expected
 
 
 def test_budget_of_the_published_system_counts_all_failures_since_the_last_proof_up_to_a_cap() -> None:
     config = MatchmakerConfig.preset("alphaproof")
-    assert budget(History("uupuuu"), config) == round(250 * 1.17**3)
-    assert budget(History("u" * 20), config) == round(250 * 1.17**20)
-    assert budget(History("u" * 5000), config) == 16_000
+    assert num_simulations("uupuuu", config) == round(250 * 1.17**3)
+    assert num_simulations("u" * 20, config) == round(250 * 1.17**20)
+    assert num_simulations("u" * 300, config) == 16_000
 
 
 def test_alphaproof_preset_trusts_later() -> None:
     config = MatchmakerConfig.preset("alphaproof")
-    assert weight(History("u" * 7), config) == 1.0
-    assert weight(History("u" * 8), config) == 0.1
-    assert weight(History("p" * 11), config) == 1.0
-    assert weight(History("p" * 12), config) == 0.001
+    assert [told(events, config).weight(0) for events in ("u" * 7, "u" * 8)] == [1.0, 0.1]
+    assert [told(events, config).weight(0) for events in ("p" * 11, "p" * 12)] == [1.0, 0.001]
+
+
+def plain_weight_and_budget(events: str, config: MatchmakerConfig) -> tuple[float, int]:
+    """The rules as they are told, over the whole history."""
+    shown = [e for i, e in enumerate(events) if not (e == "n" and ("p" in events[:i] or "1" in events[:i]))]
+    decided = "".join(shown).replace("e", "").replace("r", "").replace("1", "p").replace("n", "u")
+    if config.recent_failures == "trailing":
+        failures = len(decided) - len(decided.rstrip("u"))
+    else:
+        failures = decided[-config.trust :].count("u")
+    simulations = min(config.max_simulations, round(config.base_simulations * config.simulations_mult**failures))
+    if "d" in decided or events.replace("e", "").endswith("rr"):
+        return 0.0, simulations
+    if "1" in events:
+        return config.low, simulations
+    if events.endswith("e" * config.trust):
+        return config.undecided, simulations
+    if len(decided) < config.trust:
+        return 1.0, simulations
+    if "p" not in decided:
+        return config.undecided, simulations
+    return (config.low if decided.endswith("p" * config.trust_proved) else 1.0), simulations
+
+
+CONFIGS = [
+    CONFIG,
+    MatchmakerConfig.preset("alphaproof"),
+    MatchmakerConfig(trust=1, trust_proved=1),
+    MatchmakerConfig(trust=5, trust_proved=2, simulations_mult=1.0, recent_failures="trailing"),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("ppuuun1erd", max_size=40), st.sampled_from(CONFIGS))
+def test_a_standing_knows_all_that_matters_of_a_history(events: str, config: MatchmakerConfig) -> None:
+    expected_weight, expected_budget = plain_weight_and_budget(events, config)
+    standing = told(events, config).standing(0)
+    assert weight(standing, config) == expected_weight
+    assert expected_weight == 0 or budget(standing, config) == expected_budget
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_there_are_few_standings_however_long_the_histories_are(config: MatchmakerConfig) -> None:
+    matchmaker, rng = Matchmaker(50, config), random.Random(2)
+    sizes = []
+    for _ in range(3):
+        for _ in range(6000):
+            matchmaker.update(rng.randrange(50), EVENTS[rng.choice("ppuuue")])
+        sizes.append(len(matchmaker._standings))
+    assert sizes[2] < 2 * sizes[0] < 8000
 
 
 def test_theorems_are_drawn_as_often_as_random_choices_draws_them() -> None:
     matchmaker = Matchmaker(7, CONFIG)
     for index, outcomes in enumerate(["", "uuuu", "rr", "pppppp", "u", "d", "puuuu"]):
         for letter in outcomes:
-            matchmaker.update(index, OUTCOMES[letter], 2, refused=letter == "r")
+            matchmaker.update(index, EVENTS[letter])
     weights = [matchmaker.weight(i) for i in range(7)]
     assert weights == [1.0, 0.1, 0.0, 0.001, 1.0, 0.0, 1.0]
     draws = 40_000
@@ -137,9 +200,16 @@ def test_theorems_are_drawn_as_often_as_random_choices_draws_them() -> None:
         assert abs(ours[i] - theirs[i]) <= 5 * (2**0.5) * sigma
 
 
+def tree_of(weights: list[int]) -> FenwickTree:
+    tree = FenwickTree(len(weights), 2)
+    for index, each in enumerate(weights):
+        tree.add(index, each - 2)
+    return tree
+
+
 def test_each_unit_of_weight_is_hit_by_exactly_one_draw() -> None:
     weights = [3, 0, 1, 4, 0, 0, 5]
-    tree = FenwickTree(weights)
+    tree = tree_of(weights)
     assert Counter(tree.find(target) for target in range(tree.total)) == Counter(
         {i: weight for i, weight in enumerate(weights) if weight}
     )
@@ -148,11 +218,11 @@ def test_each_unit_of_weight_is_hit_by_exactly_one_draw() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=33), st.data())
 def test_changed_weights_are_found_where_a_running_sum_puts_them(weights: list[int], data: st.DataObject) -> None:
-    tree = FenwickTree(weights)
+    tree = tree_of(weights)
     for _ in range(5):
         index = data.draw(st.integers(0, len(weights) - 1))
-        weights[index] = data.draw(st.integers(0, 9))
-        tree.set(index, weights[index])
+        before, weights[index] = weights[index], data.draw(st.integers(0, 9))
+        tree.add(index, weights[index] - before)
     assert tree.total == sum(weights)
     expected = [i for i, weight in enumerate(weights) for _ in range(weight)]
     assert [tree.find(target) for target in range(tree.total)] == expected
@@ -161,26 +231,26 @@ def test_changed_weights_are_found_where_a_running_sum_puts_them(weights: list[i
 def test_nothing_is_assigned_when_every_theorem_is_disproved_or_refused() -> None:
     matchmaker = Matchmaker(2, CONFIG)
     matchmaker.update(0, "disproven")
-    matchmaker.update(1, "error", refused=True)
+    matchmaker.update(1, "refused")
     assert matchmaker.assign(random.Random(0)).index == 1
-    matchmaker.update(1, "error", refused=True)
+    matchmaker.update(1, "refused")
     assert matchmaker.assign(random.Random(0)) is None
 
 
 def test_an_assignment_carries_the_budget_of_its_theorem() -> None:
-    assert told("uu").assign(random.Random(0)).num_simulations == 144
+    assert num_simulations("uu") == 144
 
 
-def test_state_restores_the_same_draws_and_budgets() -> None:
-    matchmaker = Matchmaker(20, CONFIG)
+def test_matchmakers_told_the_same_draw_the_same() -> None:
     rng = random.Random(1)
-    for _ in range(200):
-        outcome, refused = rng.choice(["proven", "unproven", "unproven", "error"]), rng.random() < 0.5
-        matchmaker.update(rng.randrange(20), outcome, rng.randint(1, 9), refused and outcome == "error")
-    again = Matchmaker.from_state(20, CONFIG, matchmaker.to_state())
+    events = [(rng.randrange(20), EVENTS[rng.choice("pu1er")]) for _ in range(200)]
+    ours, theirs = Matchmaker(20, CONFIG), Matchmaker(20, CONFIG)
+    for matchmaker in (ours, theirs):
+        for index, event in events:
+            matchmaker.update(index, event)
     one, two = random.Random(5), random.Random(5)
-    assert [matchmaker.assign(one) for _ in range(300)] == [again.assign(two) for _ in range(300)]
-    assert again.to_state() == matchmaker.to_state()
+    assert [ours.assign(one) for _ in range(300)] == [theirs.assign(two) for _ in range(300)]
+    assert ours.standings() == theirs.standings()
 
 
 def test_weights_that_cannot_be_added_exactly_are_refused() -> None:
