@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
+from nanoproof.common.dist import gather_json
 from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
@@ -204,8 +205,10 @@ class ActorPool:
         make_prover: ProverFactory,
         check: Callable[[], None] = lambda: None,
         patience_seconds: float = float("inf"),
+        asked_to_end: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Start an actor for each slot. `check` is called while the main thread waits, and raises to end the wait.
+        """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
+        and `asked_to_end`, which ends it as `interrupt` does.
 
         `patience_seconds`: a wait ends too if no actor gets a process of its server for so long.
         """
@@ -216,6 +219,7 @@ class ActorPool:
         self._closing = threading.Event()
         self._interrupted = False
         self._check, self._patience_seconds = check, patience_seconds
+        self._asked_to_end = asked_to_end
         self._error: Exception | None = None
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -282,6 +286,7 @@ class ActorPool:
         while True:
             self._check()
             self._check_reach()
+            self._interrupted |= self._asked_to_end()
             with self._condition:
                 if self._interrupted:
                     raise Interrupted
@@ -310,6 +315,22 @@ class ActorPool:
         deadline = time.monotonic() + timeout
         for actor in self.actors:
             actor.join(max(0.0, deadline - time.monotonic()))
+
+
+def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
+    """`pool.wait` on all ranks; raises Interrupted on all of them if the wait of one was ended so (a collective)."""
+    interrupted = False
+    try:
+        pool.wait(done)
+    except Interrupted:
+        interrupted = True
+    try:
+        interrupted = any(gather_json(interrupted))
+    except RuntimeError:  # another rank is gone, and with it the launcher's wish that this one goes on
+        if not interrupted:
+            raise
+    if interrupted:
+        raise Interrupted
 
 
 class _WatchedPolicy:

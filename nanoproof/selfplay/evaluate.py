@@ -13,7 +13,7 @@ from nanoproof.common.dist import DistInfo, SharedCounter, on_main
 from nanoproof.common.progress import Progress
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.actors import ActorPool, Task
+from nanoproof.selfplay.actors import ActorPool, Task, wait_together
 from nanoproof.selfplay.eval_files import EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import theorem_key
 
@@ -93,7 +93,7 @@ def try_theorems(
     source = EvaluationSource(name, theorems, todo, num_simulations, seed, keep)
     pool.set_source(source)
     with Progress(len(theorems), title, "theorems", show=show, initial=len(theorems) - len(todo)) as progress:
-        pool.wait(lambda: _advance(source, progress))
+        wait_together(pool, lambda: _advance(source, progress))
     pool.set_source(None)
 
 

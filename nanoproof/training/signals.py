@@ -1,5 +1,6 @@
 """The signals that end a run in good order."""
 
+import itertools
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ from functools import partial
 
 import torch
 
-from nanoproof.common.dist import all_reduce_sum
+from nanoproof.common.dist import SharedCounter, all_reduce_sum
 
 REPEAT_SECONDS = 1.0
 """A signal that comes so soon after the first is the same one: launchers pass on what the whole group has got."""
@@ -23,8 +24,12 @@ class StopSignal:
     another rank.
     """
 
+    _numbers = itertools.count()
+
     def __init__(self) -> None:
+        """All ranks make theirs together, after they have joined."""
         self.received = False
+        self._ranks, self._told = SharedCounter(f"stop/{next(self._numbers)}"), False
         self._undo: list[Callable[[], object]] = []
 
     def __enter__(self) -> "StopSignal":
@@ -57,6 +62,13 @@ class StopSignal:
                     os._exit(128 + numbers[-1])
                 if numbers and first is None:
                     first = now
+
+    def asked(self) -> bool:
+        """Whether this rank was asked to end, or knows by now of another one (no collective, so ranks may differ)."""
+        if self.received and not self._told:
+            self._ranks.add(1)
+            self._told = True
+        return self._told or self._ranks.add(0) > 0
 
     def agreed(self, device: torch.device) -> bool:
         """Whether any rank was asked to end (a collective), so that all end after the same step."""

@@ -1,0 +1,72 @@
+"""All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
+
+import argparse
+from dataclasses import dataclass
+
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.matchmaker import MatchmakerConfig
+from nanoproof.selfplay.options import FleetOptions, RLOptions
+from nanoproof.training.options import (
+    BatchOptions,
+    CadenceOptions,
+    ComputeOptions,
+    OptimizerOptions,
+    RunOptions,
+    StartOptions,
+)
+from nanoproof.training.resume import parse_resumable
+
+SET_BY_PURPOSE = {"finisher_use"}  # collection and evaluation differ in it
+OWN_DEFAULTS = {
+    **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
+    **{"eval_every": "2:00:00", "save_every": "2:00:00"},
+}
+
+
+@dataclass(frozen=True)
+class RLConfig:
+    """One instance of each group of options."""
+
+    run: RunOptions
+    start: StartOptions
+    cadence: CadenceOptions
+    rl: RLOptions
+    fleet: FleetOptions
+    sampling: SamplingConfig
+    batch: BatchOptions
+    optim: OptimizerOptions
+    compute: ComputeOptions
+    search: SearchConfig
+    matchmaker: MatchmakerConfig
+
+    @classmethod
+    def from_args(cls, args: argparse.Namespace) -> "RLConfig":
+        """The values of parsed flags. Raises UserError for those that cannot be."""
+        return cls(**{name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()})
+
+
+GROUPS: dict[str, type] = {
+    "run": RunOptions,
+    "start": StartOptions,
+    "cadence": CadenceOptions,
+    "rl": RLOptions,
+    "fleet": FleetOptions,
+    "sampling": SamplingConfig,
+    "batch": BatchOptions,
+    "optim": OptimizerOptions,
+    "compute": ComputeOptions,
+    "search": SearchConfig,
+    "matchmaker": MatchmakerConfig,
+}
+PREFIXES = {"search": "search-", "matchmaker": "mm-"}
+
+
+def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
+    """The command line; a resumed run keeps the options that are not given."""
+    parser = Parser(prog="python -m nanoproof.rl", description=description)
+    for name, group in GROUPS.items():
+        add_flags(parser, group, PREFIXES.get(name, ""), skip=SET_BY_PURPOSE)
+    parser.set_defaults(**OWN_DEFAULTS)
+    return parse_resumable(parser, argv)

@@ -1,0 +1,106 @@
+"""What learns: model, optimizer and the state of the loop; loaded from a checkpoint, trained, saved to the next."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+
+from nanoproof.common.dist import DistInfo, gather_json
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json
+from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.data.packing import Example
+from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
+from nanoproof.selfplay.config import RLConfig
+from nanoproof.training.loss import LossWeights
+from nanoproof.training.resume import check_stage
+from nanoproof.training.schedule import learning_rate_factor
+from nanoproof.training.step import build_optimizer, train_step
+
+
+@dataclass
+class LoopState:
+    """What a checkpoint stores beside weights and optimizer; experience is in the attempt logs.
+
+    `seconds` are those of the whole run so far, all its parts together; `since_evaluation` and `since_save` those from
+    the last evaluation and save to the checkpoint.
+    """
+
+    step: int = 0
+    seconds: float = 0.0
+    sft_position: dict[str, int] = field(default_factory=dict)
+    best_step: int = -1
+    best_solved: int = -1
+    since_evaluation: float = 0.0
+    since_save: float = 0.0
+
+
+class Learner:
+    """Model, optimizer and `state`: of `--model-path`, or of the last checkpoint of `--resume-from`."""
+
+    def __init__(self, config: RLConfig, dist: DistInfo) -> None:
+        """Raises UserError if there is no such checkpoint, or if it is of another stage."""
+        start = config.start
+        if start.resume_from is None and start.model_path is None:
+            raise UserError("give either --model-path (a new run) or --resume-from (go on with one)")
+        self._config, self._dist = config, dist
+        resume = resolve_run_dir(start.resume_from, "--resume-from") if start.resume_from else None
+        path = resume if resume is not None else resolve_model_path(start.model_path or "")
+        self.model, self.tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+        self.optimizer = build_optimizer(self.model, config.optim)
+        self.state = LoopState()
+        self._saved_step = -1
+        if resume is not None:
+            check_stage(manifest, "rl", resume)
+            self.state = LoopState(**manifest["extra"]["loop"])
+            self._saved_step = self.state.step
+            if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
+                best = read_json(resume / "best.json")
+                self.state.best_step, self.state.best_solved = best["step"], best["solved"]
+            if not start.resume_fresh_optimizer:
+                load_optimizer(path, self.optimizer)
+
+    @property
+    def saved(self) -> bool:
+        """Whether there is a checkpoint of the present weights."""
+        return self._saved_step == self.state.step
+
+    def update(self, examples: Sequence[Example], progress: float) -> dict[str, float]:
+        """One optimizer step at `progress` (0 to 1) through the run; all ranks call it together, each with its share.
+
+        Returns the losses, those of `train_step`.
+        """
+        config, optim = self._config, self._config.optim
+        factor = learning_rate_factor(
+            progress, optim.warmup_frac, optim.warmdown_frac, optim.init_lr_frac, optim.final_lr_frac
+        )
+        weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
+        return train_step(
+            self.model,
+            self.optimizer,
+            examples,
+            factor,
+            config.batch,
+            weights,
+            optim.max_grad_norm,
+            self._dist,
+            self.tokenizer.pad,
+        )
+
+    def save(self, run_path: Path) -> Path:
+        """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
+        self._saved_step = self.state.step
+        extra = {"stage": "rl", "loop": asdict(self.state)}
+        path = save_checkpoint(run_path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self._dist)
+        if self._dist.is_main:
+            prune_checkpoints(run_path, self._config.cadence.keep_checkpoints, protect={self.state.best_step})
+        return path
+
+    def digests(self) -> list[str]:
+        """A digest of the weights of each rank (a collective)."""
+        digest = hashlib.sha256()
+        for parameter in self.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return gather_json(digest.hexdigest())
