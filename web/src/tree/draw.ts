@@ -1,0 +1,265 @@
+// Draws a tree on a canvas: what is in sight only, with less detail the smaller it is shown.
+
+import { cssColor } from "../app/theme";
+import { COLUMN, HEIGHT, type Layout, WIDTH } from "./layout";
+import { fateOf, goalOf, nameOf, type Tree, type TreeNode } from "./model";
+import type { TreeState } from "./state";
+import type { Size, View } from "./view";
+
+/** From this scale on boxes have texts, and from that one on outlines and marks. */
+const TEXTS = 0.42;
+const OUTLINES = 0.16;
+const STEPS = 64;
+const MONO = '"SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+export interface Palette {
+  surface: string;
+  wash: string;
+  text: string;
+  muted: string;
+  line: string;
+  edge: string;
+  accent: string;
+  good: string;
+  bad: string;
+  match: string;
+  /** Colours of values from 0 to the farthest. */
+  ramp: string[];
+}
+
+export function readPalette(): Palette {
+  const stops = [0, 1, 2, 3, 4].map((i) => rgb(cssColor(`--v${i}`)));
+  const ramp = Array.from({ length: STEPS + 1 }, (_, step) => {
+    const t = (step / STEPS) * 4;
+    const i = Math.min(3, Math.floor(t));
+    const mixed = stops[i]!.map((low, c) => Math.round(low + (stops[i + 1]![c]! - low) * (t - i)));
+    return `rgb(${mixed.join(" ")})`;
+  });
+  return {
+    surface: cssColor("--surface"),
+    wash: cssColor("--wash"),
+    text: cssColor("--text"),
+    muted: cssColor("--muted"),
+    line: cssColor("--line-strong"),
+    edge: cssColor("--faint"),
+    accent: cssColor("--accent"),
+    good: cssColor("--good"),
+    bad: cssColor("--bad"),
+    match: cssColor("--accent-wash"),
+    ramp,
+  };
+}
+
+function rgb(hex: string): number[] {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) || 0);
+}
+
+/** The colour of so many tactics still to go; null without visits. */
+export function rampIndex(toGo: number | null, farthest: number): number | null {
+  return toGo === null ? null : Math.round(STEPS * Math.min(1, toGo / farthest));
+}
+
+export function edgeWidth(node: TreeNode, root: TreeNode): number {
+  const visits = node.visits || (node.proof ? 1 : 0);
+  return 1 + 7 * Math.sqrt(root.visits ? visits / root.visits : 0);
+}
+
+const labels = new WeakMap<TreeNode, [name: string, goal: string]>();
+
+function labelsOf(node: TreeNode): [string, string] {
+  let known = labels.get(node);
+  if (!known) {
+    known = [nameOf(node), goalOf(node)];
+    labels.set(node, known);
+  }
+  return known;
+}
+
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const letters = [...text];
+  return letters.length <= length ? text : `${letters.slice(0, length - 1).join("")}…`;
+}
+
+/** What the canvas shows. */
+export interface Scene {
+  tree: Tree;
+  layout: Layout;
+  state: TreeState;
+  palette: Palette;
+  /** Where the pointer is over. */
+  hover: number;
+}
+
+export function draw(context: CanvasRenderingContext2D, scene: Scene, view: View, size: Size, ratio: number): void {
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, size.width, size.height);
+  context.setTransform(ratio * view.k, 0, 0, ratio * view.k, ratio * view.dx, ratio * view.dy);
+  const left = -view.dx / view.k;
+  const top = -view.dy / view.k;
+  const right = left + size.width / view.k;
+  const bottom = top + size.height / view.k;
+  drawEdges(context, scene, view, { left, top, right, bottom });
+  const { x, y, nodes } = scene.layout;
+  context.textBaseline = "middle";
+  for (const node of nodes) {
+    const nx = x[node.index]!;
+    const ny = y[node.index]!;
+    if (nx > right || nx + WIDTH + 20 < left || ny > bottom || ny + HEIGHT < top) continue;
+    if (view.k < OUTLINES) drawDot(context, scene, node, nx, ny, view.k);
+    else drawNode(context, scene, node, nx, ny, view.k);
+  }
+}
+
+interface Frame {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** Edges of one look are drawn as one path. */
+function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette }: Scene, view: View, frame: Frame): void {
+  const paths = new Map<string, { path: Path2D; width: number; node: TreeNode }>();
+  const { x, y } = layout;
+  for (const node of layout.nodes) {
+    const parent = node.parent;
+    if (!parent) continue;
+    const x0 = x[parent.index]! + WIDTH;
+    const y0 = y[parent.index]! + HEIGHT / 2;
+    const x1 = x[node.index]!;
+    const y1 = y[node.index]! + HEIGHT / 2;
+    if (x0 > frame.right || x1 < frame.left || Math.min(y0, y1) > frame.bottom || Math.max(y0, y1) < frame.top) continue;
+    const width = Math.max(Math.round(2 * edgeWidth(node, tree.root)) / 2, 0.6 / view.k);
+    const look = node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
+    const key = look + width;
+    let entry = paths.get(key);
+    if (!entry) paths.set(key, (entry = { path: new Path2D(), width, node }));
+    const middle = x0 + (COLUMN - WIDTH) * 0.55;
+    entry.path.moveTo(x0, y0);
+    entry.path.bezierCurveTo(middle, y0, middle, y1, x1, y1);
+  }
+  for (const proof of [false, true]) {
+    for (const { path, width, node } of paths.values()) {
+      if (node.proof !== proof) continue;
+      const quiet = !node.visits && !node.solved;
+      context.strokeStyle = proof ? palette.good : palette.edge;
+      context.globalAlpha = proof ? 1 : quiet || node.dead ? 0.45 : 0.6;
+      context.lineWidth = proof ? Math.max(width, 2.5) : width;
+      context.setLineDash(quiet ? [3, 4] : []);
+      context.stroke(path);
+    }
+  }
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+function fill(scene: Scene, node: TreeNode): string {
+  const step = rampIndex(node.toGo, scene.tree.farthest);
+  return step === null ? scene.palette.line : scene.palette.ramp[step]!;
+}
+
+/** From afar: a box of its value's colour, with a wide border where it matters. */
+function drawDot(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, k: number): void {
+  const { palette, state } = scene;
+  const grown = Math.max(0, (2.2 / k - HEIGHT) / 2);
+  const mark = node.index === state.selected ? palette.accent : state.hits.has(node.index) ? palette.bad : node.proof ? palette.good : null;
+  if (mark) {
+    const border = 2 / k;
+    context.fillStyle = mark;
+    context.fillRect(x - border, y - grown - border, WIDTH + 2 * border, HEIGHT + 2 * (grown + border));
+  }
+  context.fillStyle = fill(scene, node);
+  context.globalAlpha = node.visits || node.solved ? 1 : 0.5;
+  context.fillRect(x, y - grown, WIDTH, HEIGHT + 2 * grown);
+  context.globalAlpha = 1;
+}
+
+function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, k: number): void {
+  const { palette, state } = scene;
+  const selected = node.index === state.selected;
+  const quiet = !node.visits && !node.solved && node.kind === "or";
+  const box = new Path2D();
+  box.roundRect(x, y, WIDTH, HEIGHT, node.kind === "and" ? 2 : 8);
+  context.fillStyle = state.hits.has(node.index) ? palette.match : node.index === scene.hover ? palette.wash : palette.surface;
+  context.fill(box);
+  context.fillStyle = fill(scene, node);
+  if (k < TEXTS) {
+    context.globalAlpha = quiet ? 0.3 : 0.85;
+    context.fill(box);
+    context.globalAlpha = 1;
+  } else {
+    context.beginPath();
+    context.roundRect(x + 5, y + 6, 6, HEIGHT - 12, 3);
+    context.fill();
+  }
+  context.strokeStyle = selected ? palette.accent : node.proof ? palette.good : state.hits.has(node.index) ? palette.accent : palette.line;
+  context.lineWidth = selected ? 3.5 : node.proof ? 2.5 : 1.25;
+  context.setLineDash(node.kind === "and" ? [7, 4] : []);
+  context.globalAlpha = quiet && !selected ? 0.6 : 1;
+  context.stroke(box);
+  context.globalAlpha = 1;
+  context.setLineDash([]);
+  if (k >= TEXTS) drawTexts(context, scene, node, x, y, quiet);
+  else drawMark(context, scene, node, x, y);
+  if (node.children.length) drawHandle(context, scene, node, x + WIDTH, y + HEIGHT / 2);
+}
+
+const MARK = { solved: "✓", dead: "✗", open: "", untried: "" } as const;
+
+function drawTexts(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, quiet: boolean): void {
+  const { palette } = scene;
+  const [name, goal] = labelsOf(node);
+  const fate = fateOf(node);
+  const count = node.kind === "closed" ? "" : fate === "untried" ? "untried" : `${node.visits}×  ${(node.toGo ?? 0).toFixed(1)}`;
+  context.font = `11.5px ${MONO}`;
+  context.textAlign = "right";
+  context.fillStyle = palette.muted;
+  context.fillText(count, x + WIDTH - 14, y + 14.5);
+  const room = WIDTH - 18 - 14 - count.length * 6.95 - 8;
+  context.textAlign = "left";
+  context.font = `${node.proof ? "600 " : ""}12.5px ${MONO}`;
+  let at = x + 18;
+  if (MARK[fate]) {
+    context.fillStyle = fate === "solved" ? palette.good : palette.bad;
+    context.fillText(MARK[fate], at, y + 14.5);
+    at += 14;
+  }
+  context.fillStyle = quiet || node.dead ? palette.muted : palette.text;
+  const width = room - (at - x - 18);
+  context.fillText(cut(name, Math.floor(width / 7.55)), at, y + 14.5, width);
+  context.font = `11.5px ${MONO}`;
+  context.fillStyle = palette.muted;
+  context.fillText(cut((node.kind === "and" ? "∧ " : "") + goal, 29), x + 18, y + 31, WIDTH - 34);
+}
+
+/** Between far and near: one large sign, so that colour is not all there is. */
+function drawMark(context: CanvasRenderingContext2D, { palette }: Scene, node: TreeNode, x: number, y: number): void {
+  const mark = node.kind === "and" && !node.dead ? "∧" : MARK[fateOf(node)];
+  if (!mark) return;
+  context.fillStyle = palette.surface;
+  context.beginPath();
+  context.arc(x + 22, y + HEIGHT / 2, 15, 0, 7);
+  context.fill();
+  context.fillStyle = mark === "✗" ? palette.bad : mark === "✓" ? palette.good : palette.text;
+  context.font = `700 22px ${MONO}`;
+  context.textAlign = "center";
+  context.fillText(mark, x + 22, y + HEIGHT / 2 + 1);
+  context.textAlign = "left";
+}
+
+function drawHandle(context: CanvasRenderingContext2D, { layout, palette }: Scene, node: TreeNode, x: number, y: number): void {
+  const hidden = layout.hidden[node.index]!;
+  context.beginPath();
+  context.arc(x, y, 9, 0, 7);
+  context.fillStyle = palette.surface;
+  context.fill();
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1.25;
+  context.stroke();
+  context.fillStyle = palette.muted;
+  context.font = `600 10px ${MONO}`;
+  context.textAlign = "center";
+  context.fillText(hidden ? (hidden > 99 ? "…" : `+${hidden}`) : "−", x, y + 0.5);
+  context.textAlign = "left";
+}

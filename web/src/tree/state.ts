@@ -1,0 +1,121 @@
+// What a reader has done to a tree: which node is selected, what is folded away, what is searched for.
+
+import { type Layout, type Showing, shownChildren } from "./layout";
+import { find, ranked, type Tree, type TreeNode } from "./model";
+
+/** Trees with more nodes start with what was little visited folded away, and without untried tactics. */
+export const MANY = 250;
+const LITTLE = 0.02;
+
+export interface TreeState extends Showing {
+  selected: number;
+  words: string;
+  hits: ReadonlySet<number>;
+}
+
+export type Direction = "up" | "down" | "left" | "right" | "home";
+
+export type TreeAction =
+  | { type: "select"; index: number }
+  | { type: "toggle"; index: number }
+  | { type: "move"; direction: Direction; layout: Layout }
+  | { type: "unfold" }
+  | { type: "proof" }
+  | { type: "untried" }
+  | { type: "search"; words: string }
+  | { type: "next hit"; back: boolean };
+
+export function initialState(tree: Tree): TreeState {
+  const folded = new Set<number>();
+  const many = tree.nodes.length > MANY;
+  const least = LITTLE * tree.root.visits;
+  if (many) {
+    for (const node of tree.nodes) if (!node.proof && node.children.length && node.visits < least) folded.add(node.index);
+  }
+  return { selected: 0, folded, untried: !many, words: "", hits: new Set() };
+}
+
+export function treeReducer(tree: Tree, state: TreeState, action: TreeAction): TreeState {
+  switch (action.type) {
+    case "select":
+      return select(tree, state, action.index);
+    case "toggle":
+      return toggle(tree, state, action.index);
+    case "move": {
+      const target = neighbour(tree, state, action.direction, action.layout);
+      return target ? select(tree, state, target.index) : state;
+    }
+    case "unfold":
+      return { ...state, folded: new Set() };
+    case "proof": {
+      const side = tree.nodes.filter((node) => !node.proof && node.children.length);
+      const folded = new Set(side.map((node) => node.index));
+      return select(tree, { ...state, folded, untried: false }, tree.nodes[state.selected]?.proof ? state.selected : 0);
+    }
+    case "untried":
+      return reveal(tree, { ...state, untried: !state.untried });
+    case "search":
+      return { ...state, words: action.words, hits: new Set(find(tree, action.words).map((node) => node.index)) };
+    case "next hit": {
+      const hits = [...state.hits].sort((a, b) => (action.back ? b - a : a - b));
+      const next = hits.find((hit) => (action.back ? hit < state.selected : hit > state.selected)) ?? hits[0];
+      return next === undefined ? state : select(tree, state, next);
+    }
+  }
+}
+
+function select(tree: Tree, state: TreeState, index: number): TreeState {
+  const node = tree.nodes[index];
+  if (!node) return state;
+  const folded = new Set(state.folded);
+  let untried = state.untried;
+  for (let at: TreeNode = node; at.parent; at = at.parent) {
+    folded.delete(at.parent.index);
+    if (!untried && !shownChildren(at.parent, { folded, untried }).includes(at)) untried = true;
+  }
+  return { ...state, selected: index, folded: folded.size === state.folded.size ? state.folded : folded, untried };
+}
+
+/** Selects the nearest ancestor that is shown, where the selected node was hidden. */
+function reveal(tree: Tree, state: TreeState): TreeState {
+  let seen = tree.nodes[state.selected]!;
+  for (let at = seen; at.parent; at = at.parent) {
+    if (!shownChildren(at.parent, state).includes(at)) seen = at.parent;
+  }
+  return seen.index === state.selected ? state : { ...state, selected: seen.index };
+}
+
+function toggle(tree: Tree, state: TreeState, index: number): TreeState {
+  const node = tree.nodes[index];
+  if (!node?.children.length) return state;
+  const folded = new Set(state.folded);
+  if (folded.delete(index)) {
+    // Opening something that has nothing but untried tactics would otherwise show nothing.
+    const untried = state.untried || shownChildren(node, { folded, untried: false }).length === 0;
+    return { ...state, folded, untried };
+  }
+  if (shownChildren(node, state).length === 0) return { ...state, untried: true };
+  folded.add(index);
+  return reveal(tree, { ...state, folded });
+}
+
+function neighbour(tree: Tree, state: TreeState, direction: Direction, layout: Layout): TreeNode | null {
+  const node = tree.nodes[state.selected];
+  if (!node) return null;
+  if (direction === "home") return tree.root;
+  if (direction === "left") return node.parent;
+  if (direction === "right") {
+    const open = { folded: new Set<number>(), untried: state.untried };
+    const children = shownChildren(node, open);
+    return children.find((child) => child.proof) ?? ranked(children)[0] ?? null;
+  }
+  const sign = direction === "up" ? -1 : 1;
+  const here = layout.y[node.index]!;
+  let best: TreeNode | null = null;
+  for (const other of layout.nodes) {
+    const distance = (layout.y[other.index]! - here) * sign;
+    if (other.depth !== node.depth || distance <= 0) continue;
+    if (!best || distance < (layout.y[best.index]! - here) * sign) best = other;
+  }
+  return best;
+}
