@@ -18,8 +18,9 @@ from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
 from nanoproof.data.transitions import Transition
 from nanoproof.search.render import shorten as shorten_state
+from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import logged_attempts, name_of
+from nanoproof.selfplay.collect import BEFORE_THIS_RUN, name_of
 from nanoproof.selfplay.options import RLOptions
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
@@ -101,16 +102,15 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     origin: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
     attempts = last_step = 0
     for source in runs:
-        try:
-            for step, attempt in logged_attempts(source):
-                if options.until_step is not None and step > options.until_step and source == run:
-                    break
-                buffers.add([attempt], step)
-                attempts, last_step = attempts + 1, step
-                origin["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
-                origin["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"{source}: a record of attempts_r*.jsonl is no attempt: {error!r}") from error
+        for step, attempt in logged_attempts(source):
+            if source != run:
+                step = BEFORE_THIS_RUN
+            elif options.until_step is not None and step > options.until_step:
+                break
+            buffers.add([attempt], step)
+            attempts, last_step = attempts + 1, step
+            origin["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
+            origin["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
     if not attempts:
         raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
     return Rebuilt(buffers, origin, attempts, last_step)

@@ -13,7 +13,7 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.collect import attempt_of
+from nanoproof.selfplay.attempt_stream import attempt_of
 from nanoproof.selfplay.records.attempt_index import attempt_logs
 
 RESULTS = "results.jsonl"

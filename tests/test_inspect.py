@@ -21,8 +21,8 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import logged_attempts
 from nanoproof.selfplay.evaluate import Evaluation
 from nanoproof.selfplay.records.attempt_index import attempts_file
 from scripts import inspect_buffer, inspect_parquet, inspect_problems, inspect_proofs

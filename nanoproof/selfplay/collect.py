@@ -5,20 +5,23 @@ buffers are functions of the attempts in that order, so every rank holds the sam
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from nanoproof.common.dist import DistInfo, SharedCounter, gather_json
-from nanoproof.common.files import read_jsonl
+from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actors import Task
+from nanoproof.selfplay.attempt_stream import attempt_of, logged_attempts, number_of
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.matchmaker import Matchmaker, event_of
-from nanoproof.selfplay.records.attempt_index import attempt_logs
 from nanoproof.selfplay.records.attempt_log import AttemptLog
+
+BEFORE_THIS_RUN = -1
+"""The step of attempts of an earlier run."""
 
 
 class Experience:
@@ -116,28 +119,23 @@ def name_of(theorem: Theorem) -> tuple[str, str]:
     return theorem.dataset, theorem.id
 
 
-def number_of(record: dict[str, Any]) -> tuple[int, int, int]:
-    """The attempt's place in the order that every rank follows."""
-    number = record["number"]
-    return number["step"], number["rank"], number["sequence"]
+def relearn(experience: Experience, run_path: Path, show: bool = False) -> int:
+    """Learn from a run's log; returns the number of the next step. All ranks call it together, before any goes on.
 
-
-def attempt_of(record: dict[str, Any]) -> Attempt:
-    """The attempt in a log record."""
-    return Attempt.from_json({name: value for name, value in record.items() if name not in ("number", "time")})
-
-
-def logged_attempts(run_path: Path) -> Iterator[tuple[int, Attempt]]:
-    """All logged attempts of a run with their steps, in order."""
-    records = [record for file in attempt_logs(run_path) for record in read_jsonl(file)]
-    for record in sorted(records, key=number_of):
-        yield record["number"]["step"], attempt_of(record)
-
-
-def relearn(experience: Experience, run_path: Path) -> int:
-    """Learn from a run's log; returns the number of the next step."""
-    next_step = 0
-    for step, attempt in logged_attempts(run_path):
+    `show` progress where the log is long. Raises UserError if not all ranks found the same log.
+    """
+    next_step = count = 0
+    for step, attempt in logged_attempts(run_path, show):
         experience.learn(step, [attempt])
-        next_step = step + 1
+        next_step, count = step + 1, count + 1
+    found = gather_json([next_step, count])
+    if any(other != found[0] for other in found):
+        numbers = ", ".join(str(attempts) for _, attempts in found)
+        raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
     return next_step
+
+
+def relearn_other(experience: Experience, run_path: Path, show: bool = False) -> None:
+    """Learn from the log of an earlier run, whose steps are not those of this one: all of it came before step 0."""
+    for _, attempt in logged_attempts(run_path, show):
+        experience.learn(BEFORE_THIS_RUN, [attempt])

@@ -16,7 +16,7 @@ from nanoproof.policy.opening import model_policy
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.selfplay.actors import ActorPool, wait_together
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import CollectSource, Experience, relearn
+from nanoproof.selfplay.collect import CollectSource, Experience, relearn, relearn_other
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
@@ -56,8 +56,11 @@ class Collection:
     def _relearn(self, run_path: Path) -> int:
         """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the run that goes on."""
         if self._config.rl.load_buffer is not None:
-            relearn(self.experience, resolve_run_dir(self._config.rl.load_buffer, "--load-buffer"))
-        return relearn(self.experience, run_path) if self._config.start.resume_from is not None else 0
+            earlier = resolve_run_dir(self._config.rl.load_buffer, "--load-buffer")
+            relearn_other(self.experience, earlier, self._dist.is_main)
+        if self._config.start.resume_from is None:
+            return 0
+        return relearn(self.experience, run_path, self._dist.is_main)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         collect, config, state = purpose == "collect", self._config, self._learner.state

@@ -7,8 +7,9 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import CollectSource, Experience, logged_attempts, relearn
+from nanoproof.selfplay.collect import CollectSource, Experience, relearn
 from nanoproof.selfplay.fleet import deal_slots
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems

@@ -13,7 +13,7 @@ import torch
 from nanoproof import rl
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import finished_steps, load_model
-from nanoproof.selfplay.collect import logged_attempts
+from nanoproof.selfplay.attempt_stream import logged_attempts
 from tests.selfplay import tiny
 
 

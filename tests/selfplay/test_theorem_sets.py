@@ -10,7 +10,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.data.rl import numinamath
 from nanoproof.data.whitelist import choose_lean, theorem_hash
-from nanoproof.selfplay.collect import logged_attempts
+from nanoproof.selfplay.attempt_stream import logged_attempts
 from scripts import prover_eval
 from tests.data.installed import install_numinamath
 from tests.selfplay import tiny
