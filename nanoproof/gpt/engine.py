@@ -127,6 +127,11 @@ class Engine:
         return len(self._work)
 
     @property
+    def num_rows(self) -> int:
+        """Samples that are being decoded."""
+        return self._decoding.num_samples
+
+    @property
     def idle(self) -> bool:
         return not self._waiting and not self._work
 

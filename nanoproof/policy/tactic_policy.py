@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import NamedTuple
 
 import torch
 
@@ -30,6 +31,16 @@ def cpu_threads() -> int:
     cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
     """
     return max(1, available_cores() // (2 * int(os.environ.get("LOCAL_WORLD_SIZE", 1))))
+
+
+class PolicyLoad(NamedTuple):
+    """Steps of the engine and seconds spent in them so far; samples and states in work, and states that wait."""
+
+    steps: int
+    busy_seconds: float
+    rows: int
+    states: int
+    waiting: int
 
 
 class TacticPolicy:
@@ -133,6 +144,12 @@ class TacticPolicy:
     def num_open(self) -> int:
         """Questions that have no answer yet."""
         return self._worker.num_open
+
+    def load(self) -> PolicyLoad:
+        """How busy the model is now; cheap, and may be asked from any thread."""
+        stats, active = self._worker.stats, self.engine.num_active
+        waiting = max(0, self.num_open - active)
+        return PolicyLoad(stats.steps, stats.busy_seconds, self.engine.num_rows, active, waiting)
 
     def _room(self, sampling: SamplingConfig) -> int:
         """Tokens that a prompt and its marker may have."""

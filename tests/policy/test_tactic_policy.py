@@ -174,6 +174,22 @@ def test_who_asks_may_sample_in_another_way(tokenizer: Tokenizer) -> None:
             policy.suggest("⊢ p", sampling=SamplingConfig(max_gen_tokens=64))
 
 
+def test_the_load_counts_steps_and_what_is_in_work(model: GPT, tokenizer: Tokenizer) -> None:
+    with TacticPolicy(Engine(model, tokenizer)) as policy:
+        policy.suggest("⊢ True")
+        done = policy.load()
+        assert done.steps > 0 and done.busy_seconds > 0
+        assert (done.rows, done.states, done.waiting) == (0, 0, 0)
+        policy.pause()
+        asker = threading.Thread(target=policy.suggest, args=("⊢ True",))
+        asker.start()
+        while not policy.num_open:
+            time.sleep(0.001)
+        assert policy.load().waiting == 1
+        policy.resume()
+        asker.join()
+
+
 def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
     policy = TacticPolicy(Engine(model, tokenizer))
     policy.close()
