@@ -66,14 +66,15 @@ class Prover:
         rng: random.Random,
         should_stop: Callable[[], bool] | None = None,
         on_start: Callable[[Node, SearchLog], None] | None = None,
+        may_disprove: bool = True,
     ) -> Attempt:
-        """Search for a proof of `theorem` (or of its negation: `rng` decides) and check what was found.
+        """Search for a proof of `theorem` (or of its negation, if it may: `rng` decides) and check what was found.
 
         Never raises for what Lean or its servers do: a refused statement and a lost server are attempts with outcome
         `error`. `should_stop` ends the search, and the shortening of its proof, early. `on_start` is given the root and
         the log of the search when it begins, to watch both grow.
         """
-        disproving = rng.random() < self.options.disprove_fraction
+        disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
         run = _Run(
             theorem,

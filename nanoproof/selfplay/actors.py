@@ -41,7 +41,8 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
 
-    `returns` is how often it was begun and left to another actor, as the server was gone.
+    `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
+    may be what is tried, if the prover's options ask for that.
     """
 
     theorem: Theorem
@@ -49,6 +50,7 @@ class Task:
     index: int
     seed: int
     returns: int = 0
+    may_disprove: bool = True
 
 
 class TaskSource(Protocol):
@@ -146,7 +148,12 @@ class Actor(threading.Thread):
         rng = random.Random(task.seed)
         try:
             attempt = self._provers[purpose].prove(
-                _WatchedSession(session, self), task.theorem, task.num_simulations, rng, self._should_stop
+                _WatchedSession(session, self),
+                task.theorem,
+                task.num_simulations,
+                rng,
+                self._should_stop,
+                may_disprove=task.may_disprove,
             )
         except PolicyUnavailable:
             raise

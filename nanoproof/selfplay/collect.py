@@ -70,8 +70,13 @@ class CollectSource:
                 return None
             if assignment.index not in self._under_way:
                 self._under_way.add(assignment.index)
-                theorem = self._experience.theorems[assignment.index]
-                return Task(theorem, assignment.num_simulations, assignment.index, self._rng.getrandbits(48))
+                return Task(
+                    self._experience.theorems[assignment.index],
+                    assignment.num_simulations,
+                    assignment.index,
+                    self._rng.getrandbits(48),
+                    may_disprove=not assignment.proven,  # it cannot be had, and would be half of the work
+                )
         return None
 
     def finish(self, task: Task, attempt: Attempt) -> None:

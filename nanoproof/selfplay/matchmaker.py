@@ -86,10 +86,11 @@ def event_of(attempt: Attempt) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The number of a theorem to try, and the simulations to spend on it."""
+    """The number of a theorem to try, the simulations to spend on it, and whether it has a proof already."""
 
     index: int
     num_simulations: int
+    proven: bool = False
 
 
 class Standing(NamedTuple):
@@ -197,7 +198,8 @@ class Matchmaker:
         if total == 0:
             return None
         index = self._weights.find(rng.randrange(total))
-        return Assignment(index, self._budgets[self._of_theorem[index]])
+        number = self._of_theorem[index]
+        return Assignment(index, self._budgets[number], self._standings[number].proven)
 
     def update(self, index: int, event: Event) -> None:
         """Tell how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""

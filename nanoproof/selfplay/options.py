@@ -40,6 +40,9 @@ class RLOptions:
     negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept.", min=0)
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
+    disprove_fraction: float = opt(
+        0.0, "Fraction of attempts at theorems without a proof that try to prove the negation.", min=0, max=1
+    )
     proof_simplification: bool = opt(True, "Simplify proofs during collection.")
     eval_start: bool = opt(True, "Evaluate before the first step.")
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")

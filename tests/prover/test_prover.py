@@ -257,6 +257,12 @@ def test_disproving_proves_the_negated_statement() -> None:
     assert result.theorem == THEOREM
 
 
+def test_what_may_not_be_disproved_is_proved() -> None:
+    prover = Prover(policy_of(CHAIN), SearchConfig(), ProverOptions(disprove_fraction=1.0))
+    result = prover.prove(ScriptedLean(CHAIN), THEOREM, 64, random.Random(0), may_disprove=False)
+    assert (result.outcome, result.disproving) == ("proven", False)
+
+
 def test_an_attempt_to_disprove_that_finds_nothing_is_unproven() -> None:
     result = attempt({"A": {}}, options=ProverOptions(disprove_fraction=1.0))
     assert (result.outcome, result.disproving) == ("unproven", True)

@@ -81,3 +81,11 @@ def test_a_collection_without_proofs_ends_at_its_deadline(tmp_path):
     source.begin(4, 0.0)
     assert source.enough()
     source.close()
+
+
+def test_only_theorems_without_a_proof_may_be_disproved(tmp_path):
+    learned = experience(2)
+    learned.learn(0, [Attempt(theorems(2)[0], "proven", num_tactics=2)])
+    source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
+    assert {task.index: task.may_disprove for task in (source.next(), source.next())} == {0: False, 1: True}
+    source.close()
