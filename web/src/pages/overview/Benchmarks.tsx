@@ -1,0 +1,80 @@
+// The solve rate on each benchmark by step, and the newest one with its interval.
+
+import type { Benchmark, Best } from "../../api/types";
+import { href } from "../../app/router";
+import { integer, percent, rate, signed } from "../../lib/format";
+import { Card } from "../../parts/basics";
+import { Chart } from "../../parts/Chart";
+import type { Line } from "../../parts/chart_data";
+import { Empty } from "../../parts/states";
+
+export function Benchmarks({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
+  const scored = benchmarks.filter((benchmark) => benchmark.points.length > 0);
+  const note = best ? `best checkpoint: step ${integer(best.step)}` : "95% Wilson intervals";
+  if (scored.length === 0) {
+    return <Card title="Solve rate"><Empty title="No evaluation yet">The first score appears when an evaluation ends.</Empty></Card>;
+  }
+  return (
+    <div className="two">
+      <Card title="Solve rate by step" note={note}>
+        <Chart label="Solve rate by step" lines={scored.map(lineOf)} y={(value) => percent(value)} range={[0, null]} shape="points" height={200} />
+      </Card>
+      <Card title="Newest scores" note="with 95% interval" flush><Scores benchmarks={scored} /></Card>
+    </div>
+  );
+}
+
+/** Rate and interval by step; without a step the point is left out. */
+export function lineOf(benchmark: Benchmark): Line {
+  const points = benchmark.points.filter((point) => point.step !== null && point.total > 0);
+  return {
+    name: `${benchmark.dataset} ${benchmark.split}`,
+    x: points.map((point) => point.step as number),
+    y: points.map((point) => point.solved / point.total),
+    low: points.map((point) => point.low),
+    high: points.map((point) => point.high),
+  };
+}
+
+function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
+  return (
+    <div className="table-wrap">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Benchmark</th><th scope="col" className="right">Solved</th><th scope="col" className="right">Rate</th>
+            <th scope="col" style={{ width: "40%" }}>0 to 100%</th><th scope="col" className="right">Since first</th>
+          </tr>
+        </thead>
+        <tbody>
+          {benchmarks.map((benchmark) => {
+            const last = benchmark.points[benchmark.points.length - 1];
+            const first = benchmark.points[0];
+            if (!last || !first) return null;
+            const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
+            return (
+              <tr key={`${benchmark.dataset} ${benchmark.split}`}>
+                <td><a href={href("evaluations", { benchmark: `${benchmark.dataset} ${benchmark.split}` })}>{benchmark.dataset} {benchmark.split}</a></td>
+                <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
+                <td className="right">{rate(last.solved, last.total)}</td>
+                <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>
+                <td className="right">{signed(gain, (value) => `${(100 * value).toFixed(1)}`)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Whiskers({ low, high, value }: { low: number; high: number; value: number }) {
+  return (
+    <svg className="whiskers" role="img" aria-label={`${percent(value)}, interval ${percent(low)} to ${percent(high)}`}>
+      <title>{`${percent(low)} to ${percent(high)}`}</title>
+      <line x1="0" x2="100%" y1="9" y2="9" stroke="var(--line)" strokeWidth="2" />
+      <line x1={`${100 * low}%`} x2={`${100 * high}%`} y1="9" y2="9" stroke="var(--accent)" strokeWidth="4" strokeLinecap="round" opacity="0.45" />
+      <circle cx={`${100 * value}%`} cy="9" r="4.5" fill="var(--accent)" />
+    </svg>
+  );
+}

@@ -1,0 +1,79 @@
+// What the run uses: devices and memory of each rank, and the Lean servers.
+
+import type { LeanServer, Overview, RankStatus } from "../../api/types";
+import { bytes, count, duration, integer, percent } from "../../lib/format";
+import { Card } from "../../parts/basics";
+import { Empty } from "../../parts/states";
+
+export function Machines({ overview }: { overview: Overview }) {
+  return (
+    <div className="two">
+      <Card title="Ranks" note={count(overview.ranks.length, "rank")}>
+        {overview.ranks.length === 0
+          ? <Empty title="No rank has reported">The run writes its state once a second as soon as it has started.</Empty>
+          : <div className="machines">{overview.ranks.map((rank) => <Rank key={rank.rank} rank={rank} />)}</div>}
+      </Card>
+      <Card title="Lean servers" flush><Servers servers={overview.servers} /></Card>
+    </div>
+  );
+}
+
+function Rank({ rank }: { rank: RankStatus }) {
+  const { gpu } = rank;
+  const used = gpu?.memory ?? null;
+  const total = gpu?.memory_total ?? null;
+  return (
+    <div className="machine small num">
+      <div>
+        <strong>Rank {rank.rank}</strong>
+        <div className="muted">{rank.live ? rank.phase : rank.phase === "stopped" ? "stopped" : `silent for ${duration(rank.age)}`}</div>
+      </div>
+      <div>
+        <span className="muted">{gpu ? gpu.name : "CPU"}</span> {gpu && gpu.utilization !== undefined && percent(gpu.utilization, 0)}
+        {gpu && typeof gpu.utilization === "number" && <Bar share={gpu.utilization} label={`Utilization of rank ${rank.rank}`} />}
+      </div>
+      <div>
+        <span className="muted">{used !== null ? "GPU memory" : "memory"}</span>{" "}
+        {used !== null ? `${bytes(used)}${total ? ` of ${bytes(total)}` : ""}` : bytes(rank.memory)}
+        {used !== null && total ? <Bar share={used / total} label={`GPU memory of rank ${rank.rank}`} /> : null}
+        {used !== null && <div className="muted">process {bytes(rank.memory)}</div>}
+      </div>
+    </div>
+  );
+}
+
+function Bar({ share, label }: { share: number; label: string }) {
+  return (
+    <div className="bar" role="meter" aria-label={label} aria-valuenow={Math.round(100 * share)} aria-valuemin={0} aria-valuemax={100}>
+      <span style={{ width: `${100 * Math.min(1, share)}%` }} />
+    </div>
+  );
+}
+
+const STATES: Record<string, [tone: string, mark: string]> = { ok: ["good", "✓"], slow: ["warn", "…"], gone: ["bad", "!"] };
+
+function Servers({ servers }: { servers: LeanServer[] }) {
+  if (servers.length === 0) return <Empty title="No Lean server known">Servers are listed as soon as actors use them.</Empty>;
+  return (
+    <div className="table-wrap">
+      <table className="table">
+        <thead>
+          <tr><th scope="col">Address</th><th scope="col">State</th><th scope="col" className="right">Actors</th><th scope="col" className="right">In error</th></tr>
+        </thead>
+        <tbody>
+          {servers.map((server) => {
+            const [tone, mark] = STATES[server.state] ?? ["", "?"];
+            return (
+              <tr key={server.address}>
+                <td className="mono">{server.address}</td>
+                <td><span className={`badge ${tone}`}><span aria-hidden="true">{mark}</span>{server.state}</span></td>
+                <td className="right">{integer(server.actors)}</td>
+                <td className="right">{integer(server.errors)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
