@@ -11,10 +11,11 @@ from typing import IO, Any
 from nanoproof.common.errors import UserError
 
 
-def atomic_write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = True) -> None:
     """Call `write` with a temporary file beside `path`, sync it to disk, and rename it to `path`.
 
     Whoever reads `path` sees the old content or the new one, never a part. OSErrors (a full disk) leave no file behind.
+    Without `sync` that holds as long as the machine does not stop: for what is often written and not missed then.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -23,7 +24,8 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         with open(temporary, "xb") as file:  # unlike tempfile's, with the rights that the umask leaves
             write(file)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
