@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { joinColumns, lastValue, padded } from "./chart_data";
+
+describe("lines of a chart", () => {
+  it("of different steps share one sorted x, with gaps", () => {
+    const { columns, places } = joinColumns([
+      { name: "a", x: [1, 3], y: [10, 30] },
+      { name: "b", x: [2, 3], y: [20, 33], low: [19, 32], high: [21, 34] },
+    ]);
+    expect(columns).toEqual([[1, 2, 3], [10, null, 30], [null, 20, 33], [null, 19, 32], [null, 21, 34]]);
+    expect(places).toEqual([{ value: 1 }, { value: 2, low: 3, high: 4 }]);
+  });
+
+  it("with the same x are taken as they are", () => {
+    const x = [1, 2];
+    const y = [5, null];
+    expect(joinColumns([{ name: "a", x, y }]).columns[1]).toBe(y);
+  });
+
+  it("end with their last value", () => {
+    expect(lastValue([1, 2, null])).toBe(2);
+    expect(lastValue([null])).toBeNull();
+  });
+
+  it("have some air, even where all values are equal, and none where a limit is wished", () => {
+    const [low, high] = padded(5, 5);
+    expect(low).toBeLessThan(5);
+    expect(high).toBeGreaterThan(5);
+    expect(padded(2, 10, [0, null])[0]).toBe(0);
+    expect(padded(null, null)).toEqual([-0.06, 1.06]);
+  });
+});
