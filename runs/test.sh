@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash runs/setup.sh
+bash runs/setup_web.sh
 if [ "${1:-}" = "--setup-only" ]; then
     exit 0
 fi
@@ -13,6 +14,9 @@ export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS
 ruff check .
 ruff format --check .
 mypy
+if [ -x web/node_modules/.bin/tsc ]; then
+    (cd web && npm run --silent types && npm test --silent)
+fi
 if ! python -m pytest -n 2 --dist loadfile "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
     python -m pytest --last-failed --last-failed-no-failures none "$@"
