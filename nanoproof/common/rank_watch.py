@@ -1,0 +1,231 @@
+"""The ranks of a run watch over each other: who dies, freezes or is stuck is named, and the others end soon after.
+
+A collective says at best that somebody is missing, after half an hour, and while ranks collect or evaluate no
+collective is pending at all. So a thread of each rank tells the rendezvous store every second that it lives and where
+its main thread is, and reads what the others say. It needs no help from the main thread, which may be busy for long.
+"""
+
+import json
+import logging
+import os
+import platform
+import sys
+import threading
+import time
+from contextlib import suppress
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Protocol
+
+import torch.distributed as dist
+
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import UserError, say_error
+
+log = logging.getLogger(__name__)
+
+SILENT_SECONDS = 30.0
+"""A rank that has not been heard of for so long is gone, or its machine, or the way to it."""
+STUCK_SECONDS = 1200.0
+"""So long may a rank keep all others waiting in a collective. The collective itself gives up after half an hour."""
+BEAT_SECONDS = 1.0
+GRACE_SECONDS = 15.0
+"""What the main thread has to end in good order, before the process is ended for it."""
+RANKS_PER_SECOND = 64
+_PACKAGE = f"{os.sep}nanoproof{os.sep}"
+_COLLECTIVES = os.path.join("torch", "distributed", "")
+
+
+class RankLost(UserError):
+    """Another rank is gone, so that the run cannot go on."""
+
+
+class Store(Protocol):
+    """What is used of torch's key-value stores."""
+
+    def set(self, key: str, value: str) -> object: ...
+
+    def get(self, key: str) -> bytes: ...
+
+    def check(self, keys: list[str]) -> bool: ...
+
+
+def machine() -> str:
+    """What processes that can see each other have in common."""
+    space = ""
+    with suppress(OSError):
+        space = os.readlink("/proc/self/ns/pid")
+    return f"{platform.node()} {space}".strip()
+
+
+class RankWatch:
+    """Watches from `with` to its end; alone it does nothing. `check` raises RankLost when another rank is gone.
+
+    If the main thread does not get to end the run, because it is stuck itself, the watch ends the process.
+    """
+
+    def __init__(
+        self,
+        info: DistInfo,
+        store: Store | None,
+        silent_seconds: float = SILENT_SECONDS,
+        stuck_seconds: float = STUCK_SECONDS,
+        beat_seconds: float = BEAT_SECONDS,
+    ) -> None:
+        """`store` is None for a rank that is alone."""
+        self._info, self._store = info, store
+        self._silent_seconds, self._stuck_seconds = silent_seconds, stuck_seconds
+        self._pause = max(beat_seconds, info.world_size / RANKS_PER_SECOND)
+        self._main = threading.main_thread()
+        self._about = {"pid": os.getpid(), "host": platform.node(), "machine": machine()}
+        self._beats = 0
+        self._since = time.monotonic()
+        self._in_collective = False
+        self._heard: dict[int, tuple[str, float]] = {}
+        self._others: dict[int, dict[str, Any]] = {}
+        self._lost: str | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rank-watch", daemon=True)
+        self.hint = ""
+        """How to go on with the run; it ends the message."""
+
+    @classmethod
+    def of(cls, info: DistInfo) -> "RankWatch":
+        """The watch over the ranks that torchrun started."""
+        if not dist.is_initialized():
+            return cls(info, None)
+        return cls(info, _connect())
+
+    def check(self) -> None:
+        """Raise RankLost if a rank is gone."""
+        if self._lost is not None:
+            raise RankLost(self._message())
+
+    def __enter__(self) -> "RankWatch":
+        if self._store is not None:
+            self._beat()
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        """Say goodbye. A collective that failed because a rank is gone raises RankLost instead."""
+        if self._store is None:
+            return
+        broken = isinstance(error, RuntimeError)
+        if broken:
+            deadline = time.monotonic() + 4 * self._pause
+            while self._lost is None and time.monotonic() < deadline:
+                time.sleep(self._pause / 10)
+        self._ended.set()
+        self._thread.join(5.0)
+        with suppress(RuntimeError):
+            follows = isinstance(error, RankLost) or (broken and self._lost is not None)
+            self._say("ended" if error is None or follows else "failed", str(error) if error is not None else "")
+        if broken and self._lost is not None:
+            raise RankLost(self._message()) from error
+
+    def _message(self) -> str:
+        return f"{self._lost}; the run ends here{f', go on with {self.hint}' if self.hint else ''}"
+
+    # -- the watching thread ---------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while self._lost is None and not self._ended.wait(self._pause):
+            try:
+                self._beat()
+                self._lost = self._look()
+            except RuntimeError as error:  # all that torch's stores raise
+                reason = str(error).splitlines()[0][:200]
+                self._lost = f"the rendezvous store, which torchrun runs for rank 0, cannot be reached ({reason})"
+        if self._lost is None:
+            return
+        log.error("%s", self._lost)
+        if not self._ended.wait(GRACE_SECONDS):
+            say_error(self._message())
+            logging.shutdown()
+            sys.stderr.flush()
+            os._exit(2)
+
+    def _beat(self) -> None:
+        self._beats += 1
+        where, in_collective = self._main_thread()
+        if in_collective != self._in_collective:
+            self._in_collective, self._since = in_collective, time.monotonic()
+        self._say("alive", where)
+
+    def _say(self, state: str, text: str) -> None:
+        assert self._store is not None
+        seconds = round(time.monotonic() - self._since, 1)
+        said = {"state": state, "beat": self._beats, "text": text, "waits": self._in_collective, "seconds": seconds}
+        self._store.set(_key(self._info.rank), json.dumps({**said, **self._about}))
+
+    def _main_thread(self) -> tuple[str, bool]:
+        """Where the main thread is in our code, and whether it waits for other ranks there."""
+        frame = sys._current_frames().get(self._main.ident or 0)
+        in_collective = False
+        while frame is not None:
+            file = frame.f_code.co_filename
+            in_collective = in_collective or _COLLECTIVES in file
+            if _PACKAGE in file and not file.endswith(f"common{os.sep}dist.py"):
+                return f"{file.rpartition(_PACKAGE)[2]}:{frame.f_lineno} in {frame.f_code.co_name}", in_collective
+            frame = frame.f_back
+        return "", in_collective
+
+    def _look(self) -> str | None:
+        """Which rank is gone and how that shows; None if none is."""
+        assert self._store is not None
+        now = time.monotonic()
+        for rank in range(self._info.world_size):
+            if rank == self._info.rank or not self._store.check([_key(rank)]):
+                continue
+            text = self._store.get(_key(rank)).decode()
+            if self._heard.get(rank, ("", 0.0))[0] != text:
+                self._heard[rank] = text, now
+                self._others[rank] = json.loads(text)
+            if problem := self._gone(rank, now - self._heard[rank][1]):
+                return problem
+        return self._stuck()
+
+    def _gone(self, rank: int, silent: float) -> str | None:
+        said = self._others[rank]
+        name = f"rank {rank} (process {said['pid']} on {said['host']})"
+        if said["state"] == "ended":
+            return None
+        if said["state"] == "failed":
+            return f"rank {rank} failed: {said['text']}"
+        if said["machine"] == self._about["machine"] and not _exists(said["pid"]):
+            return f"{name} has died; it was at {said['text']}"
+        if silent > self._silent_seconds:
+            return f"{name} has given no sign of life for {silent:.0f} s; it was at {said['text']}"
+        return None
+
+    def _stuck(self) -> str | None:
+        if not self._in_collective or time.monotonic() - self._since < self._stuck_seconds:
+            return None
+        for rank, said in sorted(self._others.items()):
+            if said["state"] == "alive" and not said["waits"] and said["seconds"] > self._stuck_seconds:
+                return (
+                    f"rank {rank} (process {said['pid']} on {said['host']}) keeps the others waiting for "
+                    f"{self._stuck_seconds:.0f} s; it is at {said['text']}"
+                )
+        return None
+
+
+def _key(rank: int) -> str:
+    return f"nanoproof/watch/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{rank}"
+
+
+def _connect() -> Store:
+    """A connection of our own to the rendezvous store: nobody has to wait for what another thread asks of it."""
+    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=20), wait_for_workers=False)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,0 +1,125 @@
+"""Ranks that die, freeze, fail or get stuck are named; those that end in good order are not."""
+
+import subprocess
+import threading
+import time
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from nanoproof.common import rank_watch
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.common.rank_watch import RankLost, RankWatch
+
+
+@pytest.fixture
+def store():
+    return dist.HashStore()
+
+
+def watch_of(store, rank, world_size=2, **options):
+    info = DistInfo(rank, rank, world_size, torch.device("cpu"), "test", torch.float32, "test")
+    return RankWatch(info, store, **{"silent_seconds": 30.0, "beat_seconds": 0.02, **options})
+
+
+def message_of(watch):
+    """What the watch says in the end."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            watch.check()
+        except RankLost as lost:
+            return str(lost)
+        time.sleep(0.01)
+    raise AssertionError("nothing was noticed")
+
+
+def test_a_rank_that_ends_in_good_order_is_not_missed(store):
+    with watch_of(store, 0, silent_seconds=0.2) as watch:
+        with watch_of(store, 1):
+            pass
+        time.sleep(0.5)
+        watch.check()
+
+
+def test_a_silent_rank_is_named_with_its_last_place_and_how_to_go_on(store):
+    with watch_of(store, 0, silent_seconds=0.2) as watch:
+        watch.hint = "--resume-from rl/x"
+        watch_of(store, 1)._say("alive", "loop.py:7 in step")
+        text = message_of(watch)
+    assert text.startswith("rank 1 (process ") and "no sign of life for " in text
+    assert text.endswith("it was at loop.py:7 in step; the run ends here, go on with --resume-from rl/x")
+
+
+def test_a_dead_process_of_the_same_machine_is_noticed_at_once(store):
+    process = subprocess.Popen(["true"])
+    process.wait()
+    with watch_of(store, 0) as watch:
+        other = watch_of(store, 1)
+        other._about["pid"] = process.pid
+        other._beat()
+        assert f"rank 1 (process {process.pid} on " in message_of(watch)
+
+
+def test_the_error_of_another_rank_is_told(store):
+    with watch_of(store, 0) as watch:
+        with pytest.raises(UserError, match="the disk is full"), watch_of(store, 1):
+            raise UserError("the disk is full")
+        assert message_of(watch) == "rank 1 failed: the disk is full; the run ends here"
+
+
+def test_a_collective_that_fails_with_a_rank_names_the_rank(store):
+    with pytest.raises(RankLost, match="rank 1 failed: boom"), watch_of(store, 0):
+        with pytest.raises(UserError), watch_of(store, 1):
+            raise UserError("boom")
+        raise RuntimeError("Connection closed by peer")
+
+
+def test_an_error_of_our_own_stays_what_it_is(store):
+    watch_of(store, 1)._beat()
+    with pytest.raises(RuntimeError, match="our own"), watch_of(store, 0):
+        raise RuntimeError("our own")
+
+
+def test_a_rank_that_keeps_the_others_waiting_is_named(store):
+    with watch_of(store, 0, stuck_seconds=0.1) as watch, watch_of(store, 1) as other:
+        watch._main_thread = lambda: ("loop.py:9 in step", True)
+        other._main_thread = lambda: ("mixing.py:3 in draw", False)
+        text = message_of(watch)
+        assert "rank 1 " in text and "keeps the others waiting for 0 s; it is at mixing.py:3 in draw" in text
+        other.check()
+
+
+def test_a_main_thread_in_a_collective_is_seen_there(store, monkeypatch):
+    watch = watch_of(store, 0)
+    assert watch._main_thread()[1] is False
+    code = compile("def wait(go):\n    go()", "/site-packages/torch/distributed/c10d.py", "exec")
+    scope: dict = {}
+    exec(code, scope)
+    waiting = threading.Thread(target=scope["wait"], args=(lambda: time.sleep(0.5),))
+    waiting.start()
+    monkeypatch.setattr(watch, "_main", waiting)
+    assert watch._main_thread()[1] is True
+    waiting.join()
+
+
+def test_a_main_thread_that_is_stuck_does_not_keep_the_process_alive(store, monkeypatch, capsys):
+    codes = []
+    monkeypatch.setattr(rank_watch, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(rank_watch.os, "_exit", codes.append)
+    watch_of(store, 1)._say("alive", "here")
+    with watch_of(store, 0, silent_seconds=0.1):
+        deadline = time.monotonic() + 20
+        while not codes and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert codes == [2]
+    assert capsys.readouterr().err.count("error: rank 1 (process ") == 1
+
+
+def test_a_rank_alone_watches_nobody():
+    info = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
+    with RankWatch.of(info) as watch:
+        watch.check()
+    assert rank_watch.machine()
