@@ -99,6 +99,7 @@ class Engine:
         self._stats = EngineStats()
         self._waiting: deque[EngineRequest] = deque()
         self._samples_waiting = 0
+        self._replays_before = 0
         self._reset()
         self.refresh()
 
@@ -140,7 +141,7 @@ class Engine:
         recorded = self._decoding.recorded
         return replace(
             self._stats,
-            replayed_steps=0 if recorded is None else recorded.replays,
+            replayed_steps=self._replays_before + (0 if recorded is None else recorded.replays),
             cache_bytes=self._decoding.pools.num_bytes + self._prefixes.num_bytes,
         )
 
@@ -168,6 +169,18 @@ class Engine:
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
                 ours.copy_(theirs)
+
+    def release(self) -> None:
+        """Give back the memory for keys and values, and what was recorded with it, until there are requests again.
+
+        Only when idle. Whoever trains on the same GPU meanwhile needs it more.
+        """
+        assert self.idle, "memory was to be given back while requests were in work"
+        if self._decoding.recorded is not None:
+            self._replays_before += self._decoding.recorded.replays
+        self._reset()
+        if self.model.device.type == "cuda":
+            torch.cuda.empty_cache()
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
         """Queue a prompt (BOS and state, no marker); `seed` alone determines the noise of its samples.

@@ -106,9 +106,12 @@ class TacticPolicy:
                 self._worker.withdraw(question)
             raise
 
-    def pause(self) -> None:
-        """Begin no more questions (the model is about to change); returns when none is in work."""
-        self._worker.pause()
+    def pause(self, release: bool = False) -> None:
+        """Begin no more questions (the model is about to change); returns when none is in work.
+
+        With `release` the memory for keys and values is free until `resume`.
+        """
+        self._worker.pause(release)
 
     def resume(self) -> None:
         """Go on, with the model's present weights."""

@@ -140,12 +140,17 @@ class EngineWorker:
 
     # -- for those who steer ---------------------------------------------------------------------------------------
 
-    def pause(self) -> None:
-        """Begin no more questions; returns when those in the engine are answered. Others keep waiting."""
+    def pause(self, release: bool = False) -> None:
+        """Begin no more questions; returns when those in the engine are answered. Others keep waiting.
+
+        With `release` the engine gives back its memory for keys and values.
+        """
         with self._lock:
             self._paused = True
             self._ring()
             self._settled.wait_for(lambda: self._resting or self._gone or not self._paused)
+            if release and self._resting and not self._gone:
+                self._engine.release()
 
     def resume(self) -> None:
         """Rest for a moment, let the engine take over the model's weights, and go on (paused before or not).

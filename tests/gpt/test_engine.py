@@ -201,3 +201,13 @@ def test_a_broken_model_is_an_error_and_leaves_no_trace(tokenizer: Tokenizer) ->
             engine.generate(prompts, OPTIONS, seeds=[0] * len(prompts))
         net.layers[0].qkv.weight.copy_(weight)
     assert engine.generate(prompts, OPTIONS, seeds=[0] * len(prompts)) == before
+
+
+def test_memory_that_is_given_back_is_taken_again_with_the_same_answers(net: GPT, tokenizer: Tokenizer) -> None:
+    prompts = prompts_of(tokenizer, TEXTS[:3])
+    engine = Engine(net, tokenizer)
+    before = engine.generate(prompts, OPTIONS, seeds=[0, 1, 2])
+    assert engine.stats.cache_bytes > 0
+    engine.release()
+    assert engine.stats.cache_bytes == 0
+    assert engine.generate(prompts, OPTIONS, seeds=[0, 1, 2]) == before

@@ -190,6 +190,18 @@ def test_the_load_counts_steps_and_what_is_in_work(model: GPT, tokenizer: Tokeni
         asker.join()
 
 
+def test_a_pause_can_give_back_the_memory_until_somebody_asks_again(model: GPT, tokenizer: Tokenizer) -> None:
+    engine = Engine(model, tokenizer)
+    with TacticPolicy(engine) as policy:
+        first = policy.suggest("⊢ True")
+        policy.pause()
+        assert engine.stats.cache_bytes > 0
+        policy.pause(release=True)
+        assert engine.stats.cache_bytes == 0
+        policy.resume()
+        assert policy.suggest("⊢ True") == first
+
+
 def test_a_closed_policy_says_so(model: GPT, tokenizer: Tokenizer) -> None:
     policy = TacticPolicy(Engine(model, tokenizer))
     policy.close()
