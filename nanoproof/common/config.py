@@ -107,6 +107,14 @@ class Parser(argparse.ArgumentParser):
             for name in names
         }
 
+    def add_preset_flag(self, flag: str, presets: Presets, help_text: str) -> None:
+        """Add a flag for presets that reach over several groups: {preset: {option: value}}, by destinations.
+
+        A preset of a single group, given as well, wins over it.
+        """
+        action = self.add_argument(flag, choices=list(presets), default=next(iter(presets)), help=help_text)
+        self._presets = {action.dest: {name: dict(values) for name, values in presets.items()}, **self._presets}
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, then put in the values of the presets that were given."""
         parsed, rest = super().parse_known_args(args, namespace)

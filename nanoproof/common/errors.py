@@ -18,6 +18,11 @@ class UserError(Exception):
     """Something outside the program is wrong; the message is one line a user can act on."""
 
 
+def is_full_disk(error: object) -> bool:
+    """Whether an error says that there is no room for a file: on the disk, in a quota, or by a limit on its size."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def say_error(message: str) -> None:
     """Print the line that a command ends with. Of several ranks only the first to come prints.
 
@@ -53,7 +58,7 @@ def run_main(main: Callable[[], int | None]) -> None:
         say_error(str(error))
         code = 2
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_full_disk(error):
             raise
         place = f" ({error.filename})" if error.filename else ""
         say_error(f"cannot write: {error.strerror}{place}")

@@ -1,7 +1,7 @@
 """Where things are kept: `$NANOPROOF_HOME` and the directory of a run.
 
-A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`, `log.txt` and checkpoints; everything
-else that shows or resumes a run reads it from there.
+A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`, `log.txt` and checkpoints, and in the
+end the file `finished`; everything else that shows or resumes a run reads it from there.
 """
 
 import logging
@@ -18,6 +18,8 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json
 
+FINISHED = "finished"
+"""File in the directory of a run that went to its end, and was not stopped before."""
 REPO_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -114,6 +116,11 @@ class RunDir:
             "versions": versions(),
         }
         atomic_write_json(self.path / "meta.json", {**meta, "decisions": decisions})
+
+    def finish(self, step: int) -> None:
+        """Note that the run has come to its end; one that goes on has not."""
+        self.event("finished", step=step)
+        (self.path / FINISHED).touch()
 
     def close(self) -> None:
         """Close the logs."""

@@ -1,9 +1,10 @@
 """All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.config import Parser, add_flags, from_args, preset_values
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
@@ -18,7 +19,11 @@ from nanoproof.training.options import (
 )
 from nanoproof.training.resume import parse_resumable
 
-SET_BY_PURPOSE = {"finisher_use"}  # collection and evaluation differ in it
+NOT_OFFERED = {
+    "finisher_use",  # collection and evaluation differ in it
+    "disable_solvers",  # --disable-solvers does that and more
+}
+SOLVER_IN_PLACE = "grind"
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -44,7 +49,13 @@ class RLConfig:
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> "RLConfig":
         """The values of parsed flags. Raises UserError for those that cannot be."""
-        return cls(**{name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()})
+        groups: dict[str, Any] = {
+            name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()
+        }
+        if groups["rl"].disable_solvers:
+            finishers = groups["search"].finishers or (SOLVER_IN_PLACE,)
+            groups["search"] = replace(groups["search"], disable_solvers=True, finishers=finishers)
+        return cls(**groups)
 
 
 GROUPS: dict[str, type] = {
@@ -63,10 +74,24 @@ GROUPS: dict[str, type] = {
 PREFIXES = {"search": "search-", "matchmaker": "mm-"}
 
 
+def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:
+    search, matchmaker = (preset_values(cls, name) for cls in (SearchConfig, MatchmakerConfig))
+    return {
+        **{f"search_{option}": value for option, value in search.items()},
+        **{f"mm_{option}": value for option, value in matchmaker.items()},
+        "disprove_fraction": disprove_fraction,
+    }
+
+
+PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof", 0.5)}
+"""Of search, matchmaker and disproof together."""
+
+
 def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
     """The command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
     for name, group in GROUPS.items():
-        add_flags(parser, group, PREFIXES.get(name, ""), skip=SET_BY_PURPOSE)
+        add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED)
+    parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)
     return parse_resumable(parser, argv)

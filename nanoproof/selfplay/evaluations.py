@@ -3,16 +3,20 @@
 import itertools
 import logging
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
-from nanoproof.common.dist import DistInfo
-from nanoproof.common.files import atomic_write_json
+from nanoproof.common.dist import DistInfo, on_main
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.run_dir import versions
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.selfplay.actors import ActorPool
 from nanoproof.selfplay.config import RLConfig
-from nanoproof.selfplay.eval_files import EvaluationFiles
+from nanoproof.selfplay.eval_files import SETTINGS, SUMMARY, EvaluationFiles, Mode
 from nanoproof.selfplay.eval_plan import eval_settings
 from nanoproof.selfplay.eval_summary import event_fields
 from nanoproof.selfplay.evaluate import evaluate
@@ -21,6 +25,7 @@ from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
 SPLIT: Final = "valid"
+BEST = "best.json"
 
 
 class Evaluations:
@@ -33,6 +38,10 @@ class Evaluations:
             name: list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
             for name in split_names(config.rl.eval_datasets)
         }
+        for name, theorems in self.benchmarks.items():
+            if not theorems:
+                raise UserError(f"--eval-datasets {name}: {SPLIT} holds no theorems")
+        self._about = {"versions": versions(), **dist.decisions()}
         self._count = itertools.count()
 
     def decision(self) -> str:
@@ -44,17 +53,33 @@ class Evaluations:
 
         All ranks call it together. Raises Interrupted on all of them if one was asked to end.
         """
-        solved = 0
+        scores: dict[str, dict[str, int]] = {}
         for name in self.benchmarks:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
             files = self._files(name, stage, lean, state.step)
-            summary = evaluate(pool, tag, files, self._dist, mode="force", extra={"step": state.step})
-            solved += summary["solved"]
+            mode: Mode = "continue" if on_main(partial(_can_go_on, files)) else "force"
+            summary = evaluate(pool, tag, files, self._dist, mode, self._about, {"step": state.step})
+            scores[name] = {"solved": summary["solved"], "total": summary["total"]}
             self._report(stage, name, summary, state.step)
+        solved = sum(score["solved"] for score in scores.values())
         if solved > state.best_solved:
             state.best_solved, state.best_step = solved, state.step
             if self._dist.is_main:
-                atomic_write_json(stage.run.path / "best.json", {"step": state.step, "solved": solved})
+                best = {"step": state.step, "solved": solved, "checkpoint": f"model_{state.step}.pt"}
+                atomic_write_json(stage.run.path / BEST, {**best, "benchmarks": scores})
+
+    def unfinished(self, stage: Stage, step: int) -> bool:
+        """Whether an evaluation of this step was begun in an earlier part of the run and not ended."""
+        paths = [self._path(name, stage, step) for name in self.benchmarks]
+        return bool(on_main(lambda: any(path.exists() and not (path / SUMMARY).exists() for path in paths)))
+
+    def best_lines(self, run_path: Path) -> list[str]:
+        """What is known of the best checkpoint, for the last lines of a run."""
+        if not (run_path / BEST).exists():
+            return []
+        best = read_json(run_path / BEST)
+        scores = [f"{name} {one['solved']}/{one['total']}" for name, one in best.get("benchmarks", {}).items()]
+        return [f"best: step {best['step']} with {', '.join(scores)}, {run_path / best['checkpoint']}"]
 
     def _report(self, stage: Stage, name: str, summary: dict[str, Any], step: int) -> None:
         if self._dist.is_main:
@@ -75,4 +100,18 @@ class Evaluations:
             dtype=str(self._dist.dtype).removeprefix("torch."),
             lean=lean,
         )
-        return EvaluationFiles(stage.run.path / "evals" / f"{step}_{name}_{SPLIT}", theorems, settings)
+        return EvaluationFiles(self._path(name, stage, step), theorems, settings)
+
+    def _path(self, name: str, stage: Stage, step: int) -> Path:
+        return stage.run.path / "evals" / f"{step}_{name}_{SPLIT}"
+
+
+def _can_go_on(files: EvaluationFiles) -> bool:
+    """Whether there is a part of this very evaluation."""
+    if not (files.path / SETTINGS).exists() or (files.path / SUMMARY).exists():
+        return False
+    try:
+        files.check("continue")
+    except UserError:
+        return False
+    return True

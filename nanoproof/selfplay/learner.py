@@ -15,6 +15,7 @@ from nanoproof.data.packing import Example
 from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.training.loss import LossWeights
+from nanoproof.training.memory import Pieces, memory_snapshots
 from nanoproof.training.resume import check_stage
 from nanoproof.training.schedule import learning_rate_factor
 from nanoproof.training.step import build_optimizer, train_step
@@ -51,11 +52,12 @@ class Learner:
         self.model, self.tokenizer, manifest = load_model(path, dist.device, dist.dtype)
         self.optimizer = build_optimizer(self.model, config.optim)
         self.state = LoopState()
-        self._saved_step = -1
+        self.saved_step = -1
+        self._pieces = Pieces(config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist))
         if resume is not None:
             check_stage(manifest, "rl", resume)
             self.state = LoopState(**manifest["extra"]["loop"])
-            self._saved_step = self.state.step
+            self.saved_step = self.state.step
             if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
                 best = read_json(resume / "best.json")
                 self.state.best_step, self.state.best_solved = best["step"], best["solved"]
@@ -65,33 +67,40 @@ class Learner:
     @property
     def saved(self) -> bool:
         """Whether there is a checkpoint of the present weights."""
-        return self._saved_step == self.state.step
+        return self.saved_step == self.state.step
 
     def update(self, examples: Sequence[Example], progress: float) -> dict[str, float]:
         """One optimizer step at `progress` (0 to 1) through the run; all ranks call it together, each with its share.
 
-        Returns the losses, those of `train_step`.
+        Returns the losses, those of `train_step`, and raises what it raises, with what a user can do.
         """
         config, optim = self._config, self._config.optim
         factor = learning_rate_factor(
             progress, optim.warmup_frac, optim.warmdown_frac, optim.init_lr_frac, optim.final_lr_frac
         )
         weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
-        return train_step(
-            self.model,
-            self.optimizer,
-            examples,
-            factor,
-            config.batch,
-            weights,
-            optim.max_grad_norm,
-            self._dist,
-            self.tokenizer.pad,
-        )
+        try:
+            return train_step(
+                self.model,
+                self.optimizer,
+                examples,
+                factor,
+                config.batch,
+                weights,
+                optim.max_grad_norm,
+                self._dist,
+                self.tokenizer.pad,
+                self._pieces,
+            )
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"step {self.state.step + 1}: out of memory on {self._dist.device} with a single row; "
+                "try a smaller --row-length, or more ranks"
+            ) from error
 
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
-        self._saved_step = self.state.step
+        self.saved_step = self.state.step
         extra = {"stage": "rl", "loop": asdict(self.state)}
         path = save_checkpoint(run_path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self._dist)
         if self._dist.is_main:

@@ -2,11 +2,19 @@
 `collection.py`, `mixing.py` and `learner.py`, `evaluations.py`."""
 
 import logging
+import statistics
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from nanoproof.common.dist import DistInfo, broadcast_json
+from nanoproof.common.errors import UserError, is_full_disk
+from nanoproof.common.run_dir import FINISHED
+from nanoproof.data.packing import Example
 from nanoproof.data.whitelist import choose_lean
+from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.collection import Collection
 from nanoproof.selfplay.config import RLConfig
@@ -15,6 +23,8 @@ from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
 from nanoproof.selfplay.status import StatusWriter
+from nanoproof.training.not_finite import FailedStep
+from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
 from nanoproof.training.schedule import Trigger, duration
 from nanoproof.training.setup import Stage
 from nanoproof.training.signals import StopSignal
@@ -59,23 +69,36 @@ class ReinforcementLearning:
         """Steps until the last one, the time limit, or a signal (which saves and returns)."""
         self.stage, self.lean = stage, fleet.lean
         self._started = time.monotonic()
-        with self.stop, self.collection.working(stage.run.path, fleet, self.stop.asked):
+        working = self.collection.working(stage.run.path, fleet, self.stop.asked)
+        with self.stop, told_how_to_go_on(stage.run.path), working:
             status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
             try:
-                self._steps()
-            except Interrupted:
-                if self.dist.is_main:
-                    log.warning("stopped by a signal after step %d", self.state.step)
-                self.save()
+                self._run()
             finally:
                 self.phase = "stopped"
                 status.close()
+        if self.dist.is_main:
+            self._summarize()
+
+    def _run(self) -> None:
+        try:
+            self._steps()
+        except Interrupted:
+            if self.dist.is_main:
+                log.warning("stopped by a signal after step %d", self.state.step)
+            self.collection.pool.stop()  # actors wind up their work meanwhile
+            self.save()
+        else:
+            if self.dist.is_main:
+                self.stage.run.finish(self.state.step)
 
     def _steps(self) -> None:
         if self.state.step == 0:
             self.save()  # a run can be resumed from its first attempt on
             if self.options.eval_start:
                 self.evaluate()
+        elif self.evaluations.unfinished(self.stage, self.state.step):
+            self.evaluate()
         while not self._is_over():
             self.step()
             evaluation, save = (trigger.due(self.state.step) for trigger in (self.eval_trigger, self.save_trigger))
@@ -88,8 +111,10 @@ class ReinforcementLearning:
 
     def step(self) -> None:
         """One collect-and-train step. Raises Interrupted on all ranks if one was asked to end."""
+        if self.stop.agreed(self.dist.device):
+            raise Interrupted
         started = time.monotonic()
-        collected = self._collect() if self.options.collect_transitions else {}
+        collected = self._collect() if self._collects() else {}
         middle = time.monotonic()
         losses = self._train()
         self.state.step += 1
@@ -98,24 +123,45 @@ class ReinforcementLearning:
         times = {"seconds/collect": middle - started, "seconds/train": time.monotonic() - middle}
         self._record({**collected, **losses, **times})
 
+    def _collects(self) -> bool:
+        return self.options.collect_transitions > 0 and self.state.step % self.options.collect_every == 0
+
     def _collect(self) -> dict[str, float]:
         self.phase = "collect"
-        self.collection.gather(self.collect_seconds)
+        limits = [self.collect_seconds, None if self.max_seconds is None else self.max_seconds - self._seconds()]
+        self.collection.gather(min((limit for limit in limits if limit is not None), default=None))
         self.phase = "exchange"
         return self.collection.exchange()
 
     def _train(self) -> dict[str, float]:
-        """The updates of a step. The policy rests while the weights change; actors wait for it."""
+        """The updates of a step, fewer if a signal comes; returns their mean losses.
+
+        The policy rests while the weights change: what is asked meanwhile waits.
+        """
         self.phase = "train"
-        losses: dict[str, float] = {}
-        progress = self._progress()
-        self.collection.policy.pause()
+        progress, metrics = self._progress(), []
+        self.collection.policy.pause(release=self.dist.device.type == "cuda")
         for update in range(self.options.num_updates_per_step):
-            losses = self.learner.update(self.mixture.examples(self.state.step, update), progress)
+            if update > 0 and self.stop.agreed(self.dist.device):
+                break
+            examples = self.mixture.examples(self.state.step, update)
+            metrics.append(self._update(examples, progress))
         self.learner.model.eval()
         self.collection.policy.resume()
         self.state.sft_position = self.mixture.position()
-        return losses
+        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+
+    def _update(self, examples: list[Example], progress: float) -> dict[str, float]:
+        try:
+            return self.learner.update(examples, progress)
+        except FailedStep as error:
+            step, run = self.state.step + 1, self.stage.run
+            told = error.write_to(run.path, step, self.dist.rank, self.learner.model)
+            run.event("not_finite", step=step, problem=str(error), path=told.name)
+            raise NonFiniteLoss(
+                f"step {step}: {error}; the run ends here, the last checkpoint is of step {self.learner.saved_step}; "
+                f"{told} tells of the step"
+            ) from error
 
     def evaluate(self) -> None:
         """Evaluate on every benchmark. Raises Interrupted on all ranks if one was asked to end."""
@@ -133,6 +179,23 @@ class ReinforcementLearning:
         path = self.learner.save(self.stage.run.path)
         if self.dist.is_main:
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)
+            log.info("saved %s", path)
+
+    def _summarize(self) -> None:
+        """The last lines: what was done, the best checkpoint, and what comes next."""
+        run, state, path = run_name(self.stage.run.path), self.state, self.stage.run.path
+        experience = self.collection.experience
+        log.info("steps: %d in %s", state.step, clock(self._seconds()))
+        log.info("theorems: %d of %d proved at some time", len(experience.ever_proven), len(experience.theorems))
+        log.info("peak memory: %sB (%s, one rank)", short(peak_memory_bytes(self.dist.device)), self.dist.device.type)
+        for line in self.evaluations.best_lines(path):
+            log.info("%s", line)
+        log.info("checkpoint: %s", path / f"model_{state.step}.pt")
+        if (path / FINISHED).exists():
+            best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
+            log.info("next: python -m scripts.prover_eval --model-path %s --split test", best)
+        else:
+            log.info("to go on: python -m nanoproof.rl --resume-from %s", run)
 
     def _record(self, metrics: dict[str, float]) -> None:
         if not self.dist.is_main:
@@ -180,3 +243,18 @@ class ReinforcementLearning:
             "seconds": round(self._seconds(), 1),
             **self.collection.snapshot(),
         }
+
+
+@contextmanager
+def told_how_to_go_on(run_path: Path) -> Iterator[None]:
+    """A full disk ends the run with one line that says what to do; what is written so far is whole."""
+    try:
+        yield
+    except (OSError, UserError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not is_full_disk(cause):
+            raise
+        raise UserError(
+            f"{error}; nothing that was written is damaged: make room on the disk of {run_path}, then go on with "
+            f"--resume-from {run_name(run_path)}"
+        ) from error

@@ -32,6 +32,7 @@ class RLOptions:
     collect_transitions: int = opt(
         100, "New transitions to collect for a step, over all ranks (0: collect none).", min=0
     )
+    collect_every: int = opt(1, "Collect in each step whose number is a multiple of this.", min=1)
     collect_max_time: str = opt("1:00:00", "A collection ends after H:M:S even if it has too few transitions.")
     num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
@@ -44,10 +45,18 @@ class RLOptions:
         0.0, "Fraction of attempts at theorems without a proof that try to prove the negation.", min=0, max=1
     )
     proof_simplification: bool = opt(True, "Simplify proofs during collection.")
+    disable_solvers: bool = opt(
+        False,
+        "Leave out what the policy says if it uses a solver (--search-solver-tactics); collection tries `grind` on new "
+        "leaves instead, which teaches nothing, and evaluation offers it at every node.",
+    )
     eval_start: bool = opt(True, "Evaluate before the first step.")
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
+    memory_profile: str | None = opt(
+        None, "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.", metavar="DIR"
+    )
     check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
     monitor_port: int | None = opt(5050, "Port of the dashboard on 127.0.0.1; none turns it off.", min=0, max=65535)
 

@@ -15,6 +15,7 @@ from nanoproof.training.batches import EpochSampler, StepExamples, TransitionSet
 from nanoproof.training.data import load_transitions
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
+from nanoproof.training.memory import Pieces
 from nanoproof.training.options import (
     BatchOptions,
     CadenceOptions,
@@ -72,6 +73,7 @@ class Finetuning(TrainingLoop):
         if options.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
         self.weights = LossWeights(batch.value_weight, state_after=options.state_after_weight)
+        self.pieces = Pieces(batch.device_batch_size)
         self._make_sets(train, valid)
         self.num_steps = math.ceil(options.epochs * len(self.train) / batch.target_examples_per_step)
         sampler = EpochSampler(len(self.train), run_options.seed, self.train.fingerprint())
@@ -132,6 +134,7 @@ class Finetuning(TrainingLoop):
             self.optim.max_grad_norm,
             self.dist,
             self.tokenizer.pad,
+            self.pieces,
         )
         examples_seen = (self.state.step + 1) * self.batch.target_examples_per_step
         return {**metrics, "epoch": examples_seen / len(self.train), "wait_seconds": waited}

@@ -20,6 +20,7 @@ from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoin
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
 from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
 from nanoproof.training.resume import check_stage
@@ -144,12 +145,14 @@ class TrainingLoop(ABC):
                 log.warning("stopped by a signal after step %d of %d", self.state.step, self.num_steps)
             self.save(stage)
         if self.dist.is_main:
+            if self.state.step == self.num_steps:
+                stage.run.finish(self.state.step)
             self._summarize(stage)
 
     def _step(self, stage: Stage, progress: Progress) -> bool:
         """A step and what is due after it; returns whether a signal asked to end (the same on all ranks)."""
         started = time.monotonic()
-        metrics = self._train_checked()
+        metrics = self._train_checked(stage)
         self.state.step += 1
         metrics["step_seconds"] = time.monotonic() - started
         self.state.seconds += metrics["step_seconds"]
@@ -169,7 +172,7 @@ class TrainingLoop(ABC):
             self.save(stage)
         return stopping
 
-    def _train_checked(self) -> dict[str, float]:
+    def _train_checked(self, stage: Stage) -> dict[str, float]:
         try:
             return self.train_one()
         except torch.OutOfMemoryError as error:
@@ -179,6 +182,9 @@ class TrainingLoop(ABC):
             ) from error
         except NonFiniteLoss as error:
             kept = f"the last checkpoint is of step {self._saved_step}" if self._saved_step >= 0 else "nothing is saved"
+            if isinstance(error, FailedStep):
+                told = error.write_to(stage.run.path, self.state.step + 1, self.dist.rank, self.model)
+                kept += f"; {told} tells of the step"
             raise NonFiniteLoss(f"step {self.state.step + 1}: {error}; the run ends here, {kept}") from error
 
     def wants_save(self) -> bool:

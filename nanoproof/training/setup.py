@@ -11,7 +11,15 @@ import torch
 
 from nanoproof.common.dist import DistInfo, barrier, broadcast_json, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import RunDir, home, new_run_path, resolve_model_path, setup_logging, without_secrets
+from nanoproof.common.run_dir import (
+    FINISHED,
+    RunDir,
+    home,
+    new_run_path,
+    resolve_model_path,
+    setup_logging,
+    without_secrets,
+)
 from nanoproof.common.tracker import Tracker, make_tracker
 from nanoproof.gpt.checkpoint import load_model, read_manifest
 from nanoproof.gpt.model import GPT, GPTConfig
@@ -98,7 +106,8 @@ def start_stage(
             log.info("going on from step %d%s", step, f" ({dropped} later metrics dropped)" if dropped else "")
         if changed:
             log.warning("other options than before: %s", describe(changed))
-    tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank)
+        (run.path / FINISHED).unlink(missing_ok=True)
+    tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank, run.path)
     return Stage(dist, run, tracker)
 
 

@@ -12,6 +12,8 @@ from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.training.batches import pack_for
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from nanoproof.training.memory import Pieces
+from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 
 
@@ -44,30 +46,40 @@ def train_step(
     max_grad_norm: float,
     dist: DistInfo,
     pad: int,
+    pieces: Pieces | None = None,
 ) -> dict[str, float]:
     """Train on this rank's examples of one step; all ranks call it together.
 
-    Losses are means over the targets of all ranks, so gradients add up over micro-batches of `device_batch_size` rows
-    and over ranks. Returns the losses, the gradient norm, and how many rows there were with which share of real tokens.
-    Raises NonFiniteLoss (on every rank) before the weights change.
+    Losses are means over the targets of all ranks, so gradients add up over `pieces` of the batch (at first, and by
+    default, of `device_batch_size` rows) and over ranks. Returns the losses, the gradient norm, and how many rows there
+    were with which share of real tokens. Raises FailedStep (on every rank) before the weights change.
     """
     model.train()
+    pieces = pieces or Pieces(batch_options.device_batch_size)
     batch = pack_for(model, examples, batch_options, pad)
     norms = Normalizers.of(batch, dist.device)
-    optimizer.zero_grad()
     names = ["loss", *weights.part_names()]
-    sums = torch.zeros(len(names), device=dist.device)
-    for rows in batch.split(batch_options.device_batch_size):
-        loss, parts = transition_loss(model, rows, weights, norms)
-        loss.backward()
-        sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])
+
+    def accumulate(rows: int) -> torch.Tensor:
+        optimizer.zero_grad()
+        sums = torch.zeros(len(names), device=dist.device)
+        for piece in batch.split(rows):
+            loss, parts = transition_loss(model, piece, weights, norms)
+            loss.backward()
+            sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])
+        return sums
+
+    sums = pieces.run(accumulate)
     real, places = float((batch.segments > 0).sum()), float(batch.segments.numel())
     *summed, real, places = all_reduce_sum([*sums.tolist(), real, places], dist.device)
     totals = dict(zip(names, summed))
-    if not math.isfinite(totals["loss"]):
-        raise NonFiniteLoss(f"the loss is {totals['loss']}; the weights were left as they were before this step")
-    optimizer.set_lr_factor(lr_factor)
-    totals["grad_norm"] = optimizer.step(max_grad_norm)
+    try:
+        if not math.isfinite(totals["loss"]):
+            raise NonFiniteLoss(f"the loss is {totals['loss']}; the weights were left as they were before this step")
+        optimizer.set_lr_factor(lr_factor)
+        totals["grad_norm"] = optimizer.step(max_grad_norm)
+    except NonFiniteLoss as error:
+        raise FailedStep(str(error), batch, pieces.rows, weights, norms) from error
     totals["lr_factor"] = lr_factor
     totals["rows"] = places / batch_options.row_length
     totals["packing"] = real / max(places, 1.0)
