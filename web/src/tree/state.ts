@@ -88,15 +88,16 @@ function reveal(tree: Tree, state: TreeState): TreeState {
 function toggle(tree: Tree, state: TreeState, index: number): TreeState {
   const node = tree.nodes[index];
   if (!node?.children.length) return state;
+  const chosen = { ...state, selected: index };
   const folded = new Set(state.folded);
   if (folded.delete(index)) {
     // Opening something that has nothing but untried tactics would otherwise show nothing.
     const untried = state.untried || shownChildren(node, { folded, untried: false }).length === 0;
-    return { ...state, folded, untried };
+    return { ...chosen, folded, untried };
   }
-  if (shownChildren(node, state).length === 0) return { ...state, untried: true };
+  if (shownChildren(node, state).length === 0) return { ...chosen, untried: true };
   folded.add(index);
-  return reveal(tree, { ...state, folded });
+  return { ...chosen, folded };
 }
 
 function neighbour(tree: Tree, state: TreeState, direction: Direction, layout: Layout): TreeNode | null {

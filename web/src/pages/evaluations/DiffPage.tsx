@@ -1,0 +1,109 @@
+// Two evaluations of the same theorems: which of them changed, and whether that could be chance.
+
+import { useState } from "react";
+import type { EvaluationDiff, EvaluationRow } from "../../api/types";
+import { Title } from "../../app/Frame";
+import { href, useRoute } from "../../app/router";
+import { count, integer, percent, rate, signed } from "../../lib/format";
+import { Card, Search, Stat } from "../../parts/basics";
+import { Empty, Loaded } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { theoremHref } from "../theorems/links";
+import { verdict } from "./choice";
+import { evaluationHref } from "./links";
+import "./evaluations.css";
+
+export function DiffPage() {
+  const { query } = useRoute();
+  const a = query.get("a") ?? "";
+  const b = query.get("b") ?? "";
+  const answer = useResource<EvaluationDiff>(a && b ? "evaluations/diff" : null, { a, b });
+  return (
+    <>
+      <Title note={answer.data && `${answer.data.a.dataset}, ${count(answer.data.total, "theorem")}`}
+        tools={<><a className="button" href={href("compare", { a: b, b: a })}>Swap</a><a className="button" href={href("evaluations")}>All evaluations</a></>}>
+        Two evaluations
+      </Title>
+      {a && b
+        ? <Loaded of={answer} height={420}>{(data) => <Diff data={data} />}</Loaded>
+        : <Card><Empty title="Choose two evaluations">Mark them in the table of all evaluations.</Empty></Card>}
+    </>
+  );
+}
+
+function Diff({ data }: { data: EvaluationDiff }) {
+  const points = (value: number): string => `${(100 * value).toFixed(1)}`;
+  return (
+    <>
+      <div className="score">
+        <Card>
+          <dl className="stats">
+            <Stat name="Difference" unit="points" note={`95%: ${signed(data.low, points)} to ${signed(data.high, points)}`}>{signed(data.difference, points)}</Stat>
+            <Stat name="Gained">{integer(data.only_b)}</Stat>
+            <Stat name="Lost">{integer(data.only_a)}</Stat>
+            <Stat name="p" note="McNemar, exact">{data.p < 0.001 ? "<0.001" : data.p.toFixed(3)}</Stat>
+          </dl>
+          <p className="verdict">{verdict(data.p, data.only_b, data.only_a)}</p>
+        </Card>
+        <Card title="Theorem by theorem"><Square data={data} /></Card>
+      </div>
+      <div className="two">
+        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} dataset={data.a.dataset} />
+        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} dataset={data.a.dataset} />
+      </div>
+      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} dataset={data.a.dataset} />}
+      <OtherSettings of={data.settings} />
+    </>
+  );
+}
+
+const label = (row: EvaluationRow): string => (row.step === null ? row.name : `step ${integer(row.step)}`);
+
+function Square({ data }: { data: EvaluationDiff }) {
+  return (
+    <div className="table-wrap">
+      <table className="square num">
+        <thead>
+          <tr><td /><th scope="col">B proved</th><th scope="col">B did not</th><th scope="col" className="muted">in all</th></tr>
+        </thead>
+        <tbody>
+          <tr><th scope="row">A proved</th><td>{integer(data.both)}</td><td className="changed lost">− {integer(data.only_a)}</td><td className="muted">{integer(data.both + data.only_a)}</td></tr>
+          <tr><th scope="row">A did not</th><td className="changed gained">+ {integer(data.only_b)}</td><td>{integer(data.neither)}</td><td className="muted">{integer(data.only_b + data.neither)}</td></tr>
+        </tbody>
+      </table>
+      <p className="small muted">
+        A: <a href={evaluationHref(data.a.name)}>{label(data.a)}</a>, {rate(data.a.solved, data.a.total)} ({percent(data.a.low)} to {percent(data.a.high)})<br />
+        B: <a href={evaluationHref(data.b.name)}>{label(data.b)}</a>, {rate(data.b.solved, data.b.total)} ({percent(data.b.low)} to {percent(data.b.high)})
+      </p>
+    </div>
+  );
+}
+
+function Changed({ title, note, mark, names, total, dataset }: { title: string; note: string; mark: string; names: string[]; total: number; dataset: string }) {
+  const [q, setQ] = useState("");
+  const shown = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
+  return (
+    <Card title={`${title} ${integer(total)}`} note={names.length < total ? `${note}; the first ${integer(names.length)}` : note} tools={names.length > 12 && <Search label="Search names" value={q} onChange={setQ} width="18ch" />}>
+      {shown.length === 0
+        ? <p className="muted">None{q && " that fits"}.</p>
+        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={theoremHref({ dataset, id: name })}>{name}</a></li>)}</ul>}
+    </Card>
+  );
+}
+
+function OtherSettings({ of }: { of: Record<string, unknown[]> }) {
+  const entries = Object.entries(of);
+  if (entries.length === 0) return null;
+  return (
+    <Card title="Other settings that differ" flush>
+      <div className="table-wrap">
+        <table className="table">
+          <thead><tr><th scope="col">Setting</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
+          <tbody>{entries.map(([name, [a, b]]) => <tr key={name}><td>{name}</td><td className="mono">{show(a)}</td><td className="mono">{show(b)}</td></tr>)}</tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+const show = (value: unknown): string => (value === undefined || value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,108 @@
+// The evaluations of a run: history by benchmark, and a table to open one or to compare two.
+
+import { useMemo, useState } from "react";
+import type { Benchmark, EvaluationRow, Evaluations } from "../../api/types";
+import { Title } from "../../app/Frame";
+import { go, href, useQuery } from "../../app/router";
+import { count, dateTime, duration, integer, percent, rate } from "../../lib/format";
+import { Card, Select } from "../../parts/basics";
+import { Chart } from "../../parts/Chart";
+import { DataTable, type Column } from "../../parts/DataTable";
+import { Empty, Loaded } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { useLive } from "../../state/store";
+import { choose, inOrder, mismatch } from "./choice";
+import { Interval } from "./Interval";
+import { evaluationHref } from "./links";
+import "./evaluations.css";
+
+const SIZE = 25;
+
+export function EvaluationsPage() {
+  const [query, change] = useQuery();
+  const [chosen, setChosen] = useState<string[]>([]);
+  const came = useLive((live) => live.evaluations);
+  const benchmarks = useLive((live) => live.overview?.benchmarks);
+  const page = Math.max(1, Number(query.get("page")) || 1);
+  const benchmark = query.get("benchmark") ?? "";
+  const answer = useResource<Evaluations>("evaluations", { benchmark, page, size: SIZE }, { version: came, every: 15_000 });
+  const [known, setKnown] = useState<Record<string, EvaluationRow>>({});
+  const rows = Object.values(known);
+  const pick = (row: EvaluationRow): void => {
+    setKnown({ ...known, [row.name]: row });
+    setChosen(choose(chosen, row.name));
+  };
+  return (
+    <>
+      <Title note={answer.data && count(answer.data.total, "evaluation")}
+        tools={answer.data && answer.data.benchmarks.length > 1 && (
+          <Select label="Benchmark" value={benchmark} onChange={(next) => change({ benchmark: next, page: null }, true)}
+            choices={[["", "all"], ...answer.data.benchmarks.map((name) => [name, name] as const)]} />
+        )}>
+        Evaluations
+      </Title>
+      {benchmarks && benchmarks.length > 0 && <History benchmarks={benchmarks.filter((one) => !benchmark || benchmarkName(one) === benchmark)} />}
+      <Card flush title="All evaluations" note="choose two to see which theorems changed" tools={<Compare chosen={chosen} rows={rows} />}>
+        <Loaded of={answer} height={300}>
+          {(data) => data.items.length === 0
+            ? <Empty title="No evaluation yet">A run evaluates itself every --eval-every; scripts/prover_eval.py evaluates a checkpoint.</Empty>
+            : <DataTable caption="Evaluations" columns={columnsOf(chosen, pick)} rows={data.items} rowKey={(row) => row.name}
+                selected={(row) => chosen.includes(row.name)} onOpen={(row) => go(evaluationHref(row.name))}
+                page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+const benchmarkName = ({ dataset, split }: { dataset: string; split: string }): string => (split ? `${dataset}/${split}` : dataset);
+
+function History({ benchmarks }: { benchmarks: Benchmark[] }) {
+  return <div className="two">{benchmarks.map((one) => <BenchmarkHistory key={benchmarkName(one)} benchmark={one} />)}</div>;
+}
+
+function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
+  const points = benchmark.points.filter((point) => point.step !== null);
+  const last = points[points.length - 1];
+  const lines = useMemo(() => [{
+    name: "solved",
+    x: points.map((point) => point.step!),
+    y: points.map((point) => (point.total ? point.solved / point.total : null)),
+    low: points.map((point) => point.low),
+    high: points.map((point) => point.high),
+  }], [benchmark]);
+  if (!last) return null;
+  return (
+    <Card title={benchmarkName(benchmark)} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(last.simulations, "simulation")}; 95% interval`}>
+      <Chart label={`Share solved of ${benchmarkName(benchmark)}`} lines={lines} height={190} y={(value) => percent(value)} range={[0, null]} />
+    </Card>
+  );
+}
+
+function columnsOf(chosen: string[], pick: (row: EvaluationRow) => void): Column<EvaluationRow>[] {
+  return [
+    {
+      key: "choose", title: "",
+      cell: (row) => <input type="checkbox" aria-label={`Compare ${row.name}`} checked={chosen.includes(row.name)} onChange={() => pick(row)} />,
+    },
+    { key: "name", title: "Benchmark", cell: (row) => <a href={evaluationHref(row.name)} title={row.name}>{benchmarkName(row)}</a> },
+    { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
+    { key: "solved", title: "Solved", right: true, cell: (row) => <><b>{rate(row.solved, row.done)}</b> <span className="muted">{integer(row.solved)} of {integer(row.done)}</span></> },
+    { key: "interval", title: "95% interval", cell: (row) => <Interval row={row} /> },
+    { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
+    { key: "errors", title: "Errors", right: true, cell: (row) => (row.errors ? <span className="bad">{integer(row.errors)}</span> : "0") },
+    { key: "seconds", title: "Took", right: true, cell: (row) => duration(row.seconds) },
+    { key: "time", title: "When", right: true, cell: (row) => (row.over ? <span className="muted">{dateTime(row.time)}</span> : <span className="badge accent">{integer(row.done)} of {integer(row.total)} done</span>) },
+  ];
+}
+
+function Compare({ chosen, rows }: { chosen: string[]; rows: EvaluationRow[] }) {
+  const pair = inOrder(chosen, rows);
+  const wrong = mismatch(chosen, rows);
+  return (
+    <>
+      {wrong && <span className="small warn" role="status">{wrong}</span>}
+      <button className="button" type="button" disabled={!pair || wrong !== null} onClick={() => pair && go(href("compare", { a: pair[0], b: pair[1] }))}>Compare the two</button>
+    </>
+  );
+}

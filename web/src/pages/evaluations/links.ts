@@ -1,0 +1,4 @@
+import { href } from "../../app/router";
+
+/** The address of an evaluation's page. */
+export const evaluationHref = (name: string): string => href(`evaluation/${encodeURIComponent(name)}`);

@@ -1,0 +1,66 @@
+// Predicted against true numbers of tactics: a line on the diagonal would be perfect.
+
+import { useMemo } from "react";
+import type { Calibration } from "../../api/types";
+import { count, integer, measure, signed } from "../../lib/format";
+import { Card, Stat } from "../../parts/basics";
+import { Chart } from "../../parts/Chart";
+import { Empty, Loaded } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { useLive } from "../../state/store";
+import { calibrationLines } from "./calibration";
+
+export function CalibrationView() {
+  const step = useLive((live) => live.overview?.step ?? 0);
+  const answer = useResource<Calibration>("calibration", {}, { version: step });
+  return <Loaded of={answer} height={480}>{(data) => (data.count ? <Calibrated data={data} /> : <Unknown />)}</Loaded>;
+}
+
+const Unknown = () => (
+  <Card><Empty title="Nothing to compare with yet">A value can be checked where a proof was found through its state.</Empty></Card>
+);
+
+function Calibrated({ data }: { data: Calibration }) {
+  const lines = useMemo(() => calibrationLines(data.bins), [data]);
+  const most = Math.max(...data.bins.map((bin) => bin.count));
+  return (
+    <>
+      <Card>
+        <dl className="stats">
+          <Stat name="States" note={data.first_step === null ? undefined : `steps ${integer(data.first_step)} to ${integer(data.last_step)}`}>{integer(data.count)}</Stat>
+          <Stat name="Mean error" note={bias(data.mean_error)}>{signed(data.mean_error, (value) => value.toFixed(2))}</Stat>
+          <Stat name="Mean absolute error" note="tactics">{measure(data.mean_absolute_error)}</Stat>
+          <Stat name="Correlation" note="1 would be perfect">{data.correlation === null ? "–" : data.correlation.toFixed(2)}</Stat>
+        </dl>
+      </Card>
+      <div className="calibration">
+        <Card title="Tactics still needed" note="by what the model predicted; the band is one standard deviation">
+          <Chart label="Tactics needed by tactics predicted" lines={lines} height={340} x={(value) => `predicted ${value.toFixed(1)}`} y={(value) => value.toFixed(1)} range={[0, null]} />
+        </Card>
+        <Card title="The same in numbers" flush>
+          <div className="table-wrap">
+            <table className="table">
+              <thead><tr><th scope="col">Value</th><th scope="col" className="right">Predicted</th><th scope="col" className="right">True</th><th scope="col" className="right">±</th><th scope="col" className="right">States</th></tr></thead>
+              <tbody>
+                {data.bins.map((bin, i) => (
+                  <tr key={bin.low}>
+                    <td>{i === data.bins.length - 1 && bin.high - bin.low > 1 ? `from ${bin.low}` : `${bin.low} to ${bin.high}`}</td>
+                    <td className="right">{bin.predicted.toFixed(2)}</td>
+                    <td className="right">{bin.actual.toFixed(2)}</td>
+                    <td className="right">{bin.deviation.toFixed(2)}</td>
+                    <td className="right"><span title={count(bin.count, "state")}>{integer(bin.count)}</span><span className="under-bar" aria-hidden="true" style={{ width: `${(100 * bin.count) / most}%`, marginLeft: "auto" }} /></td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function bias(error: number | null): string | undefined {
+  if (error === null || Math.abs(error) < 0.05) return undefined;
+  return error > 0 ? "states are nearer than predicted" : "states are farther than predicted";
+}

@@ -1,0 +1,15 @@
+// Buttons to turn pages of cards.
+
+import { integer } from "../../lib/format";
+
+export function Pager({ page, size, total, onPage }: { page: number; size: number; total: number; onPage: (page: number) => void }) {
+  const pages = Math.max(1, Math.ceil(total / size));
+  if (pages === 1) return null;
+  return (
+    <nav className="row" aria-label="Pages of the list">
+      <button className="button" type="button" disabled={page <= 1} onClick={() => onPage(page - 1)}>Newer</button>
+      <span className="small muted num">{integer(page)} / {integer(pages)}</span>
+      <button className="button" type="button" disabled={page >= pages} onClick={() => onPage(page + 1)}>Older</button>
+    </nav>
+  );
+}

@@ -1,0 +1,81 @@
+// One attempt in full: the proof, its steps, where the time went, what Lean refused.
+
+import { useState } from "react";
+import type { Attempt, Transition } from "../../api/types";
+import { compact, count, duration, integer } from "../../lib/format";
+import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
+import { Card, CopyButton } from "../../parts/basics";
+import { treeHref } from "./links";
+
+export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: boolean }) {
+  const done = attempt.outcome === "proven" || attempt.outcome === "disproven";
+  const title = attempt.outcome === "disproven" ? "Disproof" : done ? "Proof" : "Statement";
+  return (
+    <>
+      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${integer(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
+        tools={attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}>
+        {attempt.message && <p className="attempt-message muted">{attempt.message}</p>}
+        <LeanSource text={attempt.source || attempt.statement} label={`${title} of ${attempt.id}`} />
+        <AttemptFacts attempt={attempt} />
+      </Card>
+      {attempt.transitions.length > 0 && <Transitions of={attempt.transitions} total={attempt.total_transitions} />}
+      {attempt.failed_tactics.length > 0 && <Failed attempt={attempt} />}
+    </>
+  );
+}
+
+function AttemptFacts({ attempt }: { attempt: Attempt }) {
+  const check = attempt.check && typeof attempt.check["status"] === "string" ? `check: ${attempt.check["status"]}` : "";
+  const facts = [
+    attempt.stop_reason && `ended: ${attempt.stop_reason}`,
+    check,
+    attempt.policy && `model: ${attempt.policy}`,
+    ...Object.entries(attempt.counts).map(([name, value]) => `${name.replace(/_/g, " ")} ${compact(value)}`),
+    ...Object.entries(attempt.phases).map(([name, seconds]) => `${name} ${duration(seconds)}`),
+  ];
+  return <ul className="facts-line small muted num">{facts.filter(Boolean).map((fact, i) => <li key={i}>{fact}</li>)}</ul>;
+}
+
+/** The steps of a proof: what was to be shown, and what was done about it. */
+export function Transitions({ of, total }: { of: Transition[]; total: number }) {
+  return (
+    <Card title="Transitions" note={total > of.length ? `the first ${integer(of.length)} of ${integer(total)}` : count(of.length, "step")}>
+      <ol className="transitions">
+        {of.map((step, i) => (
+          <li key={i}>
+            <div className="transition-state"><LeanState text={step.state} /></div>
+            <div className="transition-tactic">
+              <pre><LeanCode text={step.tactic} /></pre>
+              <span className="small muted num">{step.depth === 1 ? "closes it" : `${integer(step.depth)} tactics to go, this one too`}</span>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+const FEW = 8;
+
+function Failed({ attempt }: { attempt: Attempt }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? attempt.failed_tactics : attempt.failed_tactics.slice(0, FEW);
+  return (
+    <Card title="Tactics that Lean refused" note={integer(attempt.total_failed_tactics)}
+      tools={<CopyButton text={attempt.failed_tactics.map((one) => one.tactic).join("\n")} />}>
+      <ul className="failed">
+        {shown.map((one, i) => (
+          <li key={i}>
+            <details>
+              <summary><span aria-hidden="true" className="muted">✗ </span><LeanCode text={one.tactic} /></summary>
+              <LeanState text={one.state} />
+            </details>
+          </li>
+        ))}
+      </ul>
+      {attempt.failed_tactics.length > FEW && (
+        <button className="button quiet" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${integer(attempt.failed_tactics.length)}`}</button>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,13 @@
+// Addresses of theorems, attempts and trees.
+
+import type { AttemptRow } from "../../api/types";
+import { href } from "../../app/router";
+
+/** The address of a theorem's page; both parts may hold anything, slashes too. */
+export function theoremHref({ dataset, id }: { dataset: string; id: string }): string {
+  return href(`theorem/${encodeURIComponent(dataset)}/${encodeURIComponent(id)}`);
+}
+
+export const attemptPath = ({ rank, step, seq }: AttemptRow): string => `${rank}/${step}/${seq}`;
+
+export const treeHref = (attempt: AttemptRow): string => href(`tree/${attemptPath(attempt)}`);

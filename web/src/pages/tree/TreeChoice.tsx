@@ -1,0 +1,53 @@
+// The attempts whose search tree was kept, the newest first.
+
+import type { AttemptRow, Page } from "../../api/types";
+import { Title } from "../../app/Frame";
+import { go, useQuery } from "../../app/router";
+import { ago, duration, integer } from "../../lib/format";
+import { Card, Outcome, Segments, useNow } from "../../parts/basics";
+import { DataTable, type Column } from "../../parts/DataTable";
+import { Empty, Loaded } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { useLive } from "../../state/store";
+import { attemptPath, treeHref } from "../theorems/links";
+
+const SIZE = 25;
+const REST = 4000;
+const OUTCOMES = [["", "All"], ["proven", "Proved"], ["unproven", "Not proved"], ["disproven", "Disproved"]] as const;
+
+function columnsAt(now: number): Column<AttemptRow>[] {
+  return [
+    { key: "id", title: "Theorem", cell: (row) => <a className="mono theorem-id" href={treeHref(row)}>{row.id}</a> },
+    { key: "dataset", title: "Data set", cell: (row) => <span className="muted">{row.dataset}</span> },
+    { key: "outcome", title: "Outcome", cell: (row) => <Outcome of={row.outcome} /> },
+    { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
+    { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
+    { key: "seconds", title: "Time", right: true, cell: (row) => duration(row.seconds) },
+    { key: "time", title: "When", right: true, cell: (row) => <span className="muted">{ago(row.time, now)}</span> },
+  ];
+}
+
+export function TreeChoice() {
+  const [query, change] = useQuery();
+  const attempts = useLive((live) => live.overview?.attempts ?? 0);
+  const now = useNow();
+  const page = Math.max(1, Number(query.get("page")) || 1);
+  const outcome = query.get("outcome") ?? "";
+  const answer = useResource<Page<AttemptRow>>("attempts", { tree: true, outcome, page, size: SIZE }, { version: attempts, atMost: REST });
+  return (
+    <>
+      <Title note="Of the newest attempts the whole search is kept." tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
+        Search trees
+      </Title>
+      <Card flush>
+        <Loaded of={answer} height={480}>
+          {(data) => data.items.length === 0
+            ? <Empty title={outcome ? "No tree of such an attempt" : "No search tree was kept yet"}>A run keeps the trees of its newest attempts; --keep-trees says how many.</Empty>
+            : <DataTable caption="Attempts with a search tree" columns={columnsAt(now)} rows={data.items} rowKey={attemptPath}
+                onOpen={(row) => go(treeHref(row))} busy={answer.loading && data.page !== page}
+                page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
+        </Loaded>
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+// What is known of the selected node: its state, its tactics and what became of them, the way to it.
+
+import { Fragment, memo } from "react";
+import { CopyButton } from "../parts/basics";
+import { count, integer, percent } from "../lib/format";
+import { LeanCode, LeanState } from "../lean/LeanText";
+import { FATE_WORD, fateOf, nameOf, pathTo, ranked, type TreeNode } from "./model";
+
+const TONE = { solved: "good", dead: "bad", open: "", untried: "" } as const;
+const MOST_CHILDREN = 200;
+
+export const NodeDetails = memo(function NodeDetails({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNode) => void }) {
+  const fate = fateOf(node);
+  const path = pathTo(node);
+  return (
+    <div className="node-details">
+      <div className="row">
+        <span className={`badge ${TONE[fate]}`}>{node.kind === "closed" ? "✓ closes the goal" : FATE_WORD[fate]}</span>
+        {node.kind === "and" && <span className="badge">∧ all branches needed</span>}
+        {node.proof && <span className="badge accent">on the proof</span>}
+        {node.finisher && <span className="badge" title="Not suggested by the policy">solver tactic</span>}
+      </div>
+      {node.tactic !== null && <pre><LeanCode text={node.tactic} /></pre>}
+      {node.spellings.length > 0 && (
+        <p className="small muted">also found as {node.spellings.map((text, i) => <Fragment key={i}>{i > 0 && ", "}<LeanCode text={text} /></Fragment>)}</p>
+      )}
+      <dl className="facts-grid">
+        <Fact name="visits">{integer(node.visits)}</Fact>
+        <Fact name="tactics to go">{node.toGo === null ? "–" : node.toGo.toFixed(2)}</Fact>
+        <Fact name="prior">{node.share === null ? "–" : percent(node.share)}</Fact>
+        <Fact name="log p">{node.tactic !== null && !node.finisher && node.logprob ? node.logprob.toFixed(2) : "–"}</Fact>
+        <Fact name="expansions">{integer(node.expansions)}</Fact>
+        <Fact name="depth">{integer(node.depth)}</Fact>
+      </dl>
+      {node.kind === "or" && (
+        <>
+          <div className="row"><h3>State</h3><span className="spread" /><CopyButton text={node.state} /></div>
+          <LeanState text={node.state} />
+        </>
+      )}
+      {node.children.length > 0 && <Children node={node} onSelect={onSelect} />}
+      {node.refused.length > 0 && (
+        <details open={node.children.length === 0}>
+          <summary><h3>Led nowhere · {node.refused.length}</h3></summary>
+          <ul className="refused">{node.refused.map((text, i) => <li key={i}><span aria-hidden="true">✗ </span><LeanCode text={text} /></li>)}</ul>
+        </details>
+      )}
+      {path.length > 0 && (
+        <>
+          <h3>Path from the theorem</h3>
+          <ol className="path">
+            {path.map((step) => (
+              <li key={step.index}><button type="button" onClick={() => onSelect(step)} aria-current={step === node || undefined}><LeanCode text={nameOf(step)} /></button></li>
+            ))}
+          </ol>
+        </>
+      )}
+    </div>
+  );
+});
+
+function Fact({ name, children }: { name: string; children: string }) {
+  return <div><dt>{name}</dt><dd className="num">{children}</dd></div>;
+}
+
+function Children({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNode) => void }) {
+  const children = ranked(node.children);
+  const most = Math.max(1, ...children.map((child) => child.visits));
+  return (
+    <>
+      <h3>{node.kind === "and" ? count(children.length, "branch", "branches") : `${count(children.length, "tactic")} that ${children.length === 1 ? "applies" : "apply"}`}</h3>
+      <div className="table-wrap">
+        <table className="table tactics">
+          <thead>
+            <tr><th scope="col">{node.kind === "and" ? "Branch" : "Tactic"}</th><th scope="col" className="right">Prior</th><th scope="col" className="right">Visits</th><th scope="col" className="right">To go</th><th scope="col">Outcome</th></tr>
+          </thead>
+          <tbody>
+            {children.slice(0, MOST_CHILDREN).map((child) => (
+              <tr key={child.index}>
+                <td>
+                  <button type="button" className="pick" onClick={() => onSelect(child)}><LeanCode text={nameOf(child)} /></button>
+                  <span className="under-bar" aria-hidden="true" style={{ width: `${(100 * child.visits) / most}%` }} />
+                </td>
+                <td className="right">{child.share === null ? "" : percent(child.share, 0)}</td>
+                <td className="right">{child.visits ? integer(child.visits) : ""}</td>
+                <td className="right">{child.toGo === null ? "" : child.toGo.toFixed(1)}</td>
+                <td className={`fate ${TONE[fateOf(child)]}`}>{FATE_WORD[fateOf(child)]}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {children.length > MOST_CHILDREN && <p className="small muted">and {integer(children.length - MOST_CHILDREN)} more</p>}
+    </>
+  );
+}

@@ -1,0 +1,244 @@
+// The tree on a canvas: drag and pinch to pan and zoom, click to select, the keyboard for all of it.
+
+import { useEffect, useImperativeHandle, useMemo, useRef, type KeyboardEvent, type PointerEvent, type Ref } from "react";
+import { useTheme } from "../app/theme";
+import { draw, readPalette, type Scene } from "./draw";
+import { handleAt, layoutTree, nodeAt } from "./layout";
+import { fateOf, FATE_WORD, goalOf, nameOf, type Tree } from "./model";
+import type { Direction, TreeAction, TreeState } from "./state";
+import { fitted, inSight, type Size, type View, zoomed } from "./view";
+
+/** At this scale texts can be read; a tree that does not fit at it is shown from its root on. */
+const READABLE = 0.6;
+const GLIDE = 140;
+
+export interface CanvasHandle {
+  zoom: (factor: number) => void;
+  fit: () => void;
+  focus: () => void;
+}
+
+interface Props {
+  tree: Tree;
+  state: TreeState;
+  act: (action: TreeAction) => void;
+  onFind: () => void;
+  handle: Ref<CanvasHandle>;
+}
+
+export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
+  const theme = useTheme();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const layout = useMemo(() => layoutTree(tree, state), [tree, state.folded, state.untried]);
+  const palette = useMemo(readPalette, [theme]);
+  const scene = useRef<Scene>({ tree, layout, state, palette, hover: -1 });
+  scene.current = { tree, layout, state, palette, hover: scene.current.hover };
+  const painter = useRef<Painter | null>(null);
+  const shown = useRef({ selected: state.selected, layout });
+
+  useEffect(() => {
+    const made = new Painter(canvas.current!, scene);
+    painter.current = made;
+    return () => {
+      made.stop();
+      painter.current = null;
+    };
+  }, [tree]);
+
+  useEffect(() => {
+    const { selected, layout: before } = shown.current;
+    shown.current = { selected: state.selected, layout };
+    // What was under the eye stays there when something is folded: the selected node does not move.
+    if (before !== layout) painter.current?.hold(state.selected, before.y[state.selected] ?? NaN);
+    if (selected !== state.selected) painter.current?.reveal(state.selected);
+    painter.current?.paint();
+  }, [state, layout, palette]);
+
+  useImperativeHandle(handle, () => ({
+    zoom: (factor) => painter.current?.zoom(factor),
+    fit: () => painter.current?.fit(),
+    focus: () => canvas.current?.focus(),
+  }), []);
+
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const move = (direction: Direction) => () => act({ type: "move", direction, layout });
+    const toggle = (): void => act({ type: "toggle", index: state.selected });
+    const keys: Record<string, () => void> = {
+      ArrowLeft: move("left"), ArrowRight: move("right"), ArrowUp: move("up"), ArrowDown: move("down"), Home: move("home"),
+      Enter: toggle, " ": toggle,
+      "+": () => painter.current?.zoom(1.25), "=": () => painter.current?.zoom(1.25), "-": () => painter.current?.zoom(0.8),
+      f: () => painter.current?.fit(), u: () => act({ type: "untried" }), p: () => act({ type: "proof" }), "/": onFind,
+      n: () => act({ type: "next hit", back: false }), N: () => act({ type: "next hit", back: true }),
+    };
+    const key = keys[event.key];
+    if (!key) return;
+    event.preventDefault();
+    key();
+  };
+
+  const clicked = (x: number, y: number, twice: boolean): void => {
+    const point = painter.current!.pointAt(x, y);
+    const folding = handleAt(layout, point.x, point.y);
+    const node = folding ?? nodeAt(layout, point.x, point.y);
+    if (!node || (folding && twice)) return;
+    if (folding || twice) act({ type: "toggle", index: node.index });
+    else act({ type: "select", index: node.index });
+  };
+  const pointers = usePointers(painter, clicked);
+  const node = tree.nodes[state.selected] ?? tree.root;
+  return (
+    <>
+      <canvas ref={canvas} className="tree-canvas" tabIndex={0} role="application" aria-roledescription="search tree"
+        aria-label={`Search tree with ${tree.nodes.length} nodes. Arrow keys move between nodes, Enter folds, plus and minus zoom, F fits, slash searches.`}
+        aria-describedby="tree-selected" onKeyDown={onKey} {...pointers}
+        onDoubleClick={(event) => clicked(event.nativeEvent.offsetX, event.nativeEvent.offsetY, true)} />
+      <p id="tree-selected" className="sr-only" aria-live="polite">
+        {`${nameOf(node)}, ${FATE_WORD[fateOf(node)]}, level ${node.depth + 1}, ${node.visits} visits, ${goalOf(node)}`}
+      </p>
+    </>
+  );
+}
+
+/** Owns the view and the frames. React does not draw anew while one pans or zooms. */
+class Painter {
+  private view: View = { dx: 0, dy: 0, k: 1 };
+  private size: Size = { width: 0, height: 0 };
+  private frame = 0;
+  private glide = 0;
+  private readonly observer: ResizeObserver;
+
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly scene: { current: Scene }) {
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(canvas);
+    canvas.addEventListener("wheel", this.wheel, { passive: false });
+  }
+
+  stop(): void {
+    this.observer.disconnect();
+    this.canvas.removeEventListener("wheel", this.wheel);
+    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.glide);
+  }
+
+  paint(): void {
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.now());
+  }
+
+  pointAt(x: number, y: number): { x: number; y: number } {
+    return { x: (x - this.view.dx) / this.view.k, y: (y - this.view.dy) / this.view.k };
+  }
+
+  pan(dx: number, dy: number): void {
+    this.set({ ...this.view, dx: this.view.dx + dx, dy: this.view.dy + dy });
+  }
+
+  zoom(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
+    this.set(zoomed(this.view, factor, x, y));
+  }
+
+  fit(): void {
+    this.glideTo(fitted(this.scene.current.layout, this.size));
+  }
+
+  hover(x: number, y: number): void {
+    const point = this.pointAt(x, y);
+    const { layout } = this.scene.current;
+    const handle = handleAt(layout, point.x, point.y);
+    const index = (handle ?? nodeAt(layout, point.x, point.y))?.index ?? -1;
+    this.canvas.style.cursor = index < 0 ? "grab" : "pointer";
+    if (index === this.scene.current.hover) return;
+    this.scene.current.hover = index;
+    this.paint();
+  }
+
+  hold(index: number, before: number): void {
+    const moved = this.scene.current.layout.y[index]! - before;
+    if (moved) this.set({ ...this.view, dy: this.view.dy - moved * this.view.k });
+  }
+
+  reveal(index: number): void {
+    const { layout } = this.scene.current;
+    this.glideTo(inSight(this.view, layout.x[index]!, layout.y[index]!, this.size));
+  }
+
+  private set(view: View): void {
+    cancelAnimationFrame(this.glide);
+    this.view = view;
+    this.paint();
+  }
+
+  private glideTo(target: View): void {
+    cancelAnimationFrame(this.glide);
+    const from = this.view;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.set(target);
+    const began = performance.now();
+    const step = (): void => {
+      const part = Math.min(1, (performance.now() - began) / GLIDE);
+      const eased = 1 - (1 - part) ** 3;
+      const between = (a: number, b: number): number => a + (b - a) * eased;
+      this.view = part === 1 ? target : { dx: between(from.dx, target.dx), dy: between(from.dy, target.dy), k: between(from.k, target.k) };
+      this.paint();
+      if (part < 1) this.glide = requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  private resize(): void {
+    const first = this.size.width === 0;
+    const ratio = window.devicePixelRatio || 1;
+    this.size = { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+    this.canvas.width = Math.round(this.size.width * ratio);
+    this.canvas.height = Math.round(this.size.height * ratio);
+    if (first) this.view = fitted(this.scene.current.layout, this.size, READABLE);
+    this.now();
+  }
+
+  private now(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const context = this.canvas.getContext("2d");
+    if (context && this.size.width) draw(context, this.scene.current, this.view, this.size, window.devicePixelRatio || 1);
+  }
+
+  private readonly wheel = (event: WheelEvent): void => {
+    event.preventDefault();
+    if (event.shiftKey) this.pan(-event.deltaY - event.deltaX, 0);
+    else this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), event.offsetX, event.offsetY);
+  };
+}
+
+/** Dragging with one pointer, pinching with two, and clicks that were neither. */
+function usePointers(painter: { current: Painter | null }, clicked: (x: number, y: number, twice: boolean) => void) {
+  const held = useRef(new Map<number, { x: number; y: number }>());
+  const moved = useRef(false);
+  const place = (event: PointerEvent) => ({ x: event.nativeEvent.offsetX, y: event.nativeEvent.offsetY });
+  const release = (event: PointerEvent): void => {
+    held.current.delete(event.pointerId);
+  };
+  return {
+    onPointerDown: (event: PointerEvent) => {
+      if (held.current.size === 0) moved.current = false;
+      held.current.set(event.pointerId, place(event));
+      event.currentTarget.setPointerCapture(event.pointerId);
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const last = held.current.get(event.pointerId);
+      const here = place(event);
+      if (!last) return painter.current?.hover(here.x, here.y);
+      if (!moved.current && Math.hypot(here.x - last.x, here.y - last.y) < 4) return;
+      moved.current = true;
+      const other = [...held.current].find(([id]) => id !== event.pointerId)?.[1];
+      if (other) {
+        const span = (point: { x: number; y: number }): number => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+        painter.current?.zoom(span(here) / span(last), other.x, other.y);
+      } else painter.current?.pan(here.x - last.x, here.y - last.y);
+      held.current.set(event.pointerId, here);
+    },
+    onPointerUp: (event: PointerEvent) => {
+      if (held.current.has(event.pointerId) && !moved.current) clicked(place(event).x, place(event).y, false);
+      release(event);
+    },
+    onPointerCancel: release,
+  };
+}
