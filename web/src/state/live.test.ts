@@ -8,10 +8,15 @@ const line = (text: string): LogLine => ({ rank: 0, time: "12:00:00", level: "IN
 const overview = { run: "a", step: 3 } as Overview;
 
 describe("the live state", () => {
-  it("holds the newest status", () => {
-    const live = message(initial, "status", { overview, actors: { time: 1, ranks: [] } });
-    expect(live.overview).toEqual(overview);
+  it("takes what changes from the status and keeps the rest of the overview", () => {
+    const asked = reduce(initial, { type: "overview", overview });
+    const live = message(asked, "status", { overview: { step: 4 }, actors: { time: 1, ranks: [] } });
+    expect(live.overview).toEqual({ run: "a", step: 4 });
     expect(live.actors?.ranks).toEqual([]);
+  });
+
+  it("has no overview of a status alone", () => {
+    expect(message(initial, "status", { overview: { step: 4 }, actors: null }).overview).toBeNull();
   });
 
   it("keeps the order of log lines and forgets the oldest", () => {

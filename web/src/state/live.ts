@@ -15,6 +15,7 @@ export interface Live {
   server: string;
   /** Grows when everything that was asked for before has to be asked for anew. */
   generation: number;
+  /** Asked for once, and kept up to date by the stream. */
   overview: Overview | null;
   actors: Actors | null;
   /** Newest first. */
@@ -75,7 +76,7 @@ function message(live: Live, event: ServerEvent): Live {
       return afresh(live);
     case "status": {
       const { overview, actors } = data as StatusMessage;
-      return { ...live, overview, actors };
+      return { ...live, actors, overview: live.overview && { ...live.overview, ...overview } };
     }
     case "metrics": {
       const steps = (data as MetricsMessage).items.map((item) => item.step).filter((step) => typeof step === "number");

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import { apiUrl, ask } from "../api/client";
-import { listen } from "../api/sse";
+import { listen, type ServerEvent } from "../api/sse";
 import type { Overview } from "../api/types";
 import { initial, reduce, type Action, type Live } from "./live";
 
@@ -24,11 +24,24 @@ export function useLive<T>(select: (live: Live) => T): T {
   return useSyncExternalStore(subscribe, () => select(live));
 }
 
+const CHANGES_OVERVIEW = ["hello", "reset", "event"];
+let asking = false;
+
+/** The whole overview; what it holds beyond the stream's status changes seldom. */
+function askOverview(): void {
+  if (asking) return;
+  asking = true;
+  ask<Overview>("overview")
+    .then((overview) => dispatch({ type: "overview", overview }), () => undefined) // the stream says what is wrong
+    .finally(() => (asking = false));
+}
+
 /** Begin to listen; the overview is asked for at once, so that the first picture does not wait for the stream. */
 export function startLive(): () => void {
-  ask<Overview>("overview").then(
-    (overview) => live.overview ?? dispatch({ type: "overview", overview }),
-    () => undefined, // the stream says what is wrong
-  );
-  return listen(apiUrl("stream"), (event) => dispatch({ type: "message", event }), (link) => dispatch({ type: "link", link }));
+  askOverview();
+  const onEvent = (event: ServerEvent): void => {
+    dispatch({ type: "message", event });
+    if (CHANGES_OVERVIEW.includes(event.kind)) askOverview();
+  };
+  return listen(apiUrl("stream"), onEvent, (link) => dispatch({ type: "link", link }));
 }

@@ -1,0 +1,76 @@
+"""The monitor's page: built once, its size, and its tests in a real browser (web/browser/), each as a test here."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.simulated_run import write_history
+
+ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "web"
+STAMP = WEB / "node_modules" / ".nanoproof-built"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"', re.MULTILINE)
+
+
+def full_names() -> list[str]:
+    """The browser's tests, with the group that each is in."""
+    found, group = [], ""
+    for match in GROUPS.finditer((WEB / "browser" / "page.test.ts").read_text(encoding="utf-8")):
+        group = match[1] or group
+        if match[2]:
+            found.append(f"{group} {match[2]}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def built_page() -> Path:
+    """web/dist, made of web/ as it is now."""
+    if shutil.which("npm") is None or not (WEB / "node_modules" / ".bin" / "vite").exists():
+        pytest.skip("the page cannot be built: there is no node, or web/node_modules is missing (runs/setup_web.sh)")
+    digest = hashlib.sha256()
+    sources = [file for file in (WEB / "src").rglob("*") if file.is_file()]
+    for file in sorted([*sources, *WEB.glob("*.json"), *WEB.glob("*.ts"), WEB / "index.html"]):
+        digest.update(f"{file.relative_to(WEB)}\0".encode() + file.read_bytes())
+    if not (WEB / "dist" / "index.html").exists() or not STAMP.exists() or STAMP.read_text() != digest.hexdigest():
+        subprocess.run(["npm", "run", "--silent", "build"], cwd=WEB, check=True, timeout=120, capture_output=True)
+        STAMP.write_text(digest.hexdigest())
+    return WEB / "dist"
+
+
+@pytest.fixture(scope="session")
+def in_browser(built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What became of each test in the browser."""
+    if "NANOPROOF_BROWSER" not in os.environ and not any(map(shutil.which, BROWSERS)):
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
+    folder = tmp_path_factory.mktemp("web")
+    write_history(folder / "recorded", 600.0, actors=4, theorems=60).close()
+    environment = {**os.environ, "NANOPROOF_PYTHON": sys.executable, "NANOPROOF_RECORDED_RUN": str(folder / "recorded")}
+    report = folder / "report.json"
+    command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]
+    run = subprocess.run(command, cwd=WEB, env=environment, timeout=240, capture_output=True, text=True, check=False)
+    assert report.exists(), run.stdout + run.stderr
+    results = [result for file in json.loads(report.read_text())["testResults"] for result in file["assertionResults"]]
+    assert results, run.stdout + run.stderr
+    return {result["fullName"]: result for result in results}
+
+
+def test_the_page_is_at_most_300_kilobytes_when_sent(built_page: Path) -> None:
+    said = subprocess.run(
+        ["node", "tools/bundle_size.mjs"], cwd=WEB, timeout=60, capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stdout
+
+
+@pytest.mark.parametrize("name", full_names())
+def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
+    result = in_browser[name]
+    assert result["status"] == "passed", "\n".join(result["failureMessages"])

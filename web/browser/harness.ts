@@ -1,0 +1,69 @@
+// What the tests in a browser stand on: monitors as processes of their own, and pages that note every complaint.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { findBrowser } from "../tools/find_browser.mjs";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
+
+/** A monitor that was started here. */
+export class Monitor {
+  private constructor(private readonly process: ChildProcess, readonly address: string) {}
+
+  /** Start `python ARGUMENTS` and wait until it says where it listens. */
+  static async start(args: string[]): Promise<Monitor> {
+    const child = spawn(PYTHON, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    const address = await new Promise<string>((resolve, reject) => {
+      const listen = (chunk: Buffer): void => {
+        said += chunk.toString();
+        const match = /https?:\/\/[\w.:-]+/.exec(said);
+        if (match) resolve(match[0]);
+      };
+      child.stdout.on("data", listen);
+      child.stderr.on("data", listen);
+      child.on("exit", (code) => reject(new Error(`python ${args.join(" ")} ended with ${code}:\n${said}`)));
+    });
+    return new Monitor(child, address);
+  }
+
+  get port(): string {
+    return new URL(this.address).port;
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.exitCode !== null) return;
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.process.kill("SIGINT");
+    const late = setTimeout(() => this.process.kill("SIGKILL"), 5000);
+    await ended;
+    clearTimeout(late);
+  }
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
+}
+
+/** A page, and all that went wrong in it: errors of the console, exceptions, answers that failed. */
+export interface Watched {
+  page: Page;
+  complaints: string[];
+}
+
+export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("response", (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  await page.goto(address);
+  return { page, complaints };
+}

@@ -1,0 +1,158 @@
+// The page in a real browser: every tab of a run that is over and of one that goes on, and what people do with them.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { launch, Monitor, open, type Watched } from "./harness";
+
+const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
+const TABS = ["Overview", "Actors", "Theorems", "Tree", "Model", "Evaluations", "Profile", "Logs"];
+
+let browser: Browser;
+let recorded: Monitor;
+let live: Monitor;
+
+beforeAll(async () => {
+  [browser, recorded, live] = await Promise.all([
+    launch(),
+    Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", "0"]),
+    Monitor.start(["tests/test_cli.py", "--port", "0", "--hours", "0.2"]),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([recorded?.stop(), live?.stop()]);
+});
+
+async function withPage(address: string, act: (watched: Watched) => Promise<void>, options = {}): Promise<void> {
+  const watched = await open(browser, address, options);
+  try {
+    await act(watched);
+    expect(watched.complaints).toEqual([]);
+  } finally {
+    await watched.page.context().close();
+  }
+}
+
+const tab = (page: Page, name: string) => page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true });
+
+async function openEveryTab(page: Page): Promise<void> {
+  for (const name of TABS) {
+    await tab(page, name).click();
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    expect(await tab(page, name).getAttribute("aria-current")).toBe("page");
+    await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+    expect(await page.getByRole("alert").count(), `${name} shows a failure`).toBe(0);
+  }
+}
+
+describe("a run that is over", () => {
+  it("shows every tab without a complaint", () =>
+    withPage(recorded.address, async ({ page }) => {
+      await page.getByText("not running").waitFor();
+      await openEveryTab(page);
+    }));
+
+  it("leads from a theorem to its proof and its search tree", () =>
+    withPage(`${recorded.address}/#/theorems?outcome=proven`, async ({ page }) => {
+      const row = page.locator("tbody tr").first();
+      await row.waitFor();
+      await row.click();
+      await page.waitForURL(/#\/theorem\?/);
+      await page.getByRole("button", { name: /copy/i }).first().waitFor();
+      await page.goto(`${recorded.address}/#/theorems?outcome=proven`);
+      await page.goto(`${recorded.address}/#/tree`);
+      const link = page.locator('main a[href^="#/tree/"]').first();
+      await link.waitFor();
+      await link.click();
+      await page.waitForURL(/#\/tree\/\d+\/\d+\/\d+/);
+      await page.getByRole("tree").or(page.locator("main canvas, main svg")).first().waitFor();
+    }));
+
+  it("filters theorems as one types", () =>
+    withPage(`${recorded.address}/#/theorems`, async ({ page }) => {
+      await page.locator("tbody tr").first().waitFor();
+      await page.getByRole("searchbox").first().fill("Nat.add");
+      await page.waitForURL(/q=Nat\.add/);
+      await page.waitForFunction(() => {
+        const rows = [...document.querySelectorAll("tbody tr")];
+        return rows.length > 0 && rows.every((row) => row.textContent?.includes("Nat.add"));
+      });
+    }));
+
+  it("filters its logs by level", () =>
+    withPage(`${recorded.address}/#/logs`, async ({ page }) => {
+      await page.locator(".log.INFO").first().waitFor();
+      await page.getByLabel("Level").selectOption("WARNING");
+      await page.waitForFunction(() => document.querySelectorAll(".log.INFO").length === 0);
+    }));
+
+  it("can be used with the keyboard alone", () =>
+    withPage(`${recorded.address}/#/theorems`, async ({ page }) => {
+      await page.locator("tbody tr").first().waitFor();
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the page");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+      await page.locator('tbody tr[tabindex="0"]').focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/#\/theorem\?/);
+    }));
+
+  it("remembers the colours that were chosen", () =>
+    withPage(recorded.address, async ({ page }) => {
+      const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
+      expect(await theme()).toBe("light");
+      await page.getByRole("button", { name: "Dark" }).click();
+      await page.reload();
+      expect(await theme()).toBe("dark");
+      await page.getByRole("button", { name: "Auto" }).click();
+      expect(await theme()).toBe("light");
+    }));
+
+  it("fits a phone", () =>
+    withPage(recorded.address, async ({ page }) => {
+      for (const name of TABS) {
+        await tab(page, name).click();
+        await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        expect(wide, `${name} is wider than the screen`).toBeLessThanOrEqual(0);
+      }
+    }, { viewport: { width: 390, height: 844 } }));
+});
+
+describe("a run that goes on", () => {
+  it("shows every tab without a complaint", () =>
+    withPage(live.address, async ({ page }) => {
+      await page.locator(".link-state", { hasText: /^live$/ }).waitFor();
+      await openEveryTab(page);
+    }));
+
+  it("moves by itself", () =>
+    withPage(`${live.address}/#/actors`, async ({ page }) => {
+      await page.locator(".actor").first().waitFor();
+      const before = await page.locator(".actors").first().innerText();
+      await page.waitForFunction((old) => (document.querySelector(".actors") as HTMLElement).innerText !== old, before);
+    }));
+});
+
+describe("a monitor that is started anew", () => {
+  it("is found again by itself, and meanwhile the last state is shown", async () => {
+    const first = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", "0"]);
+    const { page } = await open(browser, first.address);
+    let second: Monitor | undefined;
+    try {
+      await page.getByText("not running").waitFor();
+      await first.stop();
+      await page.getByText("reconnecting").waitFor();
+      expect(await page.getByText("Theorems proved", { exact: true }).count()).toBe(1);
+      second = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", first.port]);
+      await page.getByText("not running").waitFor({ timeout: 15_000 });
+      await openEveryTab(page);
+    } finally {
+      await page.context().close();
+      await first.stop();
+      await second?.stop();
+    }
+  });
+});

@@ -1,0 +1,82 @@
+// How fast the page is in a browser: node tools/measure.mjs http://localhost:5050 [--json FILE]
+// First paint of each tab opened cold; then, in one page, each interaction: until the next frame (what the browser
+// calls the duration of the event) and until what was asked for is on show.
+import { writeFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { findBrowser } from "./find_browser.mjs";
+
+const [address, flag, file] = process.argv.slice(2);
+if (!address || (flag && (flag !== "--json" || !file))) {
+  console.error("usage: node tools/measure.mjs ADDRESS [--json FILE]");
+  process.exit(2);
+}
+const TABS = ["", "actors", "theorems", "tree", "model", "evaluations", "profile", "logs"];
+const ROUNDS = 3;
+const browser = await chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox"] });
+const paints = [];
+for (const tab of TABS) {
+  const times = [];
+  for (let round = 0; round < ROUNDS; round++) times.push(await firstPaint(tab));
+  const best = times.sort((a, b) => a.painted - b.painted)[ROUNDS >> 1];
+  paints.push({ tab: tab || "overview", ...best });
+  console.log(`${(tab || "overview").padEnd(13)} first paint ${show(best.painted)}   filled ${show(best.filled)}`);
+}
+const actions = await interactions();
+for (const action of actions) console.log(`${action.name.padEnd(34)} next frame ${show(action.frame)}   done ${show(action.done)}`);
+await browser.close();
+if (file) writeFileSync(file, `${JSON.stringify({ paints, actions }, null, 1)}\n`);
+
+function show(ms) {
+  return `${ms.toFixed(0).padStart(5)} ms`;
+}
+
+async function firstPaint(tab) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 840 } });
+  const page = await context.newPage();
+  await page.goto(`${address}/#/${tab}`);
+  await page.waitForSelector("h1");
+  await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+  const filled = await page.evaluate(() => performance.now());
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+  await context.close();
+  return { painted, filled };
+}
+
+async function interactions() {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 840 } })).newPage();
+  await page.goto(`${address}/#/`);
+  await page.waitForSelector(".stats");
+  await page.waitForTimeout(1500);
+  await page.evaluate(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+    }).observe({ type: "event", durationThreshold: 16 });
+  });
+  const results = [];
+  const act = async (name, doIt, isDone) => {
+    await page.evaluate(() => (window.longest = 0));
+    const began = await page.evaluate(() => performance.now());
+    await doIt();
+    await page.waitForFunction(isDone, null, { polling: "raf" });
+    const done = (await page.evaluate(() => performance.now())) - began;
+    await page.waitForTimeout(400);
+    results.push({ name, frame: await page.evaluate(() => window.longest), done });
+  };
+  const settled = () => document.querySelectorAll(".skeleton, [aria-busy=true]").length === 0 && document.querySelector("h1") !== null;
+  for (const tab of [...TABS.slice(1), ""]) {
+    await act(`open ${tab || "overview"}`, () => page.click(`nav[aria-label=Pages] a[href="#/${tab}"]`), settled);
+  }
+  await page.click('nav[aria-label=Pages] a[href="#/theorems"]');
+  await page.waitForSelector("tbody tr");
+  await act("sort theorems", () => page.locator("th button").nth(2).click(), settled);
+  await act("next page of theorems", () => page.getByRole("button", { name: "Next" }).click(), settled);
+  await act("search in theorems", () => page.getByRole("searchbox").first().fill("add"), () =>
+    location.hash.includes("q=add") && document.querySelectorAll("[aria-busy=true]").length === 0);
+  await act("open a theorem", () => page.locator("tbody tr").first().click(), () => location.hash.startsWith("#/theorem?") && document.querySelectorAll(".skeleton").length === 0);
+  await page.click('nav[aria-label=Pages] a[href="#/"]');
+  await page.waitForSelector(".chart canvas");
+  await act("point at a chart", () => page.hover(".chart canvas", { position: { x: 200, y: 60 } }), () => true);
+  await act("switch to dark", () => page.getByRole("button", { name: "Dark" }).click(), () => document.documentElement.dataset.theme === "dark");
+  return results;
+}

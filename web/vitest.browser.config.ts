@@ -1,0 +1,6 @@
+// The tests of the page in a real browser; tests/web/test_page.py builds the page and starts them.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: { include: ["browser/**/*.test.ts"], environment: "node", testTimeout: 20_000, hookTimeout: 60_000, fileParallelism: false },
+});
