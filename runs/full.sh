@@ -3,8 +3,9 @@
 # Everything is said by environment variables:
 #   GPUS=8 DEPTH=20 SFT_DATA=leantree LEAN_SERVERS="host-a:8000 host-b:8000" bash runs/full.sh
 #   TINY=1 bash runs/full.sh          the same on a CPU with NanoLean and a very small network, to see it run
-# Ctrl-C stops everything with a checkpoint; with the same variables again, finished stages are skipped and the one that
-# was stopped goes on. The stages lie under $NANOPROOF_HOME/<stage>/$NAME. Without RL_STEPS, RL runs until it is stopped.
+# Ctrl-C (or a signal to a stage) stops everything with a checkpoint; with the same variables again, finished stages are
+# skipped and the one that was stopped goes on. The stages lie under $NANOPROOF_HOME/<stage>/$NAME. Without RL_STEPS, RL
+# runs until it is stopped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash runs/setup.sh
@@ -34,7 +35,11 @@ home="${NANOPROOF_HOME:=$HOME/.nanoproof}"
 export NANOPROOF_HOME
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 # A stage that is interrupted saves and ends in order: then nothing may come after it.
-trap 'echo "stopped; the same command goes on from here" >&2; exit 130' INT TERM
+stopped() {
+    echo "stopped; the same command goes on from here" >&2
+    exit 130
+}
+trap stopped INT TERM
 servers=()
 # shellcheck disable=SC2206  # several addresses are several words, here and in the *_FLAGS below
 [ -z "$LEAN_SERVERS" ] || servers=(--lean-servers $LEAN_SERVERS)
@@ -63,7 +68,7 @@ stage() {
         rm -rf "$dir"
         run "nanoproof.$name" --run "$NAME" --run-dir "$dir" --seed "$SEED" "$@"
     fi
-    touch "$dir/finished"
+    [ -e "$dir/finished" ] || stopped  # a stage that a signal ends has saved, and ends with 0 too
 }
 
 # evaluate STAGE: solved theorems of the held-out benchmark, beside the last checkpoint.
