@@ -1,7 +1,7 @@
 // The evaluations of a run: history by benchmark, and a table to open one or to compare two.
 
 import { useMemo, useState } from "react";
-import type { Benchmark, EvaluationRow, Evaluations } from "../../api/types";
+import type { Benchmark, EvaluationRow, Evaluations, Overview } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { go, href, useQuery } from "../../app/router";
 import { count, dateTime, duration, integer, percent, rate } from "../../lib/format";
@@ -22,10 +22,10 @@ export function EvaluationsPage() {
   const [query, change] = useQuery();
   const [chosen, setChosen] = useState<string[]>([]);
   const came = useLive((live) => live.evaluations);
-  const benchmarks = useLive((live) => live.overview?.benchmarks);
   const page = Math.max(1, Number(query.get("page")) || 1);
-  const benchmark = query.get("benchmark") ?? "";
-  const answer = useResource<Evaluations>("evaluations", { benchmark, page, size: SIZE }, { version: came, every: 15_000 });
+  const dataset = query.get("dataset") ?? "";
+  const answer = useResource<Evaluations>("evaluations", { dataset, page, size: SIZE }, { version: came, every: 15_000 });
+  const benchmarks = useResource<Overview>("overview", {}, { version: came }).data?.benchmarks;
   const [known, setKnown] = useState<Record<string, EvaluationRow>>({});
   const rows = Object.values(known);
   const pick = (row: EvaluationRow): void => {
@@ -36,12 +36,12 @@ export function EvaluationsPage() {
     <>
       <Title note={answer.data && count(answer.data.total, "evaluation")}
         tools={answer.data && answer.data.benchmarks.length > 1 && (
-          <Select label="Benchmark" value={benchmark} onChange={(next) => change({ benchmark: next, page: null }, true)}
+          <Select label="Benchmark" value={dataset} onChange={(next) => change({ dataset: next, page: null }, true)}
             choices={[["", "all"], ...answer.data.benchmarks.map((name) => [name, name] as const)]} />
         )}>
         Evaluations
       </Title>
-      {benchmarks && benchmarks.length > 0 && <History benchmarks={benchmarks.filter((one) => !benchmark || benchmarkName(one) === benchmark)} />}
+      {benchmarks && benchmarks.length > 0 && <History benchmarks={benchmarks.filter((one) => !dataset || one.dataset === dataset)} />}
       <Card flush title="All evaluations" note="choose two to see which theorems changed" tools={<Compare chosen={chosen} rows={rows} />}>
         <Loaded of={answer} height={300}>
           {(data) => data.items.length === 0

@@ -54,7 +54,7 @@ function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
             const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
             return (
               <tr key={`${benchmark.dataset} ${benchmark.split}`}>
-                <td><a href={href("evaluations", { benchmark: `${benchmark.dataset} ${benchmark.split}` })}>{benchmark.dataset} {benchmark.split}</a></td>
+                <td><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset} {benchmark.split}</a></td>
                 <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
                 <td className="right">{rate(last.solved, last.total)}</td>
                 <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>

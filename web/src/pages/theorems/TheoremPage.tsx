@@ -28,7 +28,9 @@ const COLUMNS: Column<AttemptRow>[] = [
 ];
 
 export function TheoremPage() {
-  const { parts: [dataset = "", id = ""] } = useRoute();
+  const { query } = useRoute();
+  const dataset = query.get("dataset") ?? "";
+  const id = query.get("id") ?? "";
   const attempts = useLive((live) => live.overview?.attempts ?? 0);
   const answer = useResource<Theorem>("theorem", { dataset, id }, { version: attempts, atMost: REST, forget: true });
   const theorem = answer.data?.theorem;

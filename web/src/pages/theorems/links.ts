@@ -3,9 +3,9 @@
 import type { AttemptRow } from "../../api/types";
 import { href } from "../../app/router";
 
-/** The address of a theorem's page; both parts may hold anything, slashes too. */
+/** The address of a theorem's page. */
 export function theoremHref({ dataset, id }: { dataset: string; id: string }): string {
-  return href(`theorem/${encodeURIComponent(dataset)}/${encodeURIComponent(id)}`);
+  return href("theorem", { dataset, id });
 }
 
 export const attemptPath = ({ rank, step, seq }: AttemptRow): string => `${rank}/${step}/${seq}`;
