@@ -86,9 +86,14 @@ def _sum_where(mask_N: torch.Tensor, values_N: torch.Tensor) -> torch.Tensor:
 
 
 def _unlikelihood(nll_N: torch.Tensor, sequences_N: torch.Tensor) -> torch.Tensor:
-    """Sum over sequences of the mean of -log(1 - p) over their tokens; p is kept below 1 - 1e-4, so it is finite."""
+    """Sum over sequences of the mean of -log(1 - p) over their tokens."""
     if nll_N.numel() == 0:
         return nll_N.sum()
-    penalty_N = -torch.log1p(-torch.exp(-nll_N).clamp(max=1 - 1e-4))
+    penalty_N = token_unlikelihood(nll_N)
     _, inverse, counts = sequences_N.unique(return_inverse=True, return_counts=True)
     return (penalty_N / counts[inverse]).sum()
+
+
+def token_unlikelihood(nll_N: torch.Tensor) -> torch.Tensor:
+    """-log(1 - p) of tokens of -log p; p is kept below 1 - 1e-4, so it is finite."""
+    return -torch.log1p(-torch.exp(-nll_N).clamp(max=1 - 1e-4))

@@ -26,6 +26,11 @@ def samples_file(run_path: Path, rank: int) -> Path:
     return run_path / f"samples_r{rank}.jsonl"
 
 
+def train_samples_file(run_path: Path) -> Path:
+    """Where rank 0 writes examples that were trained on."""
+    return run_path / "train_samples.jsonl"
+
+
 def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -> Iterator[dict[str, Any]]:
     """At most `count` states of an attempt: those on the way of its proof first, others by chance."""
     if trace.root is None:
@@ -46,7 +51,7 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
             "dataset": theorem.dataset,
             "id": theorem.id,
             "state": state[:MAX_STATE],
-            "tactics": _tactics(suggestion, nodes.get(state), refused.get(state, {})),
+            "tactics": outcomes_of(suggestion, nodes.get(state), refused.get(state, {})),
             "dropped": suggestion.num_dropped,
             "value": round(suggestion.value, 4),
             "distribution": [round(p, 5) for p in suggestion.value_distribution],
@@ -64,7 +69,7 @@ def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFail
     return found
 
 
-def _tactics(suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]) -> list[dict[str, Any]]:
+def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]) -> list[dict[str, Any]]:
     """The tactics of a suggestion, most likely ones first, with what became of them."""
     entries = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
     known = node.known if node is not None else {}

@@ -86,12 +86,12 @@ class Timeline:
         return round(1000 * (began - self._from), 1), round(1000 * max(0.0, ended - began), 1)
 
     def _cut_phases(self, now: float) -> list[list[Any]]:
-        found, began = [], self._from
-        for name, moment in [*_drain(self._phases), (self._phase, now)]:
-            if self._phase and moment > began:
-                found.append([self._phase, *self._cut(began, moment)])
-            self._phase, began = name, max(began, moment)
-        return found
+        spans, began = [], self._from
+        for name, moment in _drain(self._phases):
+            spans.append((self._phase, began, moment))
+            self._phase, began = name, moment
+        spans.append((self._phase, began, now))
+        return [[name, *self._cut(began, ended)] for name, began, ended in spans if name and ended > began]
 
 
 def _drain(spans: deque[Any]) -> list[Any]:

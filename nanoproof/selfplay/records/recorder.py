@@ -1,0 +1,204 @@
+"""The recorder of a rank: one thread that writes what a run tells of itself, ten times a second or when asked to.
+
+Actors and the loop only leave notes (see `observer.py`); what cannot be written is said once, and the run goes on.
+"""
+
+import logging
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Protocol
+
+from nanoproof.common.run_dir import RunDir
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace, Number, Trace
+from nanoproof.selfplay.records.options import RecordOptions
+from nanoproof.selfplay.records.rotating import RotatingJsonl
+from nanoproof.selfplay.records.samples import samples_file, samples_of, train_samples_file
+from nanoproof.selfplay.records.status import StatusFile
+from nanoproof.selfplay.records.timeline import ActorSpan, ModelSpan, Timeline
+from nanoproof.selfplay.records.trees import TreeStore
+from nanoproof.selfplay.records.warning_events import WarningEvents
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.1
+"""How often it is looked at the model."""
+WRITE_SECONDS = 1.0
+MAX_WAITING = 4
+"""Attempts whose trees and samples are waiting to be written; more are not kept in memory."""
+SAMPLES_BYTES = 16 << 20
+SAMPLES_OF_ATTEMPT = 2
+TRAIN_SAMPLE_SECONDS = 5.0
+
+
+class Load(Protocol):
+    """How busy a model is, see `PolicyLoad`."""
+
+    @property
+    def steps(self) -> int: ...
+    @property
+    def busy_seconds(self) -> float: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+
+
+class WatchedActor(Protocol):
+    """What is asked of an actor."""
+
+    number: int
+    state: str
+    since: float
+
+
+class Recorder:
+    """Records one rank; use it as a context manager. An `Observer` for actors and task sources."""
+
+    def __init__(self, run: RunDir, rank: int, options: RecordOptions) -> None:
+        self._run, self._rank, self._options = run, rank, options
+        self._trees = TreeStore(run.path, rank, options.keep_trees)
+        self._timeline = Timeline(run.path, rank, options.timeline_minutes) if options.timeline_minutes else None
+        self._samples = RotatingJsonl(samples_file(run.path, rank), SAMPLES_BYTES)
+        self._train_samples = RotatingJsonl(train_samples_file(run.path), SAMPLES_BYTES)
+        self._status = StatusFile(run.path, rank)
+        self._warnings = WarningEvents(run)
+        self._ended: deque[tuple[Number, Attempt, Trace, bool, int]] = deque()
+        self._trained: deque[list[dict[str, Any]]] = deque()
+        self._step, self._step_samples = -1, 0
+        self._next_train_sample = 0.0
+        self._snapshot: Callable[[], dict[str, Any]] | None = None
+        self._actors: Sequence[WatchedActor] = ()
+        self._load: Callable[[], Load] | None = None
+        self._rng = random.Random(rank)
+        self._failed = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+
+    # -- for actors and task sources: they hold others up, so that only notes are taken ------------------------------
+
+    def trace(self) -> AttemptTrace:
+        return Trace() if self._options.keep_trees or self._options.samples_per_step else NO_TRACE
+
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptTrace) -> bool:
+        if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
+            return False
+        if number[0] != self._step:
+            self._step, self._step_samples = number[0], 0
+        proven = attempt.outcome == "proven"
+        share = self._options.samples_per_step if proven else (self._options.samples_per_step + 1) // 2
+        samples = max(0, min(SAMPLES_OF_ATTEMPT, share - self._step_samples))
+        self._step_samples += samples
+        tree = self._trees.wants(proven, attempt.counts.get("nodes", 0))
+        if tree or samples:
+            self._ended.append((number, attempt, trace, tree, samples))
+        return tree
+
+    def span(self, actor: int, state: str, began: float, ended: float) -> None:
+        if self._timeline is not None:
+            self._timeline.actor_spans.append(ActorSpan(actor, state, began, ended))
+
+    # -- for the loop ------------------------------------------------------------------------------------------------
+
+    def watch(
+        self, snapshot: Callable[[], dict[str, Any]], actors: Sequence[WatchedActor], load: Callable[[], Load]
+    ) -> None:
+        """Begin to write: the status that `snapshot` gives, and what the actors and the model do."""
+        self._snapshot, self._actors, self._load = snapshot, actors, load
+        self._thread.start()
+
+    def phase(self, name: str, step: int) -> None:
+        """A phase begins."""
+        if self._timeline is not None:
+            self._timeline.phase(name)
+        if self._rank == 0:
+            self._run.event("phase", phase=name, step=step)
+
+    @property
+    def wants_training(self) -> bool:
+        """Whether examples that are trained on now are to be handed to `trained`."""
+        return self._rank == 0 and self._options.samples_per_step > 0 and time.monotonic() >= self._next_train_sample
+
+    @property
+    def samples_per_step(self) -> int:
+        """How many examples that should be."""
+        return self._options.samples_per_step
+
+    def trained(self, samples: list[dict[str, Any]]) -> None:
+        """Examples with the losses of their tokens."""
+        self._next_train_sample = time.monotonic() + TRAIN_SAMPLE_SECONDS
+        self._trained.append(samples)
+
+    def __enter__(self) -> "Recorder":
+        self._warnings.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left, and the last status."""
+        self._warnings.__exit__()
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._safely(self._write)
+        for file in (self._timeline, self._samples, self._train_samples):
+            if file is not None:
+                file.close()
+
+    # -- the recorder's thread ---------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        last, next_write = self._look(None, 0.0), time.monotonic() + WRITE_SECONDS
+        began = time.monotonic()
+        while not self._stop.wait(LOOK_SECONDS):
+            now = time.monotonic()
+            last, began = self._look(last, now - began), now
+            self._safely(lambda: self._write_attempts(limit=1))
+            if now >= next_write:
+                self._safely(self._write)
+                next_write = now + WRITE_SECONDS
+
+    def _safely(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except Exception:  # whatever it is, it must not be the run's end
+            if not self._failed:
+                log.exception("not all that the run tells of itself can be written; the run goes on")
+            self._failed = True
+
+    def _look(self, last: Load | None, seconds: float) -> Load | None:
+        """Note what the model did in the last seconds."""
+        if self._timeline is None or self._load is None:
+            return None
+        load = self._load()
+        if last is not None and load.steps > last.steps:
+            busy = min(seconds, load.busy_seconds - last.busy_seconds)
+            span = ModelSpan(time.monotonic() - busy, busy, load.rows, load.states, load.waiting)
+            self._timeline.model_spans.append(span)
+        return load
+
+    def _write(self) -> None:
+        self._write_attempts()
+        while self._trained:
+            self._train_samples.write(self._trained.popleft())
+        if self._snapshot is None:
+            return
+        if self._timeline is not None:
+            self._timeline.flush((actor.number, actor.state, actor.since) for actor in self._actors)
+        self._status.write(self._snapshot())
+
+    def _write_attempts(self, limit: int = MAX_WAITING) -> None:
+        for _ in range(min(limit, len(self._ended))):
+            number, attempt, trace, tree, count = self._ended.popleft()
+            step, rank, sequence = number
+            about = {"rank": rank, "step": step, "sequence": sequence}
+            self._samples.write([{**about, **sample} for sample in samples_of(attempt, trace, count, self._rng)])
+            if tree and trace.root is not None:
+                self._trees.write(number, trace.root)
