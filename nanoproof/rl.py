@@ -13,11 +13,13 @@ from contextlib import ExitStack
 
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
+from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
 from nanoproof.monitor.server import start_monitor
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.fleet import open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
+from nanoproof.training.report import run_name
 from nanoproof.training.setup import start_ranks, start_stage
 
 log = logging.getLogger(__name__)
@@ -31,17 +33,18 @@ def main(argv: list[str] | None = None) -> int:
     config = RLConfig.from_args(args)
     dist = start_ranks(config.run)
     try:
-        run(args, config, dist)
+        with RankWatch.of(dist) as watch:
+            run(args, config, dist, watch)
     finally:
         cleanup()
     return 0
 
 
-def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo) -> None:
+def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankWatch) -> None:
     """Wire the parts together, then loop until the last step, the time limit, or a signal."""
     wanted = config.compute
     compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-    loop = ReinforcementLearning(config, dist)
+    loop = ReinforcementLearning(config, dist, watch.check)
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
         fleet = stack.enter_context(open_fleet(config.fleet, dist))
@@ -56,6 +59,7 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo) -> None:
             log.info("dashboard: %s", monitor.address)
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)
+        watch.hint = f"--resume-from {run_name(stage.run.path)}"
         loop.run(stage, fleet)
 
 

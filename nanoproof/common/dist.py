@@ -202,3 +202,29 @@ class SharedCounter:
             return int(self._store.add(self._name, amount))
         self._alone += amount
         return self._alone
+
+
+class HandedOver:
+    """Numbers that ranks leave to each other, each to be taken once, without a collective."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._written, self._taken = SharedCounter(f"{name}/written"), SharedCounter(f"{name}/taken")
+        self._places: dict[int, SharedCounter] = {}
+        self._mine: int | None = None
+
+    def put(self, number: int) -> None:
+        """Leave a number (0 or more)."""
+        self._place(self._written.add(1) - 1).add(number + 1)
+
+    def take(self) -> int | None:
+        """A number that was left and not taken; None if there is none. Not for several threads at once."""
+        if self._mine is None and self._taken.add(0) < self._written.add(0):
+            self._mine = self._taken.add(1) - 1
+        if self._mine is None or (number := self._place(self._mine).add(0)) == 0:
+            return None  # two that took the last one: the second has the next place, which is not written yet
+        self._mine = None
+        return number - 1
+
+    def _place(self, index: int) -> SharedCounter:
+        return self._places.setdefault(index, SharedCounter(f"{self._name}/{index}"))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from nanoproof.common.dist import gather_json
 from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
@@ -22,8 +22,11 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover
+from nanoproof.selfplay.records.observer import NO_TRACE, NULL_OBSERVER, AttemptTrace, Observer
+from nanoproof.selfplay.server_watch import Reach, ServerWatch
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 OUT_OF_REACH = frozenset({ServerUnavailable.__name__, AccessDenied.__name__})
 """Why an attempt ended that says nothing about its theorem: its server was gone."""
@@ -31,6 +34,7 @@ MAX_RETURNS = 4
 """How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
 IDLE_POLL_SECONDS = 0.1
 LEASE_TIMEOUT_SECONDS = 30.0
+FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 30.0
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
@@ -42,7 +46,7 @@ class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
 
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
-    may be what is tried, if the prover's options ask for that.
+    may be what is tried, if the prover's options ask for that. `trace` is told how the attempt goes.
     """
 
     theorem: Theorem
@@ -51,6 +55,7 @@ class Task:
     seed: int
     returns: int = 0
     may_disprove: bool = True
+    trace: AttemptTrace = NO_TRACE
 
 
 class TaskSource(Protocol):
@@ -64,6 +69,10 @@ class TaskSource(Protocol):
 
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Take the attempt at a task that `next` gave."""
+        ...
+
+    def hand_over(self, task: Task) -> bool:
+        """Leave a task that `next` gave to whichever rank is next to ask; False if it has to stay with this rank."""
         ...
 
 
@@ -87,21 +96,22 @@ class Actor(threading.Thread):
         watched = _WatchedPolicy(policy, self)
         self._provers = {purpose: make(purpose, watched) for purpose in ("collect", "evaluate")}
         self._session: LeanSession | None = None
-        self._backoff = 0.5
-        self.cut_off_since: float | None = None
-        self.cut_off_reason = ""
+        self._backoff = FIRST_BACKOFF_SECONDS
         self.state: str = "idle"
-        self.theorem, self.simulations = "", 0
+        self.theorem, self.simulations, self.budget = "", 0, 0
+        self.trace: AttemptTrace = NO_TRACE
         self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
         self.since = time.monotonic()
 
     def snapshot(self) -> dict[str, Any]:
-        """State (idle, model, lean or error), theorem, simulations so far, and seconds spent in each state."""
+        """State (idle, model, lean or error) and for how long, theorem, simulations so far, seconds in each state."""
         return {
             "actor": self.number,
             "state": self.state,
+            "state_seconds": round(time.monotonic() - self.since, 2),
             "theorem": self.theorem,
             "simulations": self.simulations,
+            "budget": self.budget,
             "server": self._client.address,
             "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
         }
@@ -111,6 +121,8 @@ class Actor(threading.Thread):
         now = time.monotonic()
         previous = self.state
         self.seconds[previous] += now - self.since
+        if previous != "idle":
+            self._pool.observer.span(self.number, previous, self.since, now)
         self.state, self.since = state, now
         return previous
 
@@ -120,7 +132,15 @@ class Actor(threading.Thread):
             while True:
                 session = self._ensure_session()
                 source, task = self._pool.take()
-                self.theorem, self.simulations = task.theorem.id, 0
+                if task.returns and self._pool.servers.doubtful(self._client.address):
+                    self._drop_session()  # it may be this server that is gone: see, before the task is blamed for it
+                    try:
+                        session = self._lease()
+                    except LeanError as error:
+                        self._pool.put_back(source, task)
+                        self._wait_before_retry(str(error))
+                        continue
+                self.theorem, self.simulations, self.budget = task.theorem.id, 0, task.num_simulations
                 attempt = self._attempt(session, source.purpose, task)
                 self.theorem = ""
                 self.enter("idle")
@@ -129,6 +149,8 @@ class Actor(threading.Thread):
                     self._pool.put_back(source, replace(task, returns=task.returns + 1))
                 else:
                     self._pool.finish(source, task, attempt)
+                if attempt.outcome == "error":
+                    self._drop_session()  # may take long, if its server does
                 if out_of_reach:
                     self._wait_before_retry(attempt.message)
         except Stopped:
@@ -141,11 +163,12 @@ class Actor(threading.Thread):
             self._drop_session()
 
     def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
-        """Try a task; the session is given up if that fails for what Lean or its server did.
+        """Try a task.
 
         Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
         """
         rng = random.Random(task.seed)
+        self.trace = task.trace
         try:
             attempt = self._provers[purpose].prove(
                 _WatchedSession(session, self),
@@ -153,6 +176,7 @@ class Actor(threading.Thread):
                 task.num_simulations,
                 rng,
                 self._should_stop,
+                task.trace.begin,
                 may_disprove=task.may_disprove,
             )
         except PolicyUnavailable:
@@ -163,8 +187,6 @@ class Actor(threading.Thread):
             )
         if self._pool.closing:
             raise Stopped
-        if attempt.outcome == "error":
-            self._drop_session()
         return attempt
 
     def _should_stop(self) -> bool:
@@ -176,19 +198,22 @@ class Actor(threading.Thread):
             if self._pool.closing:
                 raise Stopped
             try:
-                self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
-                self._backoff, self.cut_off_since = 0.5, None
+                return self._lease()
             except LeanError as error:
                 self._wait_before_retry(str(error))
         return self._session
 
+    def _lease(self) -> LeanSession:
+        self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
+        self._backoff = FIRST_BACKOFF_SECONDS
+        self._pool.servers.reached(self._client.address, self.number)
+        return self._session
+
     def _wait_before_retry(self, reason: str) -> None:
         previous = self.enter("error")
-        self.cut_off_reason = reason
-        if self.cut_off_since is None:
-            self.cut_off_since = time.monotonic()
-        log.warning("actor %d waits %.1f s: %s", self.number, self._backoff, reason)
-        if self._pool.wait_closing(self._backoff):
+        self._pool.cut_off(self._client.address, self.number, reason)
+        log.debug("actor %d waits up to %.1f s: %s", self.number, self._backoff, reason)
+        if self._pool.servers.wait(self._client.address, self._backoff):
             raise Stopped
         self._backoff = min(2 * self._backoff, MAX_BACKOFF_SECONDS)
         self.enter(previous)
@@ -213,11 +238,14 @@ class ActorPool:
         check: Callable[[], None] = lambda: None,
         patience_seconds: float = float("inf"),
         asked_to_end: Callable[[], bool] = lambda: False,
+        observer: Observer = NULL_OBSERVER,
+        tell_server: Callable[[str, Reach, int], None] | None = None,
     ) -> None:
         """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
         and `asked_to_end`, which ends it as `interrupt` does.
 
-        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long.
+        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `tell_server` is what
+        a `ServerWatch` tells of servers.
         """
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
@@ -226,8 +254,9 @@ class ActorPool:
         self._closing = threading.Event()
         self._interrupted = False
         self._check, self._patience_seconds = check, patience_seconds
-        self._asked_to_end = asked_to_end
+        self._asked_to_end, self.observer = asked_to_end, observer
         self._error: Exception | None = None
+        self.servers = ServerWatch([client.address for client in slots], tell_server)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
             actor.start()
@@ -235,10 +264,6 @@ class ActorPool:
     @property
     def closing(self) -> bool:
         return self._closing.is_set()
-
-    def wait_closing(self, seconds: float) -> bool:
-        """Wait; True as soon as the pool closes."""
-        return self._closing.wait(seconds)
 
     def interrupt(self) -> None:
         """End the present and all later waits of the main thread (safe in a signal handler)."""
@@ -273,6 +298,16 @@ class ActorPool:
             self._put_back.append((source, task))
             self._condition.notify_all()
 
+    def cut_off(self, address: str, actor: int, reason: str) -> None:
+        """Note that a server gives an actor no process (actors call this).
+
+        When none is left, what was put back goes to other ranks, as far as its source can hand it over.
+        """
+        self.servers.failed(address, actor, reason)
+        if self.servers.gone_seconds:
+            with self._condition:
+                self._put_back = [(source, task) for source, task in self._put_back if not source.hand_over(task)]
+
     def finish(self, source: TaskSource, task: Task, attempt: Attempt) -> None:
         """Hand an attempt to its source (actors call this)."""
         with self._condition:
@@ -304,16 +339,15 @@ class ActorPool:
                 self._condition.wait(poll_seconds)
 
     def _check_reach(self) -> None:
-        since = [actor.cut_off_since for actor in self.actors]
-        known = [moment for moment in since if moment is not None]
-        if len(known) == len(since) and time.monotonic() - max(known) > self._patience_seconds:
+        if self.servers.gone_seconds > self._patience_seconds:
             raise ServerUnavailable(
-                f"no Lean process was to be had for {self._patience_seconds:g} s ({self.actors[0].cut_off_reason})"
+                f"no Lean process was to be had for {self._patience_seconds:g} s ({self.servers.reason})"
             )
 
     def stop(self) -> None:
         """Tell all actors to stop and give up their attempts. Close the policy next, so that none waits for it."""
         self._closing.set()
+        self.servers.close()
         with self._condition:
             self._condition.notify_all()
 
@@ -349,9 +383,11 @@ class _WatchedPolicy:
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         previous = self._actor.enter("model")
         try:
-            return self._policy.suggest(state_text, seed)
+            suggestion = self._policy.suggest(state_text, seed)
         finally:
             self._actor.enter(previous)
+        self._actor.trace.suggested(state_text, suggestion)
+        return suggestion
 
 
 class _WatchedSession:
@@ -364,7 +400,9 @@ class _WatchedSession:
         return self._watch(lambda: self._session.start(theorem))
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
-        return self._watch(lambda: self._session.apply(branch, tactics))
+        results = self._watch(lambda: self._session.apply(branch, tactics))
+        self._actor.trace.applied(branch.state.text, tactics, results)
+        return results
 
     def check(self, source: str) -> CheckReport:
         return self._watch(lambda: self._session.check(source))
@@ -378,7 +416,7 @@ class _WatchedSession:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def _watch(self, call: Callable[[], Any]) -> Any:
+    def _watch(self, call: Callable[[], T]) -> T:
         previous = self._actor.enter("lean")
         try:
             return call()

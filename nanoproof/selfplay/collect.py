@@ -19,6 +19,7 @@ from nanoproof.selfplay.attempt_stream import attempt_of, logged_attempts, numbe
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.matchmaker import Matchmaker, event_of
 from nanoproof.selfplay.records.attempt_log import AttemptLog
+from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
 
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
@@ -51,8 +52,17 @@ class CollectSource:
 
     purpose: Literal["collect", "evaluate"] = "collect"
 
-    def __init__(self, experience: Experience, run_path: Path, dist: DistInfo, seed: int, first_step: int) -> None:
+    def __init__(
+        self,
+        experience: Experience,
+        run_path: Path,
+        dist: DistInfo,
+        seed: int,
+        first_step: int,
+        observer: Observer = NULL_OBSERVER,
+    ) -> None:
         self._experience, self._dist, self.step = experience, dist, first_step
+        self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
         self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
         self._fresh: list[dict[str, Any]] = []
@@ -76,6 +86,7 @@ class CollectSource:
                     assignment.index,
                     self._rng.getrandbits(48),
                     may_disprove=not assignment.proven,  # it cannot be had, and would be half of the work
+                    trace=self._observer.trace(),
                 )
         return None
 
@@ -85,9 +96,13 @@ class CollectSource:
         number = {"step": self.step, "rank": self._dist.rank, "sequence": self._sequence}
         self._sequence += 1
         record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
-        self._log.write(record)
+        self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
         self._fresh.append(record)
         self.collected = self._transitions.add(len(attempt.transitions))
+
+    def hand_over(self, task: Task) -> bool:
+        """No: the others have theorems enough, and this rank is at no other."""
+        return False
 
     def begin(self, target: int, max_seconds: float | None) -> None:
         """Begin a collection of `target` transitions over all ranks, for at most so many seconds."""

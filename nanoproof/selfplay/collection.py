@@ -21,6 +21,7 @@ from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.matchmaker import Matchmaker
+from nanoproof.training.setup import Stage
 
 
 class Collection:
@@ -38,13 +39,33 @@ class Collection:
         self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
     @contextmanager
-    def working(self, run_path: Path, fleet: Fleet, asked_to_end: Callable[[], bool]) -> Iterator[None]:
-        """Rebuild the experience from logs and start actors and policy; stop them in the end, whatever happens."""
+    def working(
+        self, stage: Stage, fleet: Fleet, asked_to_end: Callable[[], bool], check: Callable[[], None]
+    ) -> Iterator[None]:
+        """Rebuild the experience from logs and start actors and policy; stop them in the end, whatever happens.
+
+        `check` is called now and then by who waits for actors; what it raises ends the wait.
+        """
+        run_path = stage.run.path
         config, learner = self._config, self._learner
         self.policy = model_policy(learner.model, learner.tokenizer, config.sampling)
         first_step = self._relearn(run_path)
         self.source = CollectSource(self.experience, run_path, self._dist, config.run.seed, first_step)
-        self.pool = ActorPool(fleet.slots, self.policy, self._make_prover, fleet.check, asked_to_end=asked_to_end)
+
+        def check_all() -> None:
+            fleet.check()
+            check()
+
+        self.pool = ActorPool(
+            fleet.slots,
+            self.policy,
+            self._make_prover,
+            check=check_all,
+            asked_to_end=asked_to_end,
+            tell_server=lambda address, state, actors: stage.run.event(
+                "server", address=address, state=state, actors=actors
+            ),
+        )
         try:
             yield
         finally:
@@ -115,5 +136,6 @@ class Collection:
             "theorems": len(experience.theorems),
             "replay": len(experience.buffers.replay),
             "negative": len(experience.buffers.negative),
+            "servers": self.pool.servers.snapshot(),
             "actors": [actor.snapshot() for actor in self.pool.actors],
         }

@@ -7,15 +7,21 @@ pending while they work. Every attempt is written down as it ends.
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from nanoproof.common.dist import DistInfo, SharedCounter, on_main
+from nanoproof.common.dist import DistInfo, HandedOver, SharedCounter, on_main
 from nanoproof.common.progress import Progress
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actors import ActorPool, Task, wait_together
 from nanoproof.selfplay.eval_files import EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import theorem_key
+
+_LOOK_SECONDS = 0.3
+"""How often a rank that has no theorem looks for those that another left."""
+_RETURNS_BITS = 3
+_RETURNS_MASK = (1 << _RETURNS_BITS) - 1
 
 
 class EvaluationSource:
@@ -40,20 +46,31 @@ class EvaluationSource:
         self._next, self._done, self._solved = (
             SharedCounter(f"evaluation/{name}/{what}") for what in ("next", "done", "solved")
         )
+        self._left = HandedOver(f"evaluation/{name}/left")
         self.done = self.solved = 0
-        self._exhausted = False
+        self._exhausted, self._look_again = False, 0.0
 
     def next(self) -> Task | None:
         """The next theorem that no rank has begun."""
-        if self._exhausted:
+        if not self._exhausted:
+            turn = self._next.add(1) - 1
+            self._exhausted = turn >= len(self._todo)
+            if not self._exhausted:
+                return self._task(self._todo[turn])
+        if time.monotonic() < self._look_again:
             return None
-        turn = self._next.add(1) - 1
-        if turn >= len(self._todo):
-            self._exhausted = True
-            return None
-        index = self._todo[turn]
+        self._look_again = time.monotonic() + _LOOK_SECONDS
+        left = self._left.take()
+        return None if left is None else replace(self._task(left >> _RETURNS_BITS), returns=left & _RETURNS_MASK)
+
+    def _task(self, index: int) -> Task:
         theorem = self._theorems[index]
         return Task(theorem, self._num_simulations, index, attempt_seed(self._seed, theorem))
+
+    def hand_over(self, task: Task) -> bool:
+        """Leave the theorem to whichever rank is next to ask."""
+        self._left.put((task.index << _RETURNS_BITS) + min(task.returns, _RETURNS_MASK))
+        return True
 
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Keep the attempt. What is counted has been kept."""

@@ -4,7 +4,7 @@
 import logging
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,9 @@ class ReinforcementLearning:
     """One rank of a run. Everything that can be wrong with the options is found in the constructor, before any file
     is written."""
 
-    def __init__(self, config: RLConfig, dist: DistInfo) -> None:
-        self.config, self.options, self.dist = config, config.rl, dist
+    def __init__(self, config: RLConfig, dist: DistInfo, check: Callable[[], None] = lambda: None) -> None:
+        """`check` is called often while ranks wait for their actors; what it raises ends the run."""
+        self.config, self.options, self.dist, self.check = config, config.rl, dist, check
         self.max_seconds = duration(config.rl.max_time, "--max-time")
         self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
         self.eval_trigger = Trigger.parse(config.cadence.eval_every, "--eval-every")
@@ -69,7 +70,7 @@ class ReinforcementLearning:
         """Steps until the last one, the time limit, or a signal (which saves and returns)."""
         self.stage, self.lean = stage, fleet.lean
         self._started = time.monotonic()
-        working = self.collection.working(stage.run.path, fleet, self.stop.asked)
+        working = self.collection.working(stage, fleet, self.stop.asked, self.check)
         with self.stop, told_how_to_go_on(stage.run.path), working:
             status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
             try:
