@@ -16,6 +16,8 @@ interface Props {
   /** How x is written in the legend ("step 120") and on the axis. */
   x?: (value: number) => string;
   y?: (value: number) => string;
+  /** How the axis writes y, where that is not as in the legend. */
+  level?: (value: number) => string;
   /** How whole numbers are written on the x axis. */
   tick?: (value: number) => string;
   /** x is seconds since the epoch. */
@@ -28,7 +30,7 @@ interface Props {
   onRange?: (from: number, to: number) => void;
 }
 
-export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, tick, time = false, range, shape = "line", onRange }: Props) {
+export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, level = y, tick, time = false, range, shape = "line", onRange }: Props) {
   const theme = useTheme();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -36,8 +38,8 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { columns, places } = useMemo(() => joinColumns(lines), [lines]);
   const names = lines.map((line) => line.name + (line.low ? "~" : "")).join("\0");
-  const latest = useRef({ lines, columns, places, x, y, tick, range, onRange });
-  latest.current = { lines, columns, places, x, y, tick, range, onRange };
+  const latest = useRef({ lines, columns, places, level, tick, range, onRange });
+  latest.current = { lines, columns, places, level, tick, range, onRange };
 
   useEffect(() => {
     if (!host.current) return;
@@ -110,7 +112,7 @@ function Swatch({ index }: { index: number }) {
   );
 }
 
-type Latest = { current: { lines: Line[]; places: ReturnType<typeof joinColumns>["places"]; columns: (number | null)[][] } & Pick<Props, "x" | "y" | "tick" | "range" | "onRange"> };
+type Latest = { current: { lines: Line[]; places: ReturnType<typeof joinColumns>["places"]; columns: (number | null)[][] } & Pick<Props, "level" | "tick" | "range" | "onRange"> };
 
 function applyHidden(plot: uPlot, { lines, places }: Latest["current"], hidden: ReadonlySet<string>): void {
   lines.forEach((line, index) => {
@@ -149,7 +151,7 @@ function options(width: number, height: number, time: boolean, shape: string, la
     scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
       { ...axis, grid: { show: false }, space: 70, size: 26, ...(time ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map((tick) => (Number.isInteger(tick) ? (latest.current.tick?.(tick) ?? tick.toLocaleString("en")) : "")) }) },
-      { ...axis, size: 54, space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.y ?? measure)(tick)) },
+      { ...axis, size: 54, space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.level ?? measure)(tick)) },
     ],
     cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },
     hooks: {

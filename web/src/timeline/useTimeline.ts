@@ -20,7 +20,7 @@ export interface Shown {
 export function useTimeline(seconds: number, max: number): Shown {
   const now = useLive((state) => (state.overview?.live ? Math.floor(state.overview.time / 2) * 2 : null));
   const [chosen, choose] = useState<Range | null>(null);
-  const ends = useResource<Timeline>("timeline", { max: 1 }, { version: now === null ? "" : Math.floor(now / 10), atMost: 5000 });
+  const ends = useResource<Timeline>("timeline", { max: 10 }, { version: now === null ? "" : Math.floor(now / 10), atMost: 5000 });
   const first = ends.data?.first ?? null;
   const last = now ?? ends.data?.last ?? null;
   const limits: Range = { from: first ?? (last ?? 1) - 1, to: Math.max(last ?? 1, (first ?? 0) + 0.1) };

@@ -23,7 +23,7 @@ export function LogsPage() {
   const rankChoices: [string, string][] = [["", "all"], ...Array.from({ length: ranks }, (_, rank): [string, string] => [String(rank), String(rank)])];
   const tools = (
     <>
-      <Search label="Search in what is shown" value={filter.text} onChange={(q) => change({ q }, true)} />
+      <Search label="Search in these lines" value={filter.text} onChange={(q) => change({ q }, true)} />
       <Select label="Level" value={filter.level} choices={LEVELS.map((level) => [level, `${level.toLowerCase()} and above`])} onChange={(level) => change({ level }, true)} />
       <Select label="Rank" value={filter.rank} choices={rankChoices} onChange={(rank) => change({ rank }, true)} />
     </>
@@ -119,7 +119,7 @@ function Row({ line }: { line: LogLine }) {
       <span className="when">{line.time}</span>
       <span className="rank">r{line.rank}</span>
       <span className="level">{line.level}</span>
-      <span className="text"><span className="logger">{line.logger}</span> {line.message}</span>
+      <span className="text"><span className="logger" title={line.logger}>{line.logger.replace(/^nanoproof\./, "")}</span> {line.message}</span>
     </div>
   );
 }

@@ -8,19 +8,25 @@ import { Chart } from "../../parts/Chart";
 import type { Line } from "../../parts/chart_data";
 import { Empty } from "../../parts/states";
 
-export function Benchmarks({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
-  const scored = benchmarks.filter((benchmark) => benchmark.points.length > 0);
-  const note = best ? `best checkpoint: step ${integer(best.step)}` : "95% Wilson intervals";
-  if (scored.length === 0) {
-    return <Card title="Solve rate"><Empty title="No evaluation yet">The first score appears when an evaluation ends.</Empty></Card>;
-  }
+const scored = (benchmarks: Benchmark[]): Benchmark[] => benchmarks.filter((benchmark) => benchmark.points.length > 0);
+
+export function SolveRateCard({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
+  const lines = scored(benchmarks).map(lineOf);
   return (
-    <div className="two">
-      <Card title="Solve rate by step" note={note}>
-        <Chart label="Solve rate by step" lines={scored.map(lineOf)} y={(value) => percent(value)} range={[0, null]} shape="points" height={200} />
-      </Card>
-      <Card title="Newest scores" note="with 95% interval" flush><Scores benchmarks={scored} /></Card>
-    </div>
+    <Card title="Solve rate" note={best ? `best checkpoint: step ${integer(best.step)}` : undefined}>
+      {lines.length === 0
+        ? <Empty title="No evaluation yet">The first score appears when an evaluation ends.</Empty>
+        : <Chart label="Solve rate by step" lines={lines} y={percent} level={(value) => percent(value, 0)} range={[0, null]} shape="points" height={200} />}
+    </Card>
+  );
+}
+
+export function ScoresCard({ benchmarks }: { benchmarks: Benchmark[] }) {
+  const some = scored(benchmarks);
+  return (
+    <Card title="Newest scores" note="with 95% Wilson intervals" flush>
+      {some.length === 0 ? <Empty title="No evaluation yet">Solved theorems of each benchmark are listed here.</Empty> : <Scores benchmarks={some} />}
+    </Card>
   );
 }
 
@@ -43,7 +49,7 @@ function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
         <thead>
           <tr>
             <th scope="col">Benchmark</th><th scope="col" className="right">Solved</th><th scope="col" className="right">Rate</th>
-            <th scope="col" style={{ width: "40%" }}>0 to 100%</th><th scope="col" className="right">Since first</th>
+            <th scope="col" className="wide">0 to 100%</th><th scope="col" className="right">Since first</th>
           </tr>
         </thead>
         <tbody>
@@ -54,7 +60,7 @@ function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
             const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
             return (
               <tr key={`${benchmark.dataset} ${benchmark.split}`}>
-                <td><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset} {benchmark.split}</a></td>
+                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset} {benchmark.split}</a></td>
                 <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
                 <td className="right">{rate(last.solved, last.total)}</td>
                 <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>

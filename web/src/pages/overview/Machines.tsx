@@ -33,7 +33,7 @@ function Rank({ rank }: { rank: RankStatus }) {
         {gpu && typeof gpu.utilization === "number" && <Bar share={gpu.utilization} label={`Utilization of rank ${rank.rank}`} />}
       </div>
       <div>
-        <span className="muted">{used !== null ? "GPU memory" : "memory"}</span>{" "}
+        <span className="muted">memory</span>{" "}
         {used !== null ? `${bytes(used)}${total ? ` of ${bytes(total)}` : ""}` : bytes(rank.memory)}
         {used !== null && total ? <Bar share={used / total} label={`GPU memory of rank ${rank.rank}`} /> : null}
         {used !== null && <div className="muted">process {bytes(rank.memory)}</div>}

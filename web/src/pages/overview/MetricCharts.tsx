@@ -1,48 +1,59 @@
 // Metrics by step: losses, proofs, where a step's time goes, and any other metric of the run.
 
-import { useState } from "react";
 import type { Series } from "../../api/types";
 import { duration, integer, measure } from "../../lib/format";
 import { Card, Select } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import type { Line } from "../../parts/chart_data";
 import { Empty, Loaded } from "../../parts/states";
-import { useResource } from "../../state/resource";
+import { useResource, type Resource } from "../../state/resource";
 import { useLive } from "../../state/store";
 
-const GROUPS = [
-  { title: "Loss", names: ["loss", "loss/tactic", "loss/value"], format: measure },
-  { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer },
-  { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration },
-];
-const SHOWN = GROUPS.flatMap((group) => group.names);
+export interface Group {
+  title: string;
+  names: string[];
+  format: (value: number) => string;
+}
 
-export function MetricCharts() {
+export const LOSS: Group = { title: "Loss", names: ["loss", "loss/tactic", "loss/value"], format: measure };
+export const COLLECTION: Group = { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer };
+export const TIME: Group = { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration };
+const SHOWN = [LOSS, COLLECTION, TIME].flatMap((group) => group.names);
+
+/** The metrics of the charts below, asked for anew when a step has ended. */
+export function useMetrics(own: string): Resource<Series> {
   const version = useLive((state) => state.metricsStep);
-  const [own, setOwn] = useState("theorems_proven");
-  const series = useResource<Series>("series", { names: [...SHOWN, own].join(","), max_points: 500 }, { version, atMost: 3000 });
+  return useResource<Series>("series", { names: [...SHOWN, own].join(","), max_points: 500 }, { version, atMost: 3000 });
+}
+
+export function MetricCard({ of, group }: { of: Resource<Series>; group: Group }) {
   return (
-    <Loaded of={series} height={520}>
-      {(data) => (
-        <div className="two">
-          {GROUPS.map((group) => (
-            <Card key={group.title} title={group.title} note={thinned(data)}>
-              <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} />
-            </Card>
-          ))}
-          <Card title="Any metric" tools={<Select label="" value={own} choices={choices(data, own)} onChange={setOwn} />}>
-            <Lines label={`${own} by step`} data={data} names={[own]} format={measure} />
-          </Card>
-        </div>
-      )}
-    </Loaded>
+    <Card title={group.title} note={of.data?.thinned ? `${integer(of.data.total)} steps, means with lowest and highest` : undefined}>
+      <Loaded of={of} height={HEIGHT}>
+        {(data) => <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} />}
+      </Loaded>
+    </Card>
   );
 }
+
+/** Any other metric of the run, by its name. */
+export function OwnMetricCard({ of, own, onOwn }: { of: Resource<Series>; own: string; onOwn: (name: string) => void }) {
+  const tools = of.data && <Select label="" value={own} choices={choices(of.data, own)} onChange={onOwn} />;
+  return (
+    <Card title="Any metric" tools={tools}>
+      <Loaded of={of} height={HEIGHT}>
+        {(data) => <Lines label={`${own} by step`} data={data} names={[own]} format={measure} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+const HEIGHT = 200;
 
 function Lines({ label, data, names, format }: { label: string; data: Series; names: string[]; format: (value: number) => string }) {
   const lines = linesOf(data, names);
   if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
-  return <Chart label={label} lines={lines} y={format} height={190} />;
+  return <Chart label={label} lines={lines} y={format} height={HEIGHT} />;
 }
 
 /** Those of `names` that have values; where steps were put together, with a band from lowest to highest. */
@@ -56,8 +67,6 @@ export function linesOf(data: Series, names: string[]): Line[] {
     return [data.thinned && low && high ? { ...line, low, high } : line];
   });
 }
-
-const thinned = (data: Series): string | undefined => (data.thinned ? `${integer(data.total)} steps, means with lowest and highest` : undefined);
 
 function choices(data: Series, own: string): [string, string][] {
   const names = data.names.filter((name) => name === own || !SHOWN.includes(name));

@@ -1,5 +1,6 @@
 // The run at a glance: what it does now, how it goes, what it costs.
 
+import { useState } from "react";
 import type { Overview } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { href } from "../../app/router";
@@ -8,9 +9,9 @@ import { Card, Stat } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
-import { Benchmarks } from "./Benchmarks";
+import { ScoresCard, SolveRateCard } from "./Benchmarks";
 import { Machines } from "./Machines";
-import { MetricCharts } from "./MetricCharts";
+import { COLLECTION, LOSS, MetricCard, OwnMetricCard, TIME, useMetrics } from "./MetricCharts";
 import "./overview.css";
 
 export function OverviewPage() {
@@ -25,11 +26,19 @@ export function OverviewPage() {
 }
 
 function Glance({ overview }: { overview: Overview }) {
+  const [own, setOwn] = useState("theorems_proven");
+  const metrics = useMetrics(own);
   return (
     <>
-      <section className="card" aria-label="Figures"><Figures overview={overview} /></section>
-      <MetricCharts />
-      <Benchmarks benchmarks={overview.benchmarks} best={overview.best} />
+      <section className="card figures" aria-label="Figures"><Figures overview={overview} /></section>
+      <div className="two">
+        <MetricCard of={metrics} group={LOSS} />
+        <SolveRateCard benchmarks={overview.benchmarks} best={overview.best} />
+        <MetricCard of={metrics} group={COLLECTION} />
+        <ScoresCard benchmarks={overview.benchmarks} />
+        <MetricCard of={metrics} group={TIME} />
+        <OwnMetricCard of={metrics} own={own} onOwn={setOwn} />
+      </div>
       <Machines overview={overview} />
       <Card title="Events" note="newest first"><Events overview={overview} /></Card>
     </>
@@ -45,7 +54,7 @@ function Figures({ overview }: { overview: Overview }) {
   const { metrics, previous } = overview;
   const loss = metrics["loss"];
   const before = previous["loss"];
-  const change = typeof loss === "number" && typeof before === "number" ? `${signed(loss - before)} since the step before` : undefined;
+  const change = typeof loss === "number" && typeof before === "number" ? `${signed(loss - before)} since the last step` : undefined;
   const remaining = overview.remaining === null ? undefined : `about ${duration(overview.remaining)} to go`;
   const collecting = overview.phase === "collect" && overview.collect_transitions;
   return (
