@@ -4,7 +4,7 @@ import { Fragment, memo } from "react";
 import { CopyButton } from "../parts/basics";
 import { count, integer, percent } from "../lib/format";
 import { LeanCode, LeanState } from "../lean/LeanText";
-import { FATE_WORD, fateOf, nameOf, pathTo, ranked, type TreeNode } from "./model";
+import { FATE_WORD, fateOf, nameOf, pathTo, type TreeNode } from "./model";
 
 const TONE = { solved: "good", dead: "bad", open: "", untried: "" } as const;
 const MOST_CHILDREN = 200;
@@ -64,31 +64,25 @@ function Fact({ name, children }: { name: string; children: string }) {
 }
 
 function Children({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNode) => void }) {
-  const children = ranked(node.children);
+  const { children } = node;
   const most = Math.max(1, ...children.map((child) => child.visits));
   return (
     <>
       <h3>{node.kind === "and" ? count(children.length, "branch", "branches") : `${count(children.length, "tactic")} that ${children.length === 1 ? "applies" : "apply"}`}</h3>
-      <div className="table-wrap">
-        <table className="table tactics">
-          <thead>
-            <tr><th scope="col">{node.kind === "and" ? "Branch" : "Tactic"}</th><th scope="col" className="right">Prior</th><th scope="col" className="right">Visits</th><th scope="col" className="right">To go</th><th scope="col">Outcome</th></tr>
-          </thead>
-          <tbody>
-            {children.slice(0, MOST_CHILDREN).map((child) => (
-              <tr key={child.index}>
-                <td>
-                  <button type="button" className="pick" onClick={() => onSelect(child)}><LeanCode text={nameOf(child)} /></button>
-                  <span className="under-bar" aria-hidden="true" style={{ width: `${(100 * child.visits) / most}%` }} />
-                </td>
-                <td className="right">{child.share === null ? "" : percent(child.share, 0)}</td>
-                <td className="right">{child.visits ? integer(child.visits) : ""}</td>
-                <td className="right">{child.toGo === null ? "" : child.toGo.toFixed(1)}</td>
-                <td className={`fate ${TONE[fateOf(child)]}`}>{FATE_WORD[fateOf(child)]}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div className="tactics num">
+        <div className="tactic-head small muted" aria-hidden="true"><span>Outcome</span><span>Prior</span><span>Visits</span><span>To go</span></div>
+        <ul>
+          {children.slice(0, MOST_CHILDREN).map((child) => (
+            <li key={child.index}>
+              <button type="button" className="pick" onClick={() => onSelect(child)}><LeanCode text={nameOf(child)} /></button>
+              <span className={`fate ${TONE[fateOf(child)]}`}>{FATE_WORD[fateOf(child)]}</span>
+              <span><span className="sr-only">prior </span>{child.share === null ? "–" : percent(child.share, 0)}</span>
+              <span><span className="sr-only">visits </span>{integer(child.visits)}</span>
+              <span><span className="sr-only">tactics to go </span>{child.toGo === null ? "–" : child.toGo.toFixed(1)}</span>
+              <span className="under-bar" aria-hidden="true" style={{ width: `${(100 * child.visits) / most}%` }} />
+            </li>
+          ))}
+        </ul>
       </div>
       {children.length > MOST_CHILDREN && <p className="small muted">and {integer(children.length - MOST_CHILDREN)} more</p>}
     </>

@@ -9,7 +9,7 @@ import type { Direction, TreeAction, TreeState } from "./state";
 import { fitted, inSight, type Size, type View, zoomed } from "./view";
 
 /** At this scale texts can be read; a tree that does not fit at it is shown from its root on. */
-const READABLE = 0.6;
+const READABLE = 0.78;
 const GLIDE = 140;
 
 export interface CanvasHandle {

@@ -1,4 +1,5 @@
-// Where the nodes of a tree stand: depth to the right, one row per leaf, a parent between its first and last child.
+// Where the nodes of a tree stand: depth to the right, one row per leaf, a parent in line with its first child, so that the
+// proof (or else the line that was visited most) runs along the top.
 
 import type { Tree, TreeNode } from "./model";
 
@@ -58,7 +59,7 @@ export function layoutTree(tree: Tree, showing: Showing): Layout {
   for (let i = nodes.length - 1; i >= 0; i--) {
     const node = nodes[i]!;
     const children = below.get(node);
-    if (children) y[node.index] = (y[children[0]!.index]! + y[children[children.length - 1]!.index]!) / 2;
+    if (children) y[node.index] = y[children[0]!.index]!;
   }
   return { nodes, x, y, hidden, width: deepest * COLUMN + WIDTH, height: (rows - 1) * ROW + HEIGHT };
 }

@@ -9,6 +9,7 @@ export interface TreeNode {
   index: number;
   kind: Kind;
   parent: TreeNode | null;
+  /** Tactics in the order of their worth: the proof, other solved ones, the most visited, the likeliest. */
   children: TreeNode[];
   depth: number;
   /** The edge that leads here; none at the root and below an AND node. */
@@ -80,6 +81,7 @@ export function buildTree(data: SearchTree): Tree {
   if (!root) throw new Error("a search tree without nodes");
   setShares(nodes);
   markProof(root, nodes);
+  for (const node of nodes) if (node.kind === "or") node.children.sort(byWorth);
   const farthest = nodes.reduce((most, node) => Math.max(most, node.toGo ?? 0), 5);
   return { root, nodes, farthest, solved: root.solved };
 }
@@ -153,11 +155,10 @@ export function pathTo(node: TreeNode): TreeNode[] {
   return path;
 }
 
-/** Children as a reader wants them: solved ones, then the most visited, then the likeliest. */
-export function ranked(children: TreeNode[]): TreeNode[] {
-  return [...children].sort(
-    (a, b) => Number(b.solved) - Number(a.solved) || b.visits - a.visits || b.prior - a.prior || a.index - b.index,
-  );
+/** The order of tactics: that of the proof, other solved ones, then the most visited, then the likeliest. */
+function byWorth(a: TreeNode, b: TreeNode): number {
+  const yes = (left: boolean, right: boolean): number => Number(right) - Number(left);
+  return yes(a.proof, b.proof) || yes(a.solved, b.solved) || b.visits - a.visits || b.prior - a.prior || a.index - b.index;
 }
 
 /** The nodes in whose tactic or state the words stand, in the tree's order. */

@@ -1,7 +1,7 @@
 // What a reader has done to a tree: which node is selected, what is folded away, what is searched for.
 
 import { type Layout, type Showing, shownChildren } from "./layout";
-import { find, ranked, type Tree, type TreeNode } from "./model";
+import { find, type Tree, type TreeNode } from "./model";
 
 /** Trees with more nodes start with what was little visited folded away, and without untried tactics. */
 export const MANY = 250;
@@ -108,7 +108,7 @@ function neighbour(tree: Tree, state: TreeState, direction: Direction, layout: L
   if (direction === "right") {
     const open = { folded: new Set<number>(), untried: state.untried };
     const children = shownChildren(node, open);
-    return children.find((child) => child.proof) ?? ranked(children)[0] ?? null;
+    return children[0] ?? null;
   }
   const sign = direction === "up" ? -1 : 1;
   const here = layout.y[node.index]!;

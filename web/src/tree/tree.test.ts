@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SearchTree } from "../api/types";
 import { COLUMN, handleAt, HEIGHT, layoutTree, nodeAt, ROW, WIDTH } from "./layout";
-import { buildTree, fateOf, find, goalOf, nameOf, pathTo, ranked } from "./model";
+import { buildTree, fateOf, find, goalOf, nameOf, pathTo } from "./model";
 import { initialState, treeReducer, type TreeAction, type TreeState } from "./state";
 import { fitted, inSight, zoomed } from "./view";
 
@@ -69,8 +69,10 @@ describe("buildTree", () => {
     expect(pathTo(tree.nodes[7]!).map((node) => node.index)).toEqual([2, 4, 7]);
     expect(tree.root.refused).toEqual(["simp"]);
   });
-  it("ranks children by outcome, visits and prior", () => {
-    expect(ranked(tree.root.children).map((node) => node.index)).toEqual([2, 1]);
+  it("puts the proof's tactic first, and leaves branches in their order", () => {
+    expect(tree.root.children.map((node) => node.index)).toEqual([2, 1]);
+    expect(tree.nodes[4]!.children.map((node) => node.index)).toEqual([7, 6]);
+    expect(tree.nodes[2]!.children.map((node) => node.index)).toEqual([3, 4]);
   });
   it("finds words in tactics and in states, whatever their case", () => {
     expect(find(tree, "INTRO").map((node) => node.index)).toEqual([6]);
@@ -85,13 +87,12 @@ describe("buildTree", () => {
 
 describe("layoutTree", () => {
   const all = layoutTree(tree, { folded: new Set(), untried: true });
-  it("puts nodes by depth, leaves on rows of their own, parents in the middle of their children", () => {
+  it("puts nodes by depth, leaves on rows of their own, parents in line with their first child", () => {
     expect(all.x[5]).toBe(3 * COLUMN);
     const leaves = all.nodes.filter((node) => !node.children.length).map((node) => all.y[node.index]);
     expect(leaves).toEqual(leaves.map((_, row) => row * ROW));
     for (const node of all.nodes.filter((one) => one.children.length)) {
-      const ys = node.children.map((child) => all.y[child.index]!);
-      expect(all.y[node.index]).toBe((Math.min(...ys) + Math.max(...ys)) / 2);
+      expect(all.y[node.index]).toBe(all.y[node.children[0]!.index]);
     }
   });
   it("lets no two boxes meet", () => {
@@ -102,7 +103,7 @@ describe("layoutTree", () => {
   });
   it("hides what is folded or untried, and counts it", () => {
     const some = layoutTree(tree, { folded: new Set([2]), untried: false });
-    expect(some.nodes.map((node) => node.index)).toEqual([0, 1, 2]);
+    expect(some.nodes.map((node) => node.index)).toEqual([0, 2, 1]);
     expect([some.hidden[0], some.hidden[1], some.hidden[2]]).toEqual([0, 1, 2]);
   });
   it("finds the box and the handle under a point", () => {
@@ -117,7 +118,8 @@ describe("treeReducer", () => {
   const start = initialState(tree);
   it("goes to the parent, along the proof, and to neighbours of the same depth", () => {
     expect(walk(start, "right")).toBe(2);
-    expect(walk(start, "right", "up")).toBe(1);
+    expect(walk(start, "right", "down")).toBe(1);
+    expect(walk(start, "right", "down", "up")).toBe(2);
     expect(walk(start, "right", "right", "down")).toBe(4);
     expect(walk(start, "right", "right", "down", "left")).toBe(2);
     expect(walk(start, "right", "right", "home")).toBe(0);
@@ -140,7 +142,7 @@ describe("treeReducer", () => {
   });
   it("shows the proof alone", () => {
     const proof = act(start, { type: "proof" });
-    expect(layoutTree(tree, proof).nodes.map((node) => node.index)).toEqual([0, 1, 2, 3, 5, 4, 6, 7]);
+    expect(layoutTree(tree, proof).nodes.map((node) => node.index)).toEqual([0, 2, 3, 5, 4, 7, 6, 1]);
   });
   it("goes from hit to hit and round", () => {
     const searched = act(start, { type: "search", words: "goal" });

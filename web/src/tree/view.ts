@@ -16,6 +16,7 @@ export interface Size {
 export const LEAST = 0.02;
 export const MOST = 2.5;
 const MARGIN = 28;
+const TOP = 90;
 
 /** The view scaled by a factor, with the point under (x, y) staying there. */
 export function zoomed(view: View, factor: number, x: number, y: number): View {
@@ -27,9 +28,8 @@ export function zoomed(view: View, factor: number, x: number, y: number): View {
 export function fitted(layout: Layout, size: Size, least = LEAST): View {
   const whole = Math.min((size.width - 2 * MARGIN) / (layout.width + 16), (size.height - 2 * MARGIN) / layout.height, 1.1);
   const k = Math.max(whole, least);
-  const rootY = (layout.y[0] ?? 0) + HEIGHT / 2;
-  const dy = layout.height * k <= size.height - 2 * MARGIN ? (size.height - layout.height * k) / 2 : size.height / 2 - rootY * k;
-  return { k, dx: MARGIN, dy };
+  const fits = layout.height * k <= size.height - 2 * MARGIN;
+  return { k, dx: MARGIN, dy: fits ? Math.min((size.height - layout.height * k) / 2, TOP) : MARGIN - (layout.y[0] ?? 0) * k };
 }
 
 /** The view moved just so far that the box of a node is in sight. */

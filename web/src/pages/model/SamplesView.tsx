@@ -2,7 +2,7 @@
 
 import type { Page, Sample, SampledTactic } from "../../api/types";
 import { useQuery } from "../../app/router";
-import { ago, integer, percent } from "../../lib/format";
+import { ago, count, integer, percent } from "../../lib/format";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -64,7 +64,7 @@ function SampledTactics({ sample }: { sample: Sample }) {
         <thead><tr><th scope="col">Tactic</th><th scope="col" className="right" title="Log-probability of the whole text">log p</th><th scope="col" className="right" title="The same as a probability">p</th><th scope="col" className="right" title="How often it was sampled">Times</th><th scope="col">Outcome</th></tr></thead>
         <tbody>{sample.tactics.map((one, i) => <SampledRow key={i} one={one} />)}</tbody>
       </table>
-      {sample.dropped > 0 && <p className="small muted">{integer(sample.dropped)} more were not finished or not allowed</p>}
+      {sample.dropped > 0 && <p className="small muted">{count(sample.dropped, "sample")} dropped: not finished, or not allowed</p>}
     </div>
   );
 }

@@ -18,7 +18,7 @@ const SIZE = 25;
 const REST = 4000;
 
 const COLUMNS: Column<AttemptRow>[] = [
-  { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
+  { key: "step", title: "Step", cell: (row) => integer(row.step) },
   { key: "outcome", title: "Outcome", cell: (row) => <span className="row"><Outcome of={row.outcome} />{row.disproving && row.outcome !== "disproven" && <span className="small muted">of the negation</span>}</span> },
   { key: "simulations", title: "Simulations", right: true, hint: "Used, of those allowed", cell: (row) => <>{integer(row.simulations)} <span className="muted">of {integer(row.budget)}</span></> },
   { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
