@@ -21,6 +21,7 @@ from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.matchmaker import Matchmaker
+from nanoproof.selfplay.records.observer import Observer
 from nanoproof.training.setup import Stage
 
 
@@ -30,6 +31,7 @@ class Collection:
     def __init__(self, config: RLConfig, learner: Learner, lean: LeanChoice, dist: DistInfo) -> None:
         """Raises UserError if there is no theorem to train on."""
         self._config, self._learner, self._dist = config, learner, dist
+        self._staleness: dict[str, float] = {}
         options = config.rl
         datasets = split_names(options.datasets)
         theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
@@ -40,17 +42,23 @@ class Collection:
 
     @contextmanager
     def working(
-        self, stage: Stage, fleet: Fleet, asked_to_end: Callable[[], bool], check: Callable[[], None]
+        self,
+        stage: Stage,
+        fleet: Fleet,
+        asked_to_end: Callable[[], bool],
+        check: Callable[[], None],
+        observer: Observer,
     ) -> Iterator[None]:
         """Rebuild the experience from logs and start actors and policy; stop them in the end, whatever happens.
 
-        `check` is called now and then by who waits for actors; what it raises ends the wait.
+        `check` is called now and then by who waits for actors; what it raises ends the wait. `observer` is told what
+        the actors do.
         """
         run_path = stage.run.path
         config, learner = self._config, self._learner
         self.policy = model_policy(learner.model, learner.tokenizer, config.sampling)
         first_step = self._relearn(run_path)
-        self.source = CollectSource(self.experience, run_path, self._dist, config.run.seed, first_step)
+        self.source = CollectSource(self.experience, run_path, self._dist, config.run.seed, first_step, observer)
 
         def check_all() -> None:
             fleet.check()
@@ -62,6 +70,7 @@ class Collection:
             self._make_prover,
             check=check_all,
             asked_to_end=asked_to_end,
+            observer=observer,
             tell_server=lambda address, state, actors: stage.run.event(
                 "server", address=address, state=state, actors=actors
             ),
@@ -109,6 +118,8 @@ class Collection:
         step, attempts = self.source.exchange(fresh)
         with self.pool.locked():
             transitions = self.experience.learn(step, attempts)
+        buffers = self.experience.buffers
+        self._staleness = {"replay": buffers.replay.staleness(step), "negative": buffers.negative.staleness(step)}
         return {
             "attempts": len(attempts),
             "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
@@ -117,7 +128,7 @@ class Collection:
             "simulations": sum(attempt.simulations for attempt in attempts),
             "theorems_proven": len(self.experience.ever_proven),
             "replay": len(self.experience.buffers.replay),
-            "staleness": self.experience.buffers.replay.staleness(step),
+            "staleness": self._staleness["replay"],
         }
 
     def go_on(self) -> None:
@@ -136,6 +147,7 @@ class Collection:
             "theorems": len(experience.theorems),
             "replay": len(experience.buffers.replay),
             "negative": len(experience.buffers.negative),
+            "staleness": self._staleness,
             "servers": self.pool.servers.snapshot(),
             "actors": [actor.snapshot() for actor in self.pool.actors],
         }

@@ -9,6 +9,7 @@ from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
 from nanoproof.selfplay.options import FleetOptions, RLOptions
+from nanoproof.selfplay.records.options import RecordOptions
 from nanoproof.training.options import (
     BatchOptions,
     CadenceOptions,
@@ -20,8 +21,10 @@ from nanoproof.training.options import (
 from nanoproof.training.resume import parse_resumable
 
 NOT_OFFERED = {
-    "finisher_use",  # collection and evaluation differ in it
-    "disable_solvers",  # --disable-solvers does that and more
+    "search": {
+        "finisher_use",  # collection and evaluation differ in it
+        "disable_solvers",  # --disable-solvers does that and more
+    }
 }
 SOLVER_IN_PLACE = "grind"
 OWN_DEFAULTS = {
@@ -43,6 +46,7 @@ class RLConfig:
     batch: BatchOptions
     optim: OptimizerOptions
     compute: ComputeOptions
+    records: RecordOptions
     search: SearchConfig
     matchmaker: MatchmakerConfig
 
@@ -68,6 +72,7 @@ GROUPS: dict[str, type] = {
     "batch": BatchOptions,
     "optim": OptimizerOptions,
     "compute": ComputeOptions,
+    "records": RecordOptions,
     "search": SearchConfig,
     "matchmaker": MatchmakerConfig,
 }
@@ -91,7 +96,7 @@ def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namesp
     """The command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
     for name, group in GROUPS.items():
-        add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED)
+        add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED.get(name, set()))
     parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)
     return parse_resumable(parser, argv)

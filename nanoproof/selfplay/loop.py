@@ -22,7 +22,9 @@ from nanoproof.selfplay.evaluations import Evaluations
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
-from nanoproof.selfplay.status import StatusWriter
+from nanoproof.selfplay.records.machine import gpu_status
+from nanoproof.selfplay.records.recorder import Recorder
+from nanoproof.selfplay.train_samples import record_training
 from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
 from nanoproof.training.schedule import Trigger, duration
@@ -70,16 +72,20 @@ class ReinforcementLearning:
         """Steps until the last one, the time limit, or a signal (which saves and returns)."""
         self.stage, self.lean = stage, fleet.lean
         self._started = time.monotonic()
-        working = self.collection.working(stage, fleet, self.stop.asked, self.check)
-        with self.stop, told_how_to_go_on(stage.run.path), working:
-            status = StatusWriter(stage.run.path / f"status_r{self.dist.rank}.json", self._snapshot)
+        self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
+        working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
+        with self.stop, told_how_to_go_on(stage.run.path), working, self.recorder:
+            self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
             try:
                 self._run()
             finally:
-                self.phase = "stopped"
-                status.close()
+                self._enter("stopped")
         if self.dist.is_main:
             self._summarize()
+
+    def _enter(self, phase: str) -> None:
+        self.phase = phase
+        self.recorder.phase(phase, self.state.step)
 
     def _run(self) -> None:
         try:
@@ -128,10 +134,10 @@ class ReinforcementLearning:
         return self.options.collect_transitions > 0 and self.state.step % self.options.collect_every == 0
 
     def _collect(self) -> dict[str, float]:
-        self.phase = "collect"
+        self._enter("collect")
         limits = [self.collect_seconds, None if self.max_seconds is None else self.max_seconds - self._seconds()]
         self.collection.gather(min((limit for limit in limits if limit is not None), default=None))
-        self.phase = "exchange"
+        self._enter("exchange")
         return self.collection.exchange()
 
     def _train(self) -> dict[str, float]:
@@ -139,18 +145,24 @@ class ReinforcementLearning:
 
         The policy rests while the weights change: what is asked meanwhile waits.
         """
-        self.phase = "train"
+        self._enter("train")
         progress, metrics = self._progress(), []
         self.collection.policy.pause(release=self.dist.device.type == "cuda")
         for update in range(self.options.num_updates_per_step):
             if update > 0 and self.stop.agreed(self.dist.device):
                 break
             examples = self.mixture.examples(self.state.step, update)
+            self._record_training(examples)
             metrics.append(self._update(examples, progress))
         self.learner.model.eval()
         self.collection.policy.resume()
         self.state.sft_position = self.mixture.position()
         return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+
+    def _record_training(self, examples: list[Example]) -> None:
+        model, tokenizer = self.learner.model, self.learner.tokenizer
+        num_sft = self.mixture.num_sft
+        record_training(self.recorder, model, tokenizer, self.config.batch, examples, num_sft, self.state.step)
 
     def _update(self, examples: list[Example], progress: float) -> dict[str, float]:
         try:
@@ -166,7 +178,7 @@ class ReinforcementLearning:
 
     def evaluate(self) -> None:
         """Evaluate on every benchmark. Raises Interrupted on all ranks if one was asked to end."""
-        self.phase = "evaluate"
+        self._enter("evaluate")
         self.evaluations.run(self.collection.pool, self.stage, self.lean, self.state)
         self.collection.go_on()
 
@@ -174,7 +186,7 @@ class ReinforcementLearning:
         """Save a checkpoint, unless this step has one. All ranks call it together."""
         if self.learner.saved:
             return
-        self.phase = "save"
+        self._enter("save")
         self.state.seconds = self._seconds()
         self.state.since_evaluation, self.state.since_save = self.eval_trigger.elapsed(), self.save_trigger.elapsed()
         path = self.learner.save(self.stage.run.path)
@@ -240,8 +252,10 @@ class ReinforcementLearning:
             "phase": self.phase,
             "step": self.state.step,
             "num_steps": self.options.num_steps,
+            "max_seconds": self.max_seconds,
             "rank": self.dist.rank,
             "seconds": round(self._seconds(), 1),
+            "gpu": gpu_status(self.dist.device),
             **self.collection.snapshot(),
         }
 

@@ -21,6 +21,8 @@ class Mixture:
         self._config, self._buffers, self._dist = config, buffers, dist
         options, seed = config.rl, config.run.seed
         self._tokenizer = learner.tokenizer
+        self.num_sft = 0
+        """How many of the examples that were made last are SFT data: the first ones."""
         self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
@@ -47,6 +49,7 @@ class Mixture:
         replay, negative = self._buffers.replay, self._buffers.negative
         sft_total = round(options.fraction_sft * total) if len(replay) else total
         sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
+        self.num_sft = len(sft)
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(negative) else 0
         drawn = [(item, False) for item in replay.sample(rng, max(0, rest - failed))] if rest > failed else []

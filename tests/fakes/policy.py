@@ -4,6 +4,7 @@ disprover beside it.
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from types import SimpleNamespace
 
 from nanoproof.common.suggestion import Suggestion
 from nanoproof.search.disprove import Disproof
@@ -40,6 +41,10 @@ class ScriptedPolicy:
         turn = min(self.asked[name], len(turns) - 1)
         self.asked[name] += 1
         return turns[turn]
+
+    def load(self) -> SimpleNamespace:
+        """It is never busy."""
+        return SimpleNamespace(steps=0, busy_seconds=0.0, rows=0, states=0, waiting=0)
 
 
 class ScriptedDisprover:
