@@ -6,11 +6,12 @@ without it there is no checkpoint, and whoever looks for the latest finds the on
 """
 
 import functools
+import io
 import pickle
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import torch
 
@@ -89,7 +90,31 @@ def _optimizer_names(step: int, world_size: int) -> list[str]:
 
 
 def _write_tensors(path: Path, state: dict[str, Any]) -> None:
-    atomic_write(path, functools.partial(torch.save, state))
+    atomic_write(path, functools.partial(_save_tensors, state))
+
+
+def _save_tensors(state: dict[str, Any], file: IO[bytes]) -> None:
+    """`torch.save`, which hides why a file cannot be written (a full disk) behind an error of its own."""
+    watched = _WatchedFile(file)
+    try:
+        torch.save(state, cast(IO[bytes], watched))
+    except RuntimeError as error:
+        raise watched.problem or error from None
+
+
+class _WatchedFile(io.RawIOBase):
+    """A file that remembers what went wrong."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.problem: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.problem = error
+            raise
 
 
 def prune_checkpoints(directory: Path, keep: int | None, protect: Collection[int] = ()) -> list[int]:
