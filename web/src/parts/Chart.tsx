@@ -34,6 +34,7 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
   const theme = useTheme();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const drawn = useRef<{ columns: (number | null)[][]; range: string }>({ columns: [], range: "" });
   const [at, setAt] = useState<number | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { columns, places } = useMemo(() => joinColumns(lines), [lines]);
@@ -46,6 +47,7 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
     const box = host.current;
     const made = new uPlot(options(box.clientWidth, height, time, shape, latest, setAt), columns as uPlot.AlignedData, box);
     plot.current = made;
+    drawn.current = { columns, range: String(range) };
     applyHidden(made, latest.current, hidden);
     const observer = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height }));
     observer.observe(box);
@@ -57,8 +59,12 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
     // Lines of other names need another plot; new values are set below.
   }, [names, theme, height, time, shape]);
 
-  useEffect(() => plot.current?.setData(columns as uPlot.AlignedData), [columns]);
-  useEffect(() => plot.current?.redraw(), [range?.[0], range?.[1]]);
+  // A new plot has its data, and must not be disturbed before its first frame.
+  useEffect(() => {
+    if (drawn.current.columns === columns && drawn.current.range === String(range)) return;
+    drawn.current = { columns, range: String(range) };
+    plot.current?.setData(columns as uPlot.AlignedData);
+  }, [columns, range?.[0], range?.[1]]);
 
   const toggle = (name: string): void => {
     const next = new Set(hidden);

@@ -119,7 +119,9 @@ interface Frame {
 }
 
 /** Edges of one look are drawn as one path. */
-function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette }: Scene, view: View, frame: Frame): void {
+function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, state }: Scene, view: View, frame: Frame): void {
+  const ways = new Set<TreeNode>();
+  for (let at = tree.nodes[state.selected] ?? null; at; at = at.parent) ways.add(at);
   const paths = new Map<string, { path: Path2D; width: number; node: TreeNode }>();
   const { x, y } = layout;
   for (const node of layout.nodes) {
@@ -131,21 +133,23 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette }:
     const y1 = y[node.index]! + HEIGHT / 2;
     if (x0 > frame.right || x1 < frame.left || Math.min(y0, y1) > frame.bottom || Math.max(y0, y1) < frame.top) continue;
     const width = Math.max(Math.round(2 * edgeWidth(node, tree.root)) / 2, 0.6 / view.k);
-    const look = node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
-    const key = look + width;
+    const near = parent.index === state.selected || ways.has(node);
+    const look = near && !node.proof ? "near" : node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
+    const key = `${look} ${node.visits > 0} ${width}`;
     let entry = paths.get(key);
     if (!entry) paths.set(key, (entry = { path: new Path2D(), width, node }));
     const middle = x0 + (COLUMN - WIDTH) * 0.55;
     entry.path.moveTo(x0, y0);
     entry.path.bezierCurveTo(middle, y0, middle, y1, x1, y1);
   }
-  for (const proof of [false, true]) {
-    for (const { path, width, node } of paths.values()) {
-      if (node.proof !== proof) continue;
+  for (const rank of [0, 1, 2]) {
+    for (const [key, { path, width, node }] of paths) {
+      const near = key.startsWith("near");
+      if (rank !== (near ? 1 : node.proof ? 2 : 0)) continue;
       const quiet = !node.visits && !node.solved;
-      context.strokeStyle = proof ? palette.good : palette.edge;
-      context.globalAlpha = proof ? 1 : quiet || node.dead ? 0.45 : 0.6;
-      context.lineWidth = proof ? Math.max(width, 2.5) : width;
+      context.strokeStyle = near ? palette.accent : node.proof ? palette.good : palette.edge;
+      context.globalAlpha = node.proof ? 1 : near ? 0.75 : quiet || node.dead ? 0.3 : 0.5;
+      context.lineWidth = node.proof ? Math.max(width, 2.5) : width;
       context.setLineDash(quiet ? [3, 4] : []);
       context.stroke(path);
     }

@@ -1,5 +1,5 @@
-// Where the nodes of a tree stand: depth to the right, one row per leaf, a parent in line with its first child, so that the
-// proof (or else the line that was visited most) runs along the top.
+// Where the nodes of a tree stand: a column for each depth, filled from the top without gaps. A node is never above its
+// parent, and edges do not cross; the proof (or else the line that was visited most) runs along the top.
 
 import type { Tree, TreeNode } from "./model";
 
@@ -40,28 +40,21 @@ export function layoutTree(tree: Tree, showing: Showing): Layout {
   const y = new Float64Array(count).fill(NaN);
   const hidden = new Uint32Array(count);
   const nodes: TreeNode[] = [];
-  const below = new Map<TreeNode, TreeNode[]>();
+  const free: number[] = [];
   const stack = [tree.root];
-  let rows = 0;
-  let deepest = 0;
   for (let node = stack.pop(); node; node = stack.pop()) {
     const children = shownChildren(node, showing);
     nodes.push(node);
     hidden[node.index] = node.children.length - children.length;
+    const above = node.parent ? y[node.parent.index]! / ROW : 0;
+    const row = Math.max(above, free[node.depth] ?? 0);
+    free[node.depth] = row + 1;
     x[node.index] = node.depth * COLUMN;
-    deepest = Math.max(deepest, node.depth);
-    if (children.length === 0) y[node.index] = ROW * rows++;
-    else {
-      below.set(node, children);
-      for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!);
-    }
+    y[node.index] = row * ROW;
+    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!);
   }
-  for (let i = nodes.length - 1; i >= 0; i--) {
-    const node = nodes[i]!;
-    const children = below.get(node);
-    if (children) y[node.index] = y[children[0]!.index]!;
-  }
-  return { nodes, x, y, hidden, width: deepest * COLUMN + WIDTH, height: (rows - 1) * ROW + HEIGHT };
+  const rows = free.reduce((most, next) => Math.max(most, next), 1);
+  return { nodes, x, y, hidden, width: (free.length - 1) * COLUMN + WIDTH, height: (rows - 1) * ROW + HEIGHT };
 }
 
 /** The node whose box holds the point. */

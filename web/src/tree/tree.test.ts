@@ -87,12 +87,17 @@ describe("buildTree", () => {
 
 describe("layoutTree", () => {
   const all = layoutTree(tree, { folded: new Set(), untried: true });
-  it("puts nodes by depth, leaves on rows of their own, parents in line with their first child", () => {
+  it("puts nodes by depth, the proof in the first row, and fills columns without gaps", () => {
     expect(all.x[5]).toBe(3 * COLUMN);
-    const leaves = all.nodes.filter((node) => !node.children.length).map((node) => all.y[node.index]);
-    expect(leaves).toEqual(leaves.map((_, row) => row * ROW));
-    for (const node of all.nodes.filter((one) => one.children.length)) {
-      expect(all.y[node.index]).toBe(all.y[node.children[0]!.index]);
+    expect([0, 2, 3, 5].map((i) => all.y[i])).toEqual([0, 0, 0, 0]);
+    expect([1, 4, 9].map((i) => all.y[i]! / ROW)).toEqual([1, 1, 2]);
+  });
+  it("puts no node above its parent, and the children of later nodes below those of earlier ones", () => {
+    for (const node of all.nodes) expect(all.y[node.index]).toBeGreaterThanOrEqual(node.parent ? all.y[node.parent.index]! : 0);
+    for (const depth of [1, 2, 3, 4]) {
+      const column = all.nodes.filter((node) => node.depth === depth).sort((a, b) => all.y[a.index]! - all.y[b.index]!);
+      const parents = column.map((node) => all.y[node.parent!.index]!);
+      expect(parents).toEqual([...parents].sort((a, b) => a - b));
     }
   });
   it("lets no two boxes meet", () => {
