@@ -10,10 +10,12 @@ from nanoproof.monitor.server import start_monitor
 
 @dataclass(frozen=True)
 class MonitorOptions:
-    """Dashboard."""
+    """Monitor."""
 
     run_dir: str = opt(help="Run directory: absolute, or relative to $NANOPROOF_HOME.")
-    port: int = opt(5050, "Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)
+    port: int = opt(5050, "Port; 0 takes a free one.", min=0, max=65535)
+    host: str = opt("127.0.0.1", "Address to listen on; others than this machine's own need --token.")
+    token: str | None = opt(None, "Token that browsers are asked for.")
 
     def __post_init__(self) -> None:
         validate(self, "monitor")
@@ -25,10 +27,13 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, MonitorOptions)
     options = from_args(MonitorOptions, parser.parse_args(argv))
     run_path = resolve_run_dir(options.run_dir)
-    monitor = start_monitor(options.port)
+    monitor = start_monitor(options.port, options.host, options.token)
     monitor.show(run_path)
-    print(f"dashboard of {run_path.name}: {monitor.address} (Ctrl-C ends it)", flush=True)
-    monitor.wait()
+    print(f"monitor of {run_path.name}: {monitor.address} (Ctrl-C ends it)", flush=True)
+    try:
+        monitor.wait()
+    finally:
+        monitor.close()
     return 0
 
 

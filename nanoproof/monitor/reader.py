@@ -1,70 +1,224 @@
-"""Reads what a run has written about itself. Works the same while it runs and afterwards.
+"""The state of one run directory, shared by all who watch it: files are read once, however many they are.
 
-Whoever watches must see what there is: missing files are empty, and a line that is torn or damaged hides no other.
+It works the same while a run writes its files and afterwards. Whoever watches must see what there is: missing files are
+empty, and a line that is torn or damaged hides no other. Nothing is ever written here.
 """
 
-import json
+import logging
+import secrets
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
-MAX_POINTS = 600
-STALE_SECONDS = 10.0
+from nanoproof.monitor.attempts import AttemptStore
+from nanoproof.monitor.evaluations import EvaluationStore
+from nanoproof.monitor.events import EventStore
+from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
+from nanoproof.monitor.samples import CalibrationSums, LineFiles
+from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo
+from nanoproof.monitor.series import MetricStore
+from nanoproof.monitor.tail import Tail, integer, parse_object, read_object, real
+from nanoproof.monitor.theorems import TheoremTable
+from nanoproof.monitor.timeline import TimelineReader
+
+log = logging.getLogger(__name__)
+
+_EVENTS_SHOWN = 50
+_INTEREST_SECONDS = 20.0
+_PART_SECONDS = 0.05
+_OPTION_BYTES = 1 << 20
 
 
 class RunReader:
-    """The state of one run directory as JSON data of bounded size."""
+    """One run. `lock` is to be held while its stores are asked."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, every_seconds: float = 0.5) -> None:
         self.path = Path(path)
+        self.server = secrets.token_hex(4)
+        self.lock = threading.RLock()
+        self._every = every_seconds
+        self._asked = self._polled = float("-inf")
+        self._stop = threading.Event()
+        self._wanted = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._forget()
 
-    def overview(self) -> dict[str, Any]:
-        """Everything the page shows: who runs, metrics by step, evaluations, actors of all ranks."""
-        ranks = [status for file in sorted(self.path.glob("status_r*.json")) if (status := _read_json(file))]
+    def _forget(self) -> None:
+        self.attempts = AttemptStore(self.path)
+        self.theorems = TheoremTable(self.attempts)
+        self.metrics, self.events, self.calibration = MetricStore(), EventStore(), CalibrationSums()
+        self.ranks, self.evaluations = RankStore(self.path), EvaluationStore(self.path)
+        self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
+        self.train_samples = LineFiles(self.path, "train_samples")
+        self.timeline = TimelineReader(self.path)
+        self._metrics_tail = Tail(self.path / "metrics.jsonl")
+        self._event_tails: dict[int, Tail] = {}
+        self._more = True
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def start(self) -> "RunReader":
+        """Read on in the background: at once what there is, and what comes while somebody asks."""
+        self._thread = threading.Thread(target=self._run, name="monitor-reader", daemon=True)
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._stop.set()
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self.poll()
+            except Exception:
+                log.exception("the monitor could not read %s; it tries again", self.path)
+                self._stop.wait(5.0)
+            if not self._more:
+                self._wanted.wait(self._every if time.monotonic() - self._asked < _INTEREST_SECONDS else None)
+                self._wanted.clear()
+            self._stop.wait(0.001 if self._more else self._every / 2)
+
+    def refresh(self) -> None:
+        """See to it that what is shown is not older than a moment; called with each question."""
+        now = time.monotonic()
+        was_asleep = now - self._asked >= _INTEREST_SECONDS
+        self._asked = now
+        if was_asleep:
+            self._wanted.set()
+        if now - self._polled >= self._every:
+            self.poll()
+
+    def poll(self) -> None:
+        """Take in what is new, for a short time only."""
+        with self.lock:
+            self._polled = time.monotonic()
+            deadline = self._polled + _PART_SECONDS
+            more = True
+            while more and time.monotonic() < deadline:
+                more = self._poll_once()
+                if self._metrics_tail.restarts or any(tail.restarts for tail in self._event_tails.values()):
+                    self._forget()  # files became shorter or went: this is another run now
+                    more = True
+            self._more = more
+
+    def _poll_once(self) -> bool:
+        for line in self._metrics_tail.read():
+            record = parse_object(line.text)
+            if record is not None:
+                self.metrics.add(record)
+        for file in self.path.glob("events*.jsonl"):
+            rank = file.stem.removeprefix("events").removeprefix("_r")
+            if rank == "" or rank.isdigit():
+                self._event_tails.setdefault(int(rank or 0), Tail(file))
+        for number, tail in self._event_tails.items():
+            for line in tail.read():
+                record = parse_object(line.text)
+                if record is not None:
+                    self.events.add(record, number)
+        self.ranks.poll()
+        more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
+        tails = (self._metrics_tail, *self._event_tails.values())
+        return any(more) or any(tail.behind > 1 << 20 for tail in tails)
+
+    # -- answers -------------------------------------------------------------------------------------------------
+
+    def run_info(self) -> RunInfo:
+        """What the run is."""
         now = time.time()
-        for status in ranks:
-            status["live"] = now - (status.get("time") or 0) < STALE_SECONDS and status.get("phase") != "stopped"
-        events = self._records("events.jsonl")
+        options = [read_object(self.path / name, _OPTION_BYTES) or {} for name in ("args.json", "meta.json")]
         return {
-            "run": self.path.name,
+            "name": self.path.name,
+            "exists": self.path.is_dir(),
+            "live": self._live(now),
             "time": now,
-            "ranks": ranks,
-            "metrics": _thin(_last_per_step(self._records("metrics.jsonl"))),
-            "evaluations": [event for event in events if event.get("kind") == "evaluation"][-200:],
-            "checkpoints": [event.get("step") for event in events if event.get("kind") == "checkpoint"][-200:],
-            "meta": _read_json(self.path / "meta.json") or {},
+            "server": self.server,
+            "ranks": list(self.ranks.statuses),
+            "datasets": sorted({one.dataset for one in self.attempts.theorems}),
+            "args": options[0],
+            "meta": options[1],
+            "indexing": {
+                "done": not self._more,
+                "bytes": self.attempts.covered,
+                "total_bytes": self.attempts.size,
+            },
+            "has": {
+                "attempts": len(self.attempts) > 0,
+                "trees": any((self.path / "trees").glob("*.json.gz")),
+                "timeline": any(self.path.glob("timeline_r*.jsonl")),
+                "samples": any(self.path.glob("samples_r*.jsonl")),
+                "train_samples": (self.path / "train_samples.jsonl").exists(),
+                "evaluations": len(self.evaluations.rows()) > 0,
+                "logs": any(self.path.glob("log*.txt")),
+            },
         }
 
-    def _records(self, name: str) -> list[dict[str, Any]]:
-        try:
-            content = (self.path / name).read_bytes()
-        except OSError:
-            return []
-        return [record for line in content.split(b"\n") if (record := _parse(line)) is not None]
+    def _live(self, now: float) -> bool:
+        return any(self.ranks.live(rank, now) for rank in self.ranks.statuses)
 
+    def live_overview(self) -> LiveOverview:
+        """The run at a glance, without what changes seldom."""
+        now = time.time()
+        live = self._live(now)
+        main = next(iter(self.ranks.statuses.values()), {})
+        step = main.get("step", self.metrics.rows[-1].step if self.metrics.rows else None)
 
-def _last_per_step(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One record per step; after a resumed run a later record of a step replaces the earlier one."""
-    by_step = {record["step"]: record for record in records if isinstance(record.get("step"), int)}
-    return [record for _, record in sorted(by_step.items())]
+        def number(name: str) -> int | None:
+            return None if real(main.get(name)) is None else integer(main.get(name), round(main[name]))
 
+        counts = self.attempts.outcomes
+        return {
+            "time": now,
+            "live": live,
+            "phase": str(main.get("phase") or "")[:100],
+            "step": step if isinstance(step, int) else None,
+            "num_steps": number("num_steps"),
+            "elapsed": real(main.get("seconds")),
+            "remaining": self._remaining(main, step, now) if live else None,
+            "collected": number("collected"),
+            "collect_transitions": number("collect_transitions"),
+            "attempts": len(self.attempts),
+            "proofs": counts["proven"],
+            "disproofs": counts["disproven"],
+            "errors": counts["error"],
+            "theorems": number("theorems"),
+            "theorems_proven": self.attempts.proven_theorems,
+            "proofs_per_hour": self.attempts.proofs_per_hour(now if live else self.attempts.last_time() or now),
+            "replay": number("replay"),
+            "negative": number("negative"),
+            "metrics": self.metrics.latest,
+            "previous": self.metrics.previous,
+            "ranks": self.ranks.rank_statuses(now),
+            "servers": self.ranks.servers(self.events.servers),
+        }
 
-def _thin(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    stride = max(1, -(-len(records) // MAX_POINTS))
-    return records[::-1][::stride][::-1]
+    def _remaining(self, main: dict[str, Any], step: Any, now: float) -> float | None:
+        """What the run says itself, or what its newest steps let expect."""
+        said = real(main.get("remaining"))
+        if said is not None:
+            return max(0.0, said - (now - (real(main.get("time")) or now)))
+        steps, pace = real(main.get("num_steps")), self.metrics.seconds_per_step()
+        known = isinstance(step, int) and steps is not None and pace is not None
+        return max(0.0, (steps - step) * pace) if known else None
 
+    def overview(self) -> Overview:
+        """All of the first page."""
+        best = read_object(self.path / "best.json", _OPTION_BYTES) or {}
+        known = isinstance(best.get("step"), int) and isinstance(best.get("solved"), int)
+        return {
+            **self.live_overview(),
+            "run": self.path.name,
+            "benchmarks": self.evaluations.benchmarks(),
+            "best": {"step": best["step"], "solved": best["solved"]} if known else None,
+            "checkpoints": list(self.events.checkpoints),
+            "events": list(self.events.newest)[: -_EVENTS_SHOWN - 1 : -1],
+        }
 
-def _read_json(file: Path) -> dict[str, Any] | None:
-    try:
-        return _parse(file.read_bytes())
-    except OSError:
-        return None
-
-
-def _parse(text: bytes) -> dict[str, Any] | None:
-    """An object of JSON, None if it is no such thing. NaN and infinities, which browsers refuse, become null."""
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+    def actors(self, most: int = MAX_ACTORS) -> Actors:
+        """What the actors are doing."""
+        now = time.time()
+        return {"time": now, "ranks": self.ranks.actors(now, most)}

@@ -91,7 +91,7 @@ class LeanServer(TypedDict):
 
     address: str
     state: str
-    """ok, slow, or gone."""
+    """up, down, or gone (all of them are, and the run waits)."""
     actors: int
     errors: int
 
@@ -135,10 +135,9 @@ class Best(TypedDict):
     solved: int
 
 
-class Overview(TypedDict):
-    """/api/overview: the run at a glance."""
+class LiveOverview(TypedDict):
+    """The run at a glance: what changes all the time."""
 
-    run: str
     time: float
     live: bool
     phase: str
@@ -165,6 +164,12 @@ class Overview(TypedDict):
     """The value before it."""
     ranks: list[RankStatus]
     servers: list[LeanServer]
+
+
+class Overview(LiveOverview):
+    """/api/overview"""
+
+    run: str
     benchmarks: list[Benchmark]
     best: Best | None
     checkpoints: list[int]
@@ -600,7 +605,7 @@ class Hello(TypedDict):
 class StatusMessage(TypedDict):
     """Once a second while something changes."""
 
-    overview: Overview
+    overview: LiveOverview
     actors: Actors
 
 

@@ -1,41 +1,69 @@
-"""Serves the dashboard from a thread of the training process, or for a run that is over.
-
-A busy port is an error before anything is written; later failures of the dashboard never stop the run.
-"""
+"""Serves the monitor: in this process, for whoever calls `python -m nanoproof.monitor`, for a run, and for tests."""
 
 import logging
 import socket
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
-from waitress.server import create_server
-
+from nanoproof.common.address import on_loopback
 from nanoproof.common.errors import UserError
-from nanoproof.monitor.app import CurrentRun, create_app
-from nanoproof.monitor.reader import RunReader
+from nanoproof.common.web.lifecycle import allow_many_connections
+from nanoproof.common.web.server import HttpServer, bind
+from nanoproof.monitor.app import create_app
+from nanoproof.monitor.current import CurrentRun
+from nanoproof.monitor.stream import MAX_VIEWERS
 
 log = logging.getLogger(__name__)
 
+_THREADS_BESIDE_VIEWERS = 16
+
+
+@dataclass(frozen=True)
+class Listen:
+    """Where the monitor listens; each viewer's live updates take one of its threads."""
+
+    address: str = "127.0.0.1"
+    port: int = 0
+    threads: int = MAX_VIEWERS + _THREADS_BESIDE_VIEWERS
+    receive_seconds: float = 20.0
+    max_body_mb: float = 0.01
+
+
+def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) -> socket.socket:
+    """The listening socket. Raises UserError if the port is taken, or open to others without a token."""
+    host = "127.0.0.1" if host == "localhost" else host
+    if not on_loopback(host) and not token:
+        raise UserError(f"the monitor is not shown to other machines (on {host}) without a token")
+    try:
+        listener = bind(Listen(host, port))
+    except UserError as error:
+        raise UserError(f"the monitor {error}; choose another port, or none") from error
+    listener.listen(256)
+    return listener
+
 
 class Monitor:
-    """A running dashboard."""
+    """A monitor that serves from a thread of this process."""
 
-    def __init__(self, listener: socket.socket) -> None:
-        self.address = f"http://localhost:{listener.getsockname()[1]}"
+    def __init__(self, listener: socket.socket, token: str | None = None) -> None:
+        self.address = address_of(listener)
         self._current = CurrentRun()
-        self._server = create_server(create_app(self._current), sockets=[listener], threads=4)
+        allow_many_connections()
+        app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
+        self._server = HttpServer(app, Listen(), listener, app.extensions["count_unread"])
         self._thread = threading.Thread(target=self._serve, name="monitor", daemon=True)
         self._thread.start()
 
-    def show(self, run_path: Path) -> None:
+    def show(self, run_path: Path, every_seconds: float = 0.5) -> None:
         """From now on show this run."""
-        self._current.reader = RunReader(run_path)
+        self._current.show(run_path, every_seconds)
 
     def _serve(self) -> None:
         try:
             self._server.run()
         except Exception:
-            log.exception("the dashboard stopped; the run goes on without it")
+            log.exception("the monitor stopped")
 
     def wait(self) -> None:
         """Serve until interrupted."""
@@ -43,21 +71,18 @@ class Monitor:
 
     def close(self) -> None:
         """Stop serving."""
+        self._current.close()
         self._server.close()
         self._thread.join(timeout=5)
 
 
-def start_monitor(port: int, host: str = "127.0.0.1") -> Monitor:
-    """Start the dashboard on `port` (0: a free one). Raises UserError if the port is taken."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(64)
-    except OSError as error:
-        listener.close()
-        raise UserError(
-            f"the dashboard cannot use port {port} of {host}: {error.strerror}; choose another with --monitor-port, "
-            "or none"
-        ) from error
-    return Monitor(listener)
+def address_of(listener: socket.socket) -> str:
+    """What to type into a browser."""
+    host, port = listener.getsockname()[:2]
+    shown = "localhost" if host in ("127.0.0.1", "::1") else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def start_monitor(port: int, host: str = "127.0.0.1", token: str | None = None) -> Monitor:
+    """Start a monitor in this process on `port` (0: a free one). Raises UserError if the port is taken."""
+    return Monitor(open_listener(port, host, token), token)

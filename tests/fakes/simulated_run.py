@@ -58,7 +58,10 @@ class SimulatedRun:
         self._kept: list[Path] = []
         self._who: dict[tuple[int, int], dict[str, Any]] = {}
         self._seconds: dict[tuple[int, int], dict[str, float]] = {}
-        self._spans: list[dict[str, list[Any]]] = [{"actors": [], "batches": [], "phases": []} for _ in range(ranks)]
+        self._actor_spans: list[list[tuple[int, str, float, float]]] = [[] for _ in range(ranks)]
+        self._batches: list[list[tuple[float, float, int, int, int]]] = [[] for _ in range(ranks)]
+        self._phases: list[tuple[str, float, float]] = []
+        self._written = self.details_from
         self.counts = {"attempts": 0, "proofs": 0, "errors": 0}
         self._proven: set[str] = set()
         self._begin()
@@ -120,8 +123,7 @@ class SimulatedRun:
         self._event("phase", phase=phase, step=self.step)
 
     def _leave(self) -> None:
-        for spans in self._spans:
-            spans["phases"].append([self._phase_began, self.now, self.phase, self.step])
+        self._phases.append((self.phase, self._phase_began, self.now))
 
     def _collect(self) -> None:
         self._enter("collect")
@@ -149,7 +151,7 @@ class SimulatedRun:
 
     def _work(self, who: tuple[int, int], seconds: float, simulations: int) -> None:
         """An actor's time: model and Lean by turns."""
-        if self.now + seconds < self.details_from:
+        if self.now < self.details_from:
             return
         rng, moment, turn = self._rng, 0.0, 0
         while moment < seconds:
@@ -161,11 +163,10 @@ class SimulatedRun:
                 now = {**self._who[who], "state": state, "simulations": int(simulations * at / seconds)}
                 self._who[who] = now
                 self._seconds[who][state] += length
-                self._spans[who[0]]["actors"].append([who[1], begin, begin + length, state, now["theorem"]])
+                self._actor_spans[who[0]].append((who[1], state, begin, begin + length))
                 if state == "model" and rng.random() < 0.3:
                     rows = rng.randint(1, self.actors)
-                    batch = [begin, length / 2, 6 * rows, rows, rng.randint(0, self.actors)]
-                    self._spans[who[0]]["batches"].append(batch)
+                    self._batches[who[0]].append((begin, length / 2, 6 * rows, rows, rng.randint(0, self.actors)))
 
             self._at(moment, spend)
             moment, turn = moment + length, turn + 1
@@ -310,11 +311,26 @@ class SimulatedRun:
             file.write(f"{clock} r{rank} {level} {logger}: {text}\n")
 
     def _write_timelines(self) -> None:
-        for rank, spans in enumerate(self._spans):
-            ready = {name: rows for name, rows in spans.items() if rows}
-            if ready and self.now >= self.details_from:
-                self._write(f"timeline_r{rank}.jsonl", {"time": round(self.now, 3), **ready})
-            self._spans[rank] = {"actors": [], "batches": [], "phases": []}
+        """A line for what happened since the last one; spans are cut at its ends."""
+        start, self._written = max(self._written, self.details_from), self.now
+        if self.now <= start:
+            self._phases.clear()
+            return
+
+        def cut(begin: float, end: float) -> tuple[float, float]:
+            begin, end = max(begin, start), min(end, self.now)
+            return round(1000 * (begin - start), 1), round(1000 * (end - begin), 1)
+
+        phases = [*self._phases, (self.phase, self._phase_began, self.now)]
+        for rank in range(self.ranks):
+            spans, batches = self._actor_spans[rank], self._batches[rank]
+            actors = [[actor, state, *cut(*when)] for actor, state, *when in spans if when[0] < self.now]
+            steps = [[*cut(begin, begin + length), *rest] for begin, length, *rest in batches]
+            lines = {"actors": actors, "steps": steps, "phases": [[name, *cut(*when)] for name, *when in phases]}
+            self._write(f"timeline_r{rank}.jsonl", {"from": round(start, 3), "to": round(self.now, 3), **lines})
+            self._actor_spans[rank] = [span for span in spans if span[3] > self.now]
+            batches.clear()
+        self._phases.clear()
 
     def write_status(self) -> None:
         """What each rank is doing now."""

@@ -53,8 +53,9 @@ def guarded_app(
     answered: Counter,
     closing: Callable[[], bool],
     served_to_the_end: Collection[str],
+    other_proof: Callable[[], bool] = lambda: False,
 ) -> Flask:
-    """An application without routes. With a `token`, requests need `Authorization: Bearer <token>`.
+    """An application without routes. With a `token`, requests need `Authorization: Bearer <token>`, or `other_proof`.
 
     Without one, a server on loopback answers only requests that name it as loopback: a page in a browser, whose own
     host name is made to point here, is told off. Once it is `closing`, only endpoints that are `served_to_the_end` are.
@@ -64,7 +65,7 @@ def guarded_app(
     requests = RequestLog()
 
     def check_caller() -> Response | None:
-        if token and not _has_token(token):
+        if token and not _has_token(token) and not other_proof():
             return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
         if not token and on_loopback and not _names_loopback(request.headers.get("Host", "")):
             return reply({"error": "the Host header names another machine; set a token to serve under that name"}, 403)

@@ -74,7 +74,7 @@ export interface RankStatus {
 /** A Lean server, and what the run's actors see of it. */
 export interface LeanServer {
   address: string;
-  /** ok, slow, or gone. */
+  /** up, down, or gone (all of them are, and the run waits). */
   state: string;
   actors: number;
   errors: number;
@@ -115,9 +115,8 @@ export interface Best {
   solved: number;
 }
 
-/** /api/overview: the run at a glance. */
-export interface Overview {
-  run: string;
+/** The run at a glance: what changes all the time. */
+export interface LiveOverview {
   time: number;
   live: boolean;
   phase: string;
@@ -144,6 +143,33 @@ export interface Overview {
   previous: Record<string, number | null>;
   ranks: RankStatus[];
   servers: LeanServer[];
+}
+
+/** /api/overview */
+export interface Overview {
+  time: number;
+  live: boolean;
+  phase: string;
+  step: number | null;
+  num_steps: number | null;
+  elapsed: number | null;
+  remaining: number | null;
+  collected: number | null;
+  collect_transitions: number | null;
+  attempts: number;
+  proofs: number;
+  disproofs: number;
+  errors: number;
+  theorems: number | null;
+  theorems_proven: number | null;
+  proofs_per_hour: number | null;
+  replay: number | null;
+  negative: number | null;
+  metrics: Record<string, number | null>;
+  previous: Record<string, number | null>;
+  ranks: RankStatus[];
+  servers: LeanServer[];
+  run: string;
   benchmarks: Benchmark[];
   best: Best | null;
   checkpoints: number[];
@@ -544,7 +570,7 @@ export interface Hello {
 
 /** Once a second while something changes. */
 export interface StatusMessage {
-  overview: Overview;
+  overview: LiveOverview;
   actors: Actors;
 }
 

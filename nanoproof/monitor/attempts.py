@@ -1,0 +1,258 @@
+"""The attempts of a run and the theorems they were at, in little memory: what pages, filters and sums are made of.
+
+An attempt takes some 70 bytes here. Its record stays in the log, where the index says it is.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nanoproof.monitor.schema import AttemptRow, Outcome
+from nanoproof.selfplay.records.attempt_index import IndexEntry, IndexReader, logged_ranks
+
+OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
+PROVEN, DISPROVEN, _, ERROR = range(4)
+MAX_ATTEMPTS = 5_000_000
+MAX_TREES = 1_000_000
+POLL_BYTES = 256 << 10
+_MAX_STEP, _MAX_SEQUENCE, _MAX_RANK = 1 << 23, 1 << 28, 1 << 11
+_COLUMNS = np.dtype(
+    [
+        *[
+            ("key", "i8"),
+            ("at", "i8"),
+            ("time", "f8"),
+            ("size", "i4"),
+            ("theorem", "i4"),
+            ("step", "i4"),
+            ("seq", "i4"),
+        ],
+        *[("simulations", "i4"), ("budget", "i4"), ("tactics", "i4"), ("seconds", "f4"), ("rank", "i2")],
+        *[("outcome", "i1"), ("disproving", "?")],
+    ]
+)
+
+
+@dataclass(slots=True)
+class TheoremStats:
+    """What the attempts at one theorem come to."""
+
+    number: int
+    dataset: str
+    id: str
+    outcome: int = 2
+    attempts: int = 0
+    proven: int = 0
+    disproven: int = 0
+    errors: int = 0
+    budget: int = 0
+    simulations: int = 0
+    seconds: float = 0.0
+    tactics: int | None = None
+    best: int = -1
+    """Row of the shortest proof."""
+    first_proven: int | None = None
+    last: int = -1
+    """Key of the last attempt."""
+    last_row: int = -1
+    last_step: int = 0
+    last_time: float | None = None
+
+
+class AttemptStore:
+    """Follows the logs of all ranks. `version` changes whenever anything else does."""
+
+    def __init__(self, run_path: Path) -> None:
+        self._path = Path(run_path)
+        self.version = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._readers: dict[int, IndexReader] = {}
+        self._rows = np.zeros(1024, _COLUMNS)
+        self._count = 0
+        self._order: np.ndarray | None = None
+        self.theorems: list[TheoremStats] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        self.outcomes = dict.fromkeys(OUTCOMES, 0)
+        self.proven_theorems = 0
+        self._trees: set[str] = set()
+        self._trees_stamp = -1
+        self.version += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def poll(self) -> bool:
+        """Take in a little of what is new; whether that was anything."""
+        ranks = logged_ranks(self._path)
+        if any(rank not in ranks for rank in self._readers):
+            self._clear()
+        before = self._count, self.covered
+        for rank in ranks:
+            reader = self._readers.setdefault(rank, IndexReader(self._path, rank))
+            resets = reader.resets
+            entries = reader.poll(POLL_BYTES)
+            if reader.resets > resets:
+                self._clear()
+                return True
+            for entry in entries:
+                self._add(entry)
+        if self._count != before[0]:
+            self.version += 1
+            self._order = None
+        self._look_for_trees()
+        return (self._count, self.covered) != before
+
+    @property
+    def covered(self) -> int:
+        """Bytes of the logs that are accounted for."""
+        return sum(reader.covered for reader in self._readers.values())
+
+    @property
+    def size(self) -> int:
+        """Bytes of the logs."""
+        return sum(reader.size for reader in self._readers.values())
+
+    def _look_for_trees(self) -> None:
+        """The index says whether a tree was kept; only the newest ones stay."""
+        try:
+            stamp = os.stat(self._path / "trees").st_mtime_ns
+            if stamp != self._trees_stamp:
+                self._trees = {name.split(".")[0] for name in os.listdir(self._path / "trees")[:MAX_TREES]}
+                self._trees_stamp = stamp
+        except OSError:
+            self._trees, self._trees_stamp = set(), -1
+
+    def _add(self, entry: IndexEntry) -> None:
+        step, rank, sequence = entry.number
+        whole = all(
+            isinstance(number, int) for number in (*entry.number, entry.simulations, entry.budget, entry.tactics)
+        )
+        if not whole or entry.outcome not in OUTCOMES or self._count >= MAX_ATTEMPTS:
+            return
+        fits = 0 <= step < _MAX_STEP and 0 <= sequence < _MAX_SEQUENCE and 0 <= rank < _MAX_RANK
+        if not fits or not isinstance(entry.dataset, str) or not isinstance(entry.id, str):
+            return
+        if self._count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros(len(self._rows), _COLUMNS)])
+        counts = [min(max(0, number), 2**31 - 1) for number in (entry.simulations, entry.budget, entry.tactics)]
+        stats = self._stats(entry.dataset, entry.id)
+        key, outcome = _key(step, rank, sequence), OUTCOMES.index(entry.outcome)
+        moment = float(entry.time) if isinstance(entry.time, (int, float)) else float("nan")
+        self._rows[self._count] = (
+            *(key, entry.at, moment, entry.size, stats.number, step, sequence, *counts, entry.seconds, rank, outcome),
+            bool(entry.disproving),
+        )
+        self.outcomes[OUTCOMES[outcome]] += 1
+        self.proven_theorems += outcome == PROVEN and stats.proven == 0
+        _count_in(stats, self._count, entry, key, outcome)
+        self._count += 1
+
+    def _stats(self, dataset: str, name: str) -> TheoremStats:
+        number = self._numbers.setdefault((dataset, name), len(self.theorems))
+        if number == len(self.theorems):
+            self.theorems.append(TheoremStats(number, dataset, name))
+        return self.theorems[number]
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def theorem(self, dataset: str, name: str) -> TheoremStats | None:
+        """A theorem that was tried."""
+        number = self._numbers.get((dataset, name))
+        return None if number is None else self.theorems[number]
+
+    def find(self, rank: int, step: int, sequence: int) -> int | None:
+        """The row of an attempt."""
+        if not (rank < _MAX_RANK and step < _MAX_STEP and sequence < _MAX_SEQUENCE):
+            return None
+        order, key = self._ordered(), _key(step, rank, sequence)
+        place = int(np.searchsorted(self._rows["key"][order], key))
+        return int(order[place]) if place < len(order) and self._rows["key"][order[place]] == key else None
+
+    def page(
+        self, page: int, size: int, dataset: str | None = None, theorem: int | None = None, outcome: str | None = None
+    ) -> tuple[list[AttemptRow], int]:
+        """A page of attempts, the newest first, and how many there are in all."""
+        rows = self._rows[: self._count]
+        keep = np.ones(self._count, bool)
+        if theorem is not None:
+            keep &= rows["theorem"] == theorem
+        if dataset is not None:
+            keep &= np.array([one.dataset == dataset for one in self.theorems], bool)[rows["theorem"]]
+        if outcome is not None:
+            keep &= rows["outcome"] == OUTCOMES.index(outcome)
+        order = self._ordered()
+        chosen = order[keep[order]][::-1]
+        return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
+
+    def row(self, number: int) -> AttemptRow:
+        """An attempt in short."""
+        row = self._rows[number]
+        stats, moment = self.theorems[row["theorem"]], float(row["time"])
+        return {
+            "rank": int(row["rank"]),
+            "step": int(row["step"]),
+            "seq": int(row["seq"]),
+            "dataset": stats.dataset,
+            "id": stats.id,
+            "outcome": OUTCOMES[row["outcome"]],
+            "disproving": bool(row["disproving"]),
+            "simulations": int(row["simulations"]),
+            "budget": int(row["budget"]),
+            "tactics": int(row["tactics"]),
+            "seconds": round(float(row["seconds"]), 3),
+            "time": None if moment != moment else moment,
+            "tree": f"{row['step']}_{row['rank']}_{row['seq']}" in self._trees,
+        }
+
+    def place(self, number: int) -> tuple[int, int, int]:
+        """Where the record of an attempt is: rank, position and size."""
+        row = self._rows[number]
+        return int(row["rank"]), int(row["at"]), int(row["size"])
+
+    def proofs_per_hour(self, now: float) -> float | None:
+        """Of the last hour, or of as much of it as the run has been going on."""
+        times = self._rows["time"][: self._count]
+        known = times[~np.isnan(times)]
+        if len(known) == 0:
+            return None
+        begin = max(now - 3600.0, float(known.min()))
+        proven = self._rows["outcome"][: self._count] == PROVEN
+        return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
+
+    def last_time(self) -> float | None:
+        """When the newest attempt ended."""
+        times = self._rows["time"][: self._count]
+        return None if not len(times) or np.isnan(times).all() else float(np.nanmax(times))
+
+    def _ordered(self) -> np.ndarray:
+        if self._order is None:
+            self._order = np.argsort(self._rows["key"][: self._count], kind="stable")
+        return self._order
+
+
+def _key(step: int, rank: int, sequence: int) -> int:
+    return (step << 39) | (sequence << 11) | rank
+
+
+def _count_in(stats: TheoremStats, row: int, entry: IndexEntry, key: int, outcome: int) -> None:
+    stats.attempts += 1
+    stats.proven += outcome == PROVEN
+    stats.disproven += outcome == DISPROVEN
+    stats.errors += outcome == ERROR
+    stats.simulations += entry.simulations
+    stats.seconds += entry.seconds
+    if outcome == PROVEN:
+        if stats.tactics is None or entry.tactics < stats.tactics:
+            stats.tactics, stats.best = entry.tactics, row
+        if stats.first_proven is None or entry.step < stats.first_proven:
+            stats.first_proven = entry.step
+    if key > stats.last:
+        stats.last, stats.last_row, stats.last_step = key, row, entry.step
+        stats.last_time, stats.budget = entry.time, entry.budget
+        stats.outcome = PROVEN if stats.proven else DISPROVEN if stats.disproven else outcome
+    elif stats.proven or stats.disproven:
+        stats.outcome = PROVEN if stats.proven else DISPROVEN

@@ -1,0 +1,270 @@
+"""Live updates for all who watch: made once, however many they are. Ids are positions in the run's files.
+
+A browser that comes back with its last id gets what was written meanwhile, even from a monitor that was started anew.
+"""
+
+import json
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nanoproof.monitor.attempts import OUTCOMES
+from nanoproof.monitor.events import event_of
+from nanoproof.monitor.logs import records_in
+from nanoproof.monitor.reader import RunReader
+from nanoproof.monitor.schema import AttemptRow, StreamKind
+from nanoproof.monitor.tail import Line, Tail, parse_object, real
+from nanoproof.selfplay.records.attempt_index import IndexEntry
+
+TICK_SECONDS = 1.0
+AWAKE_SECONDS = 10.0
+MAX_VIEWERS = 200
+MAX_MISSED = 256 << 10
+"""Bytes of each file that are told to those who were away; for more, they are to ask anew."""
+MAX_ITEMS = 200
+MAX_STREAM_ACTORS = 512
+_KEPT = 240
+_FILE = re.compile(r"(metrics|events|attempts|log)(?:_r(\d{1,6}))?(\.index)?\.(jsonl|txt)")
+_CODES = {"metrics": "m", "events": "e", "attempts": "a", "log": "l"}
+_KINDS: dict[str, StreamKind] = {"m": "metrics", "e": "event", "a": "attempt", "l": "log"}
+_PLACE = re.compile(r"([meal])(\d{1,6}):(\d{1,15})")
+
+
+class FileWatch:
+    """The files that live updates come from, each read from a position on."""
+
+    def __init__(self, run_path: Path, places: dict[str, int] | None = None) -> None:
+        """`places` are positions by the codes of files (`m0`, `a1`); without any, begin at the ends."""
+        self._path = run_path
+        self._tails: dict[str, Tail] = {}
+        self._at_ends = places is None
+        self._places = places or {}
+        self._find()
+        self._at_ends = False
+
+    def _find(self) -> None:
+        for file in self._path.iterdir() if self._path.is_dir() else ():
+            match = _FILE.fullmatch(file.name)
+            if (
+                match is None
+                or (match[1] == "attempts") != bool(match[3])
+                or (match[1] == "log") != (match[4] == "txt")
+            ):
+                continue
+            code = f"{_CODES[match[1]]}{int(match[2] or 0)}"
+            if code not in self._tails:
+                self._tails[code] = Tail(file, self._places.get(code, 0))
+                if self._at_ends:
+                    self._tails[code].skip_to_end()
+
+    @property
+    def places(self) -> dict[str, int]:
+        """How far each file has been read."""
+        return {code: tail.position for code, tail in self._tails.items()}
+
+    @property
+    def restarts(self) -> int:
+        """How often a file became shorter or went."""
+        return sum(tail.restarts for tail in self._tails.values())
+
+    def missed(self) -> int:
+        """The most that any file has which is not read; more than the limit for positions past the end of a file."""
+        sizes = []
+        for tail in self._tails.values():
+            position = tail.position
+            tail.look()
+            sizes.append(MAX_MISSED + 1 if tail.position < position else tail.behind)
+        return max(sizes, default=0)
+
+    def read(self, until: dict[str, int] | None = None) -> Iterator[tuple[StreamKind, list[Any], dict[str, int]]]:
+        """What is new, kind by kind, with the places after it; no further than `until`."""
+        self._find()
+        for code, tail in sorted(self._tails.items()):
+            limit = MAX_MISSED if until is None else max(0, until.get(code, 0) - tail.position)
+            lines = tail.read(limit) if limit else []
+            if lines:
+                items = _items(code, lines)
+                for start in range(0, len(items), MAX_ITEMS):
+                    yield _KINDS[code[0]], items[start : start + MAX_ITEMS], self.places
+
+
+def _items(code: str, lines: list[Line]) -> list[Any]:
+    rank = int(code[1:])
+    if code[0] == "l":
+        block = b"".join(line.text + b"\n" for line in lines)
+        return [record.line for record in records_in(block, 0, rank)]
+    records = [record for line in lines if (record := parse_object(line.text)) is not None]
+    if code[0] == "m":
+        return [
+            {name: value for name, value in record.items() if value is None or real(value) is not None}
+            for record in records
+            if isinstance(record.get("step"), int)
+        ]
+    if code[0] == "e":
+        return [event for record in records if (event := event_of(record, rank)) is not None]
+    return [row for record in records if (row := _attempt_row(record)) is not None]
+
+
+def _attempt_row(record: dict[str, Any]) -> AttemptRow | None:
+    try:
+        entry = IndexEntry.from_json(record)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if entry.outcome not in OUTCOMES:
+        return None
+    return {
+        "rank": entry.rank,
+        "step": entry.step,
+        "seq": entry.sequence,
+        "dataset": entry.dataset,
+        "id": entry.id,
+        "outcome": entry.outcome,
+        "disproving": entry.disproving,
+        "simulations": entry.simulations,
+        "budget": entry.budget,
+        "tactics": entry.tactics,
+        "seconds": entry.seconds,
+        "time": entry.time,
+        "tree": entry.tree,
+    }
+
+
+def event_id(places: dict[str, int]) -> str:
+    """Positions as the id of a message."""
+    return ",".join(f"{code}:{place}" for code, place in sorted(places.items()))
+
+
+def read_event_id(text: str) -> dict[str, int] | None:
+    """The positions in an id; None if it is none of ours."""
+    matches = [_PLACE.fullmatch(part) for part in text.split(",", 8192)]
+    if not text or len(text) > 65536 or not all(matches):
+        return None
+    return {match[1] + str(int(match[2])): int(match[3]) for match in matches if match}
+
+
+def message(kind: StreamKind, data: Any, places: dict[str, int] | None = None) -> bytes:
+    """One server-sent event."""
+    identity = f"id: {event_id(places)}\n" if places else ""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"event: {kind}\n{identity}data: {text}\n\n".encode("utf-8", "replace")
+
+
+class Hub:
+    """Makes the messages while somebody listens, and hands them out."""
+
+    def __init__(self, reader: RunReader) -> None:
+        self._reader = reader
+        self._news = threading.Condition()
+        self._kept: deque[tuple[int, bytes]] = deque(maxlen=_KEPT)
+        self._number = 0
+        self._viewers = 0
+        self._watch: FileWatch | None = None
+        self._places: dict[str, int] = {}
+        """Positions after the last message that was handed out."""
+        self._last_status = b""
+        self._closed = False
+
+    @property
+    def viewers(self) -> int:
+        """How many listen."""
+        return self._viewers
+
+    def close(self) -> None:
+        """End all streams."""
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+
+    def listen(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
+        """The messages from now on, after those that were missed since `last_id`; None if too many listen."""
+        with self._news:
+            if self._viewers >= MAX_VIEWERS or self._closed:
+                return None
+            self._viewers += 1
+            if self._watch is None:
+                self._watch = FileWatch(self._reader.path)
+                self._places = self._watch.places
+                threading.Thread(target=self._run, name="monitor-stream", daemon=True).start()
+            places, number = self._places, self._number
+            status = self._last_status
+        return self._messages(last_id, places, number, status, gone)
+
+    def _messages(
+        self, last_id: str, places: dict[str, int], number: int, status: bytes, gone: Callable[[], bool]
+    ) -> Iterator[bytes]:
+        try:
+            hello = {"server": self._reader.server, "run": self._reader.path.name}
+            yield message("hello", hello, None if last_id else places)
+            if last_id:
+                yield from self._missed(last_id, places)
+            if status:
+                yield status
+            while not gone():
+                with self._news:
+                    if self._number == number and not self._closed:
+                        self._news.wait(AWAKE_SECONDS)
+                    new = [text for count, text in self._kept if count > number]
+                    late = len(new) < self._number - number
+                    number, closed, now = self._number, self._closed, self._places
+                if closed:
+                    return
+                if late:
+                    yield message("reset", {"reason": "this connection is too slow"}, now)
+                else:
+                    yield b"".join(new) or b": awake\n\n"
+        finally:
+            with self._news:
+                self._viewers -= 1
+                self._news.notify_all()
+
+    def _missed(self, last_id: str, places: dict[str, int]) -> Iterator[bytes]:
+        then = read_event_id(last_id)
+        watch = FileWatch(self._reader.path, then) if then is not None else None
+        if watch is None or watch.missed() > MAX_MISSED:
+            yield message("reset", {"reason": "too much happened meanwhile"}, places)
+            return
+        for kind, items, at in watch.read(places):
+            yield message(kind, {"items": items}, at)
+
+    def _run(self) -> None:
+        """Until nobody listens any more."""
+        while True:
+            started = time.monotonic()
+            texts = self._tick()
+            with self._news:
+                for text in texts:
+                    self._number += 1
+                    self._kept.append((self._number, text))
+                self._places = self._watch.places if self._watch is not None else {}
+                self._news.notify_all()
+                if self._viewers == 0 or self._closed:
+                    self._watch = None
+                    self._last_status = b""
+                    return
+                deadline = started + TICK_SECONDS
+                while (left := deadline - time.monotonic()) > 0 and not self._closed and self._viewers:
+                    self._news.wait(left)
+
+    def _tick(self) -> list[bytes]:
+        assert self._watch is not None
+        reader = self._reader
+        reader.refresh()
+        restarts = self._watch.restarts
+        texts = [message(kind, {"items": items}, places) for kind, items, places in self._watch.read()]
+        if self._watch.restarts > restarts:
+            texts = [message("reset", {"reason": "files of the run were replaced"}, self._watch.places)]
+        with reader.lock:
+            data = {"overview": reader.live_overview(), "actors": reader.actors(MAX_STREAM_ACTORS)}
+        status = message("status", data)
+        if _without_time(status) != _without_time(self._last_status):
+            texts.append(status)
+            self._last_status = status
+        return texts
+
+
+def _without_time(text: bytes) -> bytes:
+    return re.sub(rb'"(?:time|age)":[\d.]+', b"", text)

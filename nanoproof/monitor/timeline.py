@@ -1,0 +1,269 @@
+"""Where time goes: spans of actors, batches of the model and phases, of any part of a run that was written down.
+
+Lines hold a second each and are in order, so that the part that is asked for is found without reading the rest.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nanoproof.monitor.schema import Batches, Lane, Timeline, Trace, TraceEvent
+from nanoproof.monitor.tail import parse_object, read_range, real, text_of
+
+MAX_BYTES = 24 << 20
+"""Of lines that are read for one answer; a longer part is shortened at its beginning."""
+MAX_LANES = 1024
+_PROBE = 256 << 10
+_Span = tuple[float, float, str]
+
+
+class _File:
+    """One timeline file as it is now."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.size = path.stat().st_size
+        except OSError:
+            self.size = 0
+
+    def first(self) -> float | None:
+        """When its first line begins."""
+        found = self._line_at(0)
+        return None if found is None else found[1]
+
+    def last(self) -> float | None:
+        """When its last line ends."""
+        start = max(0, self.size - _PROBE)
+        lines = read_range(self.path, start, self.size - start).split(b"\n")[:-1]
+        record = parse_object(lines[-1]) if lines else None
+        return None if record is None else real(record.get("to"))
+
+    def find(self, moment: float) -> int:
+        """A position from which on there are all lines that end after `moment`, and few others."""
+        low, high = 0, self.size
+        while high - low > _PROBE:
+            middle = (low + high) // 2
+            found = self._line_at(middle)
+            if found is None or found[1] > moment:
+                high = middle
+            else:
+                low = found[0]
+        return low
+
+    def _line_at(self, position: int) -> tuple[int, float] | None:
+        """The first line that begins at or after a position, and its time."""
+        block = read_range(self.path, max(0, position - 1), _PROBE)
+        start = block.find(b"\n") + 1 if position else 0
+        end = block.find(b"\n", start)
+        record = parse_object(block[start:end]) if end >= 0 and (start or not position) else None
+        moment = None if record is None else real(record.get("from"))
+        return None if moment is None else (max(0, position - 1) + start if position else 0, moment)
+
+
+class TimelineReader:
+    """The timelines of all ranks of a run."""
+
+    def __init__(self, run_path: Path) -> None:
+        self._path = Path(run_path)
+
+    def read(self, start: float | None, end: float | None, most: int) -> Timeline:
+        """What happened from `start` to `end` (by default the last minute), in about `most` spans."""
+        ranks = self._files()
+        known = [file for files in ranks.values() for file in files if file.size]
+        first = min((moment for file in known if (moment := file.first()) is not None), default=None)
+        last = max((moment for file in known if (moment := file.last()) is not None), default=None)
+        end = end if end is not None else last if last is not None else 0.0
+        start = start if start is not None else end - 60.0
+        lanes: dict[tuple[int, str, int], list[_Span]] = {}
+        batches: dict[int, Batches] = {}
+        for rank, files in ranks.items():
+            budget, blocks = MAX_BYTES // max(1, len(ranks)), []
+            for file in reversed(files):
+                block = _part(file, start, end, budget)
+                budget -= len(block)
+                blocks.append(block)
+                if len(block) and budget <= 0:
+                    break
+            for block in reversed(blocks):
+                for record in _records(block, start, end):
+                    _spread(rank, record, lanes, batches, start, end)
+        spans = sum(map(len, lanes.values()))
+        chosen = sorted(lanes.items(), key=_lane_order)[:MAX_LANES]
+        width = (end - start) * len(chosen) / most if spans > most else 0.0
+        shown = [_lane(key, _coarse(found, width) if width else found) for key, found in chosen]
+        return _answer(start, end, first, last, shown, [_fewer(one, most) for one in batches.values()], width > 0)
+
+    def _files(self) -> dict[int, list[_File]]:
+        ranks: dict[int, list[_File]] = {}
+        for path in sorted(self._path.glob("timeline_r*.jsonl"), key=lambda one: (".old." not in one.name, one.name)):
+            number = path.name.removeprefix("timeline_r").split(".")[0]
+            if number.isdigit():
+                ranks.setdefault(int(number), []).append(_File(path))
+        return dict(sorted(ranks.items()))
+
+
+def _part(file: _File, start: float, end: float, budget: int) -> bytes:
+    """Whole lines of a file that have to do with a part of time: the last ones of them, if they are too many."""
+    low, high = file.find(start), min(file.size, file.find(end) + _PROBE) if file.size > _PROBE else file.size
+    if high - low > budget:
+        low = high - max(0, budget)
+    block = read_range(file.path, low, high - low)
+    begin = 0 if low == 0 else block.find(b"\n") + 1
+    return block[begin : block.rfind(b"\n") + 1]
+
+
+def _records(block: bytes, start: float, end: float) -> Iterator[dict[str, Any]]:
+    for line in block.split(b"\n"):
+        record = parse_object(line) if line else None
+        moment = None if record is None else real(record.get("from"))
+        if record is not None and moment is not None and moment <= end and (real(record.get("to")) or moment) >= start:
+            yield record
+
+
+def _rows(record: dict[str, Any], name: str, size: int) -> Iterator[list[Any]]:
+    rows = record.get(name)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, list) and len(row) == size:
+            yield row
+
+
+def _spread(
+    rank: int,
+    record: dict[str, Any],
+    lanes: dict[tuple[int, str, int], list[_Span]],
+    batches: dict[int, Batches],
+    start: float,
+    end: float,
+) -> None:
+    """Put the spans of a line where they belong; a span that goes on in the next line stays one."""
+    base = float(record["from"])
+
+    def add(kind: str, number: int, state: Any, begin: Any, length: Any) -> None:
+        if not isinstance(begin, (int, float)) or not isinstance(length, (int, float)):
+            return
+        begin, stop = max(start, base + begin / 1000), min(end, base + (begin + length) / 1000)
+        if stop <= begin:
+            return
+        spans = lanes.setdefault((rank, kind, number), [])
+        if spans and spans[-1][2] == state and begin - spans[-1][1] < 0.002:
+            spans[-1] = (spans[-1][0], stop, text_of(state))
+        else:
+            spans.append((begin, stop, text_of(state)))
+
+    for phase, begin, length in _rows(record, "phases", 3):
+        add("phase", 0, phase, begin, length)
+    for actor, state, begin, length in _rows(record, "actors", 4):
+        if isinstance(actor, int):
+            add("actor", actor, state, begin, length)
+    for row in _rows(record, "steps", 5):
+        if not all(isinstance(number, (int, float)) for number in row):
+            continue
+        begin, length, rows, states, queue = row
+        add("model", 0, "batch", begin, length)
+        if start <= base + begin / 1000 <= end:
+            one = batches.setdefault(
+                rank, {"rank": rank, "start": [], "seconds": [], "rows": [], "states": [], "queue": []}
+            )
+            for name, value in (("start", base + begin / 1000), ("seconds", length / 1000)):
+                one[name].append(value)  # type: ignore[literal-required]
+            for name, value in (("rows", rows), ("states", states), ("queue", queue)):
+                one[name].append(round(value))  # type: ignore[literal-required]
+
+
+def _lane_order(item: tuple[tuple[int, str, int], list[_Span]]) -> tuple[int, int, int]:
+    (rank, kind, number), _ = item
+    return rank, ("phase", "model", "actor").index(kind), number
+
+
+def _lane(key: tuple[int, str, int], spans: list[_Span]) -> Lane:
+    rank, kind, number = key
+    rounded = [(round(begin, 4), round(end, 4), state) for begin, end, state in spans]
+    name = f"actor {number}" if kind == "actor" else kind
+    return {"rank": rank, "kind": kind, "name": name, "spans": rounded}  # type: ignore[typeddict-item]
+
+
+def _coarse(spans: list[_Span], width: float) -> list[_Span]:
+    """The same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
+    cells: dict[int, dict[str, float]] = {}
+    for begin, end, state in spans:
+        cell = int(begin / width)
+        while cell * width < end:
+            part = min(end, (cell + 1) * width) - max(begin, cell * width)
+            times = cells.setdefault(cell, {})
+            times[state] = times.get(state, 0.0) + part
+            cell += 1
+    merged: list[_Span] = []
+    for cell, times in sorted(cells.items()):
+        state, part = max(times.items(), key=lambda item: item[1])
+        begin, end = max(cell * width, spans[0][0]), min((cell + 1) * width, spans[-1][1])
+        if sum(times.values()) < width / 2 and part < width / 2 and end - begin >= width * 0.99:
+            continue
+        if merged and merged[-1][2] == state and begin - merged[-1][1] < width * 0.01:
+            merged[-1] = (merged[-1][0], end, state)
+        else:
+            merged.append((begin, end, state))
+    return merged
+
+
+def _fewer(one: Batches, most: int) -> Batches:
+    stride = max(1, -(-len(one["start"]) // most))
+    return {
+        "rank": one["rank"],
+        "start": one["start"][::stride],
+        "seconds": one["seconds"][::stride],
+        "rows": one["rows"][::stride],
+        "states": one["states"][::stride],
+        "queue": one["queue"][::stride],
+    }
+
+
+def _answer(
+    start: float,
+    end: float,
+    first: float | None,
+    last: float | None,
+    lanes: list[Lane],
+    batches: list[Batches],
+    merged: bool,
+) -> Timeline:
+    times: dict[str, float] = {}
+    actors = [lane for lane in lanes if lane["kind"] == "actor"]
+    for lane in actors:
+        for begin, stop, state in lane["spans"]:
+            times[state] = times.get(state, 0.0) + stop - begin
+    shown = (min(end, last) - max(start, first)) * len(actors) if first is not None and last is not None else 0.0
+    whole = max(shown, sum(times.values()))
+    shares = {state: seconds / whole for state, seconds in sorted(times.items())} if whole > 0 else {}
+    if whole > 0:
+        shares["idle"] = max(0.0, 1.0 - sum(share for state, share in shares.items() if state != "idle"))
+    return {
+        "start": start,
+        "end": end,
+        "first": first,
+        "last": last,
+        "lanes": lanes,
+        "batches": batches,
+        "shares": shares,
+        "merged": merged,
+    }
+
+
+def chrome_trace(timeline: Timeline) -> Trace:
+    """A part of the timeline in Chrome's trace format; times in microseconds from its start on."""
+    events: list[TraceEvent] = []
+    for number, lane in enumerate(timeline["lanes"]):
+        events.append(
+            {"name": "thread_name", "ph": "M", "pid": lane["rank"], "tid": number, "args": {"name": lane["name"]}}
+        )
+        for begin, end, state in lane["spans"]:
+            moment, length = round(1e6 * (begin - timeline["start"]), 1), round(1e6 * (end - begin), 1)
+            events.append({"name": state, "ph": "X", "pid": lane["rank"], "tid": number, "ts": moment, "dur": length})
+    for one in timeline["batches"]:
+        for begin, rows, queue in zip(one["start"], one["rows"], one["queue"], strict=True):
+            moment = round(1e6 * (begin - timeline["start"]), 1)
+            values = {"rows": rows, "queue": queue}
+            events.append({"name": "batch", "ph": "C", "pid": one["rank"], "tid": 0, "ts": moment, "args": values})
+    for rank in sorted({lane["rank"] for lane in timeline["lanes"]}):
+        events.append({"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}})
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
