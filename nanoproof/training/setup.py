@@ -95,7 +95,8 @@ def start_stage(
     barrier()
     dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
     run = RunDir(path, rank=dist.rank)
-    setup_logging(options.log_level, run.path / "log.txt" if dist.is_main else None, dist.rank)
+    log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
+    setup_logging(options.log_level, run.path / log_name, dist.rank)
     if dist.is_main:
         run.write_args(args)
         run.write_meta(decisions)
