@@ -173,11 +173,17 @@ class AttemptStore:
         return int(order[place]) if place < len(order) and self._rows["key"][order[place]] == key else None
 
     def page(
-        self, page: int, size: int, dataset: str | None = None, theorem: int | None = None, outcome: str | None = None
+        self,
+        page: int,
+        size: int,
+        dataset: str | None = None,
+        theorem: int | None = None,
+        outcome: str | None = None,
+        with_tree: bool = False,
     ) -> tuple[list[AttemptRow], int]:
         """A page of attempts, the newest first, and how many there are in all."""
         rows = self._rows[: self._count]
-        keep = np.ones(self._count, bool)
+        keep = self._having_trees() if with_tree else np.ones(self._count, bool)
         if theorem is not None:
             keep &= rows["theorem"] == theorem
         if dataset is not None:
@@ -187,6 +193,17 @@ class AttemptStore:
         order = self._ordered()
         chosen = order[keep[order]][::-1]
         return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
+
+    def _having_trees(self) -> np.ndarray:
+        keep = np.zeros(self._count, bool)
+        for name in self._trees:
+            step, rank, sequence = (
+                int(part) if part.isdigit() and len(part) < 19 else -1 for part in f"{name}__".split("_")[:3]
+            )
+            number = None if min(step, rank, sequence) < 0 else self.find(rank, step, sequence)
+            if number is not None:
+                keep[number] = True
+        return keep
 
     def row(self, number: int) -> AttemptRow:
         """An attempt in short."""

@@ -108,6 +108,7 @@ def test_a_tree_is_served_while_it_is_kept(look: Look, simulated: SimulatedRun, 
     assert tree["nodes"] == len(tree["tree"]["kind"]) == len(tree["tree"]["parent"])
     assert asker.ask(place.format(**gone)).status_code == 404
     assert len(kept) == len(list((simulated.path / "trees").iterdir()))
+    assert asker.get("/api/attempts?size=500&tree=true")["items"] == kept
 
 
 def test_a_huge_tree_is_cut_to_its_most_visited_part() -> None:

@@ -48,12 +48,13 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
     def attempts() -> Response:
         reader, (page, size) = current.reader, paging()
         dataset, name, outcome = text("dataset") or None, text("id"), choice("outcome", OUTCOMES)
+        with_tree = choice("tree", ("true", "false"), "false") == "true"
         with reader.lock:
             stats = reader.attempts.theorem(dataset or "", name) if name else None
             if name and stats is None:
                 return not_found(f"no attempt at a theorem {name[:100]!r} of {(dataset or '')[:100]!r}")
             number = None if stats is None else stats.number
-            items, total = reader.attempts.page(page, size, None if name else dataset, number, outcome)
+            items, total = reader.attempts.page(page, size, None if name else dataset, number, outcome, with_tree)
         return answer({"items": items, "total": total, "page": page, "size": size})
 
     @routes.get("/api/attempts/<int:rank>/<int:step>/<int:seq>")
