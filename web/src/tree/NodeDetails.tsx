@@ -27,7 +27,7 @@ export const NodeDetails = memo(function NodeDetails({ node, onSelect }: { node:
       <dl className="facts-grid">
         <Fact name="visits">{integer(node.visits)}</Fact>
         <Fact name="tactics to go">{node.toGo === null ? "–" : node.toGo.toFixed(2)}</Fact>
-        <Fact name="prior">{node.share === null ? "–" : percent(node.share)}</Fact>
+        <Fact name="prior">{share(node.share)}</Fact>
         <Fact name="log p">{node.tactic !== null && !node.finisher && node.logprob ? node.logprob.toFixed(2) : "–"}</Fact>
         <Fact name="expansions">{integer(node.expansions)}</Fact>
         <Fact name="depth">{integer(node.depth)}</Fact>
@@ -76,7 +76,7 @@ function Children({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNod
             <li key={child.index}>
               <button type="button" className="pick" onClick={() => onSelect(child)}><LeanCode text={nameOf(child)} /></button>
               <span className={`fate ${TONE[fateOf(child)]}`}>{FATE_WORD[fateOf(child)]}</span>
-              <span><span className="sr-only">prior </span>{child.share === null ? "–" : percent(child.share, 0)}</span>
+              <span><span className="sr-only">prior </span>{share(child.share)}</span>
               <span><span className="sr-only">visits </span>{integer(child.visits)}</span>
               <span><span className="sr-only">tactics to go </span>{child.toGo === null ? "–" : child.toGo.toFixed(1)}</span>
               <span className="under-bar" aria-hidden="true" style={{ width: `${(100 * child.visits) / most}%` }} />
@@ -88,3 +88,5 @@ function Children({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNod
     </>
   );
 }
+
+const share = (part: number | null): string => (part === null ? "–" : part > 0 && part < 0.005 ? "<1%" : percent(part, 0));

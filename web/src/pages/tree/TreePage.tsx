@@ -57,7 +57,7 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
           <span className="small muted num">{count(tree.nodes.length, "node")}{left > 0 && `, the most visited of ${integer(answer.nodes)}`}</span>
           <span className="spread" />
           <span className="row find">
-            <input ref={find} className="field" type="search" placeholder="Find in tactics and states" aria-label="Find in tactics and states" value={state.words}
+            <input ref={find} className="field" type="search" placeholder="Find tactic or goal" aria-label="Find in tactics and states" value={state.words}
               onChange={(event) => act({ type: "search", words: event.target.value })}
               onKeyDown={(event) => {
                 if (event.key === "Enter") act({ type: "next hit", back: event.shiftKey });
@@ -76,8 +76,8 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
         </div>
         <div className="tree-view">
           <TreeCanvas tree={tree} state={state} act={act} onFind={() => find.current?.focus()} handle={canvas} />
-          <Legend farthest={tree.farthest} />
         </div>
+        <Legend farthest={tree.farthest} />
       </div>
       <aside className="tree-side card" aria-label="Selected node">
         <NodeDetails node={node} onSelect={(chosen) => act({ type: "select", index: chosen.index })} />
