@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { cssColor, useTheme } from "../app/theme";
-import { measure, NONE } from "../lib/format";
+import { measure, NONE, timeOfDay } from "../lib/format";
 import { DASHES, joinColumns, lastValue, padded, type Line } from "./chart_data";
 
 interface Props {
@@ -118,6 +118,14 @@ function Swatch({ index }: { index: number }) {
   );
 }
 
+const TIME_STEPS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
+
+/** Steps are whole numbers; times are shown as times of day. */
+function xText(value: number, time: boolean, tick?: (value: number) => string): string {
+  if (time) return timeOfDay(value);
+  return Number.isInteger(value) ? (tick?.(value) ?? value.toLocaleString("en")) : "";
+}
+
 type Latest = { current: { lines: Line[]; places: ReturnType<typeof joinColumns>["places"]; columns: (number | null)[][] } & Pick<Props, "level" | "tick" | "range" | "onRange"> };
 
 function applyHidden(plot: uPlot, { lines, places }: Latest["current"], hidden: ReadonlySet<string>): void {
@@ -156,7 +164,7 @@ function options(width: number, height: number, time: boolean, shape: string, la
     padding: [8, 12, 0, 0],
     scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
-      { ...axis, grid: { show: false }, space: 70, size: 26, ...(time ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map((tick) => (Number.isInteger(tick) ? (latest.current.tick?.(tick) ?? tick.toLocaleString("en")) : "")) }) },
+      { ...axis, grid: { show: false }, space: 64, size: 26, ...(time ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
       { ...axis, size: 54, space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.level ?? measure)(tick)) },
     ],
     cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },

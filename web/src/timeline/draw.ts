@@ -38,6 +38,8 @@ function striped(context: CanvasRenderingContext2D, color: string, kind: 1 | 2 |
   tile.width = tile.height = 8;
   const brush = tile.getContext("2d");
   if (!brush) return null;
+  brush.fillStyle = cssColor("--surface");
+  brush.fillRect(0, 0, 8, 8);
   brush.fillStyle = brush.strokeStyle = color;
   brush.globalAlpha = kind === 3 ? 0.25 : 0.55;
   brush.fillRect(0, 0, 8, 8);

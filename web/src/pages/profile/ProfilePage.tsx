@@ -70,7 +70,7 @@ function BatchCharts({ batches, onRange }: { batches: Batches[]; onRange: (from:
   if (rows.length === 0) return <Card title="Batches of the model"><Empty title="No batches in this stretch">The model computed nothing here.</Empty></Card>;
   const shared = { time: true, x: timeOfDay, onRange, height: 180, range: [0, null] as [number, null] };
   return (
-    <div className="two">
+    <div className="three">
       <Card title="Rows of a batch"><Chart label="Rows of a batch" lines={rows} y={compact} {...shared} /></Card>
       <Card title="Queue when a batch begins" note="states that wait"><Chart label="Queue" lines={queue} y={compact} {...shared} /></Card>
       <Card title="Time of a batch"><Chart label="Time of a batch" lines={seconds} y={duration} {...shared} /></Card>

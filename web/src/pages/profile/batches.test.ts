@@ -19,7 +19,7 @@ describe("batches of the model", () => {
 
   it("that are many are drawn as means that keep the extremes", () => {
     const [line] = batchLines([rank(5000)]).rows;
-    expect(line?.x.length).toBeLessThanOrEqual(240);
+    expect(line?.x.length).toBeLessThanOrEqual(120);
     expect(Math.max(...(line?.high as number[]))).toBe(8);
     expect(Math.min(...(line?.low as number[]))).toBe(1);
   });

@@ -41,7 +41,7 @@ const sum = (values: number[]): number => values.reduce((total, value) => total 
 const mean = (values: number[]): number => (values.length ? sum(values) / values.length : 0);
 const most = (values: number[]): number => values.reduce((high, value) => Math.max(high, value), 0);
 
-const POINTS = 240;
+const POINTS = 120;
 
 /** Lines by time, one of each rank; many batches are put together to their mean, with lowest and highest. */
 export function batchLines(batches: Batches[]): { rows: Line[]; queue: Line[]; seconds: Line[] } {
