@@ -15,7 +15,7 @@ from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
-from nanoproof.monitor.server import start_monitor
+from nanoproof.monitor.child import start_monitor_process
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.fleet import open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
@@ -48,15 +48,17 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
         fleet = stack.enter_context(open_fleet(config.fleet, dist))
-        port = config.rl.monitor_port if dist.is_main else None
-        monitor = start_monitor(port) if port is not None else None
+        port, options = config.rl.monitor_port if dist.is_main else None, config.rl
+        monitor = None
+        if port is not None:
+            monitor = start_monitor_process(port, options.monitor_host, options.monitor_token)
         if monitor is not None:
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
         stage = start_stage("rl", config.run, vars(args), dist, decisions, config.start.resume_from is not None)
         if monitor is not None:
             monitor.show(stage.run.path)
-            log.info("dashboard: %s", monitor.address)
+            log.info("monitor: %s", monitor.address)
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)
         watch.hint = f"--resume-from {run_name(stage.run.path)}"

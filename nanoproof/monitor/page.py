@@ -55,7 +55,7 @@ class Pages:
 
     def file(self, name: str) -> Response | None:
         """A file of the built page; names with a hash in them never change."""
-        place = safe_join(str(self._built), name)
+        place = safe_join(str(self._built), name) if "\0" not in name else None
         if place is None or not Path(place).resolve().is_relative_to(self._built.resolve()):
             return None
         lasting = _HASHED.fullmatch(name) is not None

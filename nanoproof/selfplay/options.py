@@ -58,7 +58,9 @@ class RLOptions:
         None, "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.", metavar="DIR"
     )
     check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
-    monitor_port: int | None = opt(5050, "Port of the dashboard on 127.0.0.1; none turns it off.", min=0, max=65535)
+    monitor_port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
+    monitor_host: str = opt("127.0.0.1", "Address of the monitor; others than the machine's own need --monitor-token.")
+    monitor_token: str | None = opt(None, "Token that the monitor asks browsers for.")
 
     def __post_init__(self) -> None:
         validate(self, "rl")

@@ -61,7 +61,7 @@ def guarded_app(
     host name is made to point here, is told off. Once it is `closing`, only endpoints that are `served_to_the_end` are.
     Its extension "requests" is the RequestLog, and "count_unread" counts requests that could not be read.
     """
-    app = Flask(name)
+    app = Flask(name, static_folder=None)
     requests = RequestLog()
 
     def check_caller() -> Response | None:
