@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, TypeVar
 
 from nanoproof.common.dist import gather_json
+from nanoproof.common.errors import UserError
 from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
@@ -155,9 +156,9 @@ class Actor(threading.Thread):
                     self._wait_before_retry(attempt.message)
         except Stopped:
             pass
-        except Exception as error:  # an actor's bug must reach the main thread
+        except Exception as error:  # it must reach the main thread
             if not self._pool.closing:
-                log.exception("actor %d failed", self.number)
+                log.error("actor %d failed: %s", self.number, error, exc_info=not isinstance(error, UserError))
                 self._pool.fail(error)
         finally:
             self._drop_session()

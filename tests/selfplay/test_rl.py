@@ -1,57 +1,119 @@
-"""Reinforcement learning from end to end, with embedded servers, on a data set that is learned in seconds."""
+"""The loop of reinforcement learning, over a scripted Lean and a scripted policy."""
 
+import errno
 import json
 import os
+import resource
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 import torch
 
 from nanoproof import rl
+from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import finished_steps, load_model
 from nanoproof.selfplay.attempt_stream import logged_attempts
-from tests.selfplay import tiny
+from nanoproof.selfplay.learner import Learner
+from nanoproof.selfplay.records.attempt_log import AttemptLog
+from nanoproof.training import not_finite, step
+from tests.selfplay import scripted_rl
+from tests.selfplay.scripted_rl import Policy, words
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scripts():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with scripted_rl.scripted():
+        yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
-def run_path(folder):
-    """A run of two steps."""
-    path = folder / "rl"
-    assert rl.main(["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2)]) == 0
+def model(tmp_path_factory):
+    return scripted_rl.make_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    runs = scripted_rl.Runs()
+    yield runs
+    runs.close()
+
+
+@pytest.fixture(scope="module")
+def run_path(model, tmp_path_factory):
+    """A run of four steps, collecting in every other, evaluated after two on two benchmarks."""
+    path = tmp_path_factory.mktemp("runs") / "rl"
+    options = {"eval_datasets": "scripted,twin", "eval_every": "2steps", "eval_start": True, "keep_checkpoints": 1}
+    assert rl.main(words(model, path, num_steps=4, collect_every=2, **options)) == 0
     return path
 
 
-def test_a_run_collects_trains_evaluates_and_saves(run_path):
-    metrics = list(read_jsonl(run_path / "metrics.jsonl"))
-    assert [record["step"] for record in metrics] == [1, 2]
-    assert all(record["proofs"] > 0 and record["transitions"] >= 8 for record in metrics)
-    events = [event for event in read_jsonl(run_path / "events.jsonl") if event["kind"] == "evaluation"]
-    assert [event["step"] for event in events] == [0, 2]
-    assert events[-1]["solved"] > 0
-    assert load_model(run_path)[2]["step"] == 2
-    assert load_model(run_path / "model_0.pt")[2]["extra"]["loop"]["step"] == 0
+def metrics(path):
+    return list(read_jsonl(path / "metrics.jsonl"))
 
 
-def test_a_run_directory_says_how_it_was_made(run_path):
-    assert read_json(run_path / "args.json")["num_steps"] == 2
-    assert "device" in read_json(run_path / "meta.json")["decisions"]
-    assert read_json(run_path / "status_r0.json")["phase"] == "stopped"
-    assert list((run_path / "evals").glob("*/proofs/*.lean"))
+def events(path, kind, name="events.jsonl"):
+    return [event for event in read_jsonl(path / name) if event["kind"] == kind]
 
 
-def test_a_stopped_run_goes_on_from_its_checkpoint_with_its_attempts(run_path, folder):
-    before = [attempt for _, attempt in logged_attempts(run_path)]
-    assert rl.main(["--resume-from", str(run_path), "--num-steps", "3"]) == 0
-    steps = [step for step, _ in logged_attempts(run_path)]
-    assert len(steps) > len(before) and steps == sorted(steps)
-    manifest = load_model(run_path)[2]
-    assert manifest["step"] == 3
-    last = list(read_jsonl(run_path / "metrics.jsonl"))[-1]
-    assert last["step"] == 3 and last["theorems_proven"] >= len({a.theorem.id for a in before if a.outcome == "proven"})
+def test_a_run_collects_trains_and_counts_what_it_did(run_path):
+    records = metrics(run_path)
+    assert [record["step"] for record in records] == [1, 2, 3, 4]
+    assert [record.get("transitions", 0) >= 6 for record in records] == [True, False, True, False]
+    assert all(record["loss"] > 0 and record["lr_factor"] == 0.02 for record in records)
+    assert records[2]["theorems_proven"] > 0
+    assert load_model(run_path)[2]["extra"]["loop"]["step"] == 4
+
+
+def test_benchmarks_are_evaluated_at_the_start_on_the_way_and_in_the_end(run_path):
+    found = [(event["step"], event["dataset"], event["solved"]) for event in events(run_path, "evaluation")]
+    assert found == [(number, name, 4) for number in (0, 2, 4) for name in ("scripted", "twin")]
+    assert sorted(path.name for path in (run_path / "evals").iterdir())[:2] == ["0_scripted_valid", "0_twin_valid"]
+
+
+def test_the_best_checkpoint_is_known_and_kept(run_path):
+    best = read_json(run_path / "best.json")
+    assert best["step"] == 0 and best["solved"] == 8 and best["benchmarks"]["twin"] == {"solved": 4, "total": 4}
+    assert finished_steps(run_path) == [0, 4]
+    assert (run_path / best["checkpoint"]).exists()
+
+
+def test_a_run_that_came_to_its_end_says_so_until_it_goes_on(model, run_path):
+    assert (run_path / "finished").exists() and len(events(run_path, "finished")) == 1
+    before = len(list(logged_attempts(run_path)))
+    assert rl.main(["--resume-from", str(run_path), "--num-steps", "5"]) == 0
+    assert [record["step"] for record in metrics(run_path)] == [1, 2, 3, 4, 5]
+    steps = [number for number, _ in logged_attempts(run_path)]
+    assert len(steps) > before and steps == sorted(steps)
+    assert len(events(run_path, "finished")) == 2
+
+
+def test_the_policy_rests_only_while_weights_change(model, tmp_path, monkeypatch):
+    real = Learner.update
+    monkeypatch.setattr(Learner, "update", lambda *args: (Policy.log.append("update"), real(*args))[1])
+    for name in ("save", "digests"):
+        monkeypatch.setattr(Learner, name, _logged(getattr(Learner, name), name))
+    options = {"check_ranks": True, "save_every": "1steps", "num_updates_per_step": 2, "num_steps": 2}
+    rl.main(words(model, tmp_path / "rl", **options))
+    one = ["pause", "update", "update", "resume", "digests", "save"]
+    assert Policy.log == ["save", *one, *one]
+
+
+def _logged(method, name):
+    def logged(*args):
+        Policy.log.append(name)
+        return method(*args)
+
+    return logged
+
+
+def test_another_run_can_start_with_the_attempts_of_one(model, run_path, tmp_path):
+    assert rl.main(words(model, tmp_path / "rl", num_steps=0, load_buffer=run_path)) == 0
+    assert read_json(tmp_path / "rl" / "status_r0.json")["attempts"] >= len(list(logged_attempts(run_path)))
 
 
 def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
@@ -61,40 +123,119 @@ def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
     assert (args.model_path, args.load_buffer, args.seed, args.run_dir) == (None, "rl/other", 7, str(tmp_path))
 
 
-def test_another_run_can_start_with_the_attempts_of_one(run_path, folder):
-    words = tiny.rl_words(folder, folder / "loaded", 0)
-    assert rl.main(["--model-path", str(folder / "sft"), "--load-buffer", str(run_path), *words]) == 0
-    assert read_json(folder / "loaded" / "status_r0.json")["attempts"] >= len(list(logged_attempts(run_path)))
+def test_a_loss_that_is_not_finite_ends_the_run_with_a_record_of_the_step(model, tmp_path, monkeypatch):
+    path, calls = tmp_path / "rl", []
+
+    def broken(*args):
+        calls.append(1)
+        loss, parts = real(*args)
+        return (loss * float("nan") if len(calls) > 2 else loss), parts
+
+    real = step.transition_loss
+    for module in (step, not_finite):
+        monkeypatch.setattr(module, "transition_loss", broken)
+    options = {"num_updates_per_step": 1, "save_every": "1steps", "num_steps": 5, "device_batch_size": 100}
+    with pytest.raises(
+        UserError, match=r"step 3: the loss is nan.* the last checkpoint is of step 2; .*not_finite_3_r0"
+    ):
+        rl.main(words(model, path, **options))
+    assert read_json(path / "not_finite_3_r0.json")["pieces"][0]["loss"] == "nan"
+    assert torch.load(path / "not_finite_3_r0.pt")["tokens"].shape[1] == 128
+    assert finished_steps(path)[-1] == 2 and not (path / "finished").exists()
+    monkeypatch.setattr(step, "transition_loss", real)
+    assert rl.main(["--resume-from", str(path), "--num-steps", "3"]) == 0
 
 
-def test_two_ranks_collect_and_keep_equal_weights(folder):
-    path = folder / "two_ranks"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    words = ["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2), "--check-ranks"]
-    words += ["--keep-checkpoints", "1"]
-    done = subprocess.run([*command, "-m", "tests.selfplay.tiny", *words], timeout=200, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
+def test_a_full_disk_under_the_attempt_log_ends_the_run_which_goes_on_later(model, tmp_path, monkeypatch):
+    path, real, written = tmp_path / "rl", AttemptLog.write, []
+
+    def write(log, *args, **kwargs):
+        written.append(1)
+        if len(written) > 4:
+            try:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError as error:
+                raise UserError("the log cannot be written") from error
+        real(log, *args, **kwargs)
+
+    monkeypatch.setattr(AttemptLog, "write", write)
+    with pytest.raises(UserError, match=r"make room on the disk of .*rl, then go on with --resume-from .*rl$"):
+        rl.main(words(model, path, num_steps=50))
+    monkeypatch.setattr(AttemptLog, "write", real)
+    assert len(list(logged_attempts(path))) == 4
+    assert rl.main(["--resume-from", str(path), "--num-steps", "2"]) == 0
+
+
+def test_a_checkpoint_that_does_not_fit_leaves_the_one_before(model, tmp_path, monkeypatch):
+    path, real = tmp_path / "rl", Learner.save
+
+    def save(learner, run_path):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if learner.state.step == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+        try:
+            return real(learner, run_path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    monkeypatch.setattr(Learner, "save", save)
+    with pytest.raises(UserError, match="make room on the disk"):
+        rl.main(words(model, path, save_every="1steps", num_steps=3))
+    assert finished_steps(path) == [0, 1]
+    assert not [file for file in path.iterdir() if file.name.endswith(".tmp")]
+    monkeypatch.setattr(Learner, "save", real)
+    assert rl.main(["--resume-from", str(path)]) == 0
+
+
+def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win():
+    plain, preset = rl.parse_args(["--model-path", "x"]), rl.parse_args(["--model-path", "x", "--preset", "alphaproof"])
+    assert (plain.search_c_base, plain.mm_base_simulations, plain.disprove_fraction) == (200, 64, 0)
+    assert (preset.search_c_base, preset.mm_base_simulations, preset.disprove_fraction) == (3200, 250, 0.5)
+    given = ["--model-path", "x", "--mm-base-simulations", "64", "--preset", "alphaproof", "--search-preset", "default"]
+    args = rl.parse_args(given)
+    assert (args.search_c_base, args.mm_base_simulations, args.mm_trust, args.disprove_fraction) == (200, 64, 8, 0.5)
+
+
+def test_solvers_can_be_left_to_the_search():
+    config = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x", "--disable-solvers"]))
+    assert config.search.disable_solvers and config.search.finishers == ("grind",)
+
+
+def test_a_memory_profile_needs_a_gpu(model, tmp_path):
+    with pytest.raises(UserError, match=r"--memory-profile .* needs a CUDA device"):
+        rl.main(words(model, tmp_path / "rl", memory_profile=tmp_path / "memory"))
+    assert not (tmp_path / "rl").exists()
+
+
+@pytest.mark.parametrize("eval_every", ["never", "7steps"])
+def test_two_ranks_have_equal_weights_after_20_steps(model, runs, tmp_path, eval_every):
+    path = tmp_path / "rl"
+    options = {"num_steps": 20, "collect_transitions": 4, "num_updates_per_step": 1, "eval_every": eval_every}
+    runs.start(words(model, path, check_ranks=True, **options), ranks=2)
+    assert runs.codes() == [0, 0]
     digests = [
-        [event["digest"] for event in read_jsonl(path / name) if event["kind"] == "weights"]
-        for name in ("events.jsonl", "events_r1.jsonl")
+        [event["digest"] for event in events(path, "weights", name)] for name in ("events.jsonl", "events_r1.jsonl")
     ]
-    assert digests[0] == digests[1] and len(digests[0]) == 2
-    assert digests[0][0] != digests[0][1]
-    assert finished_steps(path) == [0, 2]  # the last one, and the one that was best when it was saved
+    assert digests[0] == digests[1] and len(set(digests[0])) == 20
+    assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
 
 
-def test_a_signal_saves_the_run_and_ends_it_with_0(folder):
-    path = folder / "signal"
-    words = ["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 1000)]
-    process = subprocess.Popen([sys.executable, "-m", "tests.selfplay.tiny", *words], env={**os.environ})
+def phase_of(path):
+    """What a run is doing, by its status."""
     try:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and not list(path.glob("model_*.json")):
-            time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0
-    finally:
-        process.kill()
-    state = torch.load(next(path.glob("model_*.pt")), weights_only=True)
-    assert state and json.loads((path / "status_r0.json").read_text())["phase"] == "stopped"
+        return json.loads((path / "status_r0.json").read_text())["phase"]
+    except FileNotFoundError:
+        return None
+
+
+@pytest.mark.parametrize("phase", ["collect", "evaluate"])
+def test_a_signal_to_one_of_two_ranks_ends_both_at_once_with_a_checkpoint(model, runs, tmp_path, phase):
+    path = tmp_path / "rl"
+    options = {"collect_transitions": 100_000} if phase == "collect" else {"eval_start": True}
+    children = runs.start(words(model, path, **options), ranks=2, slow=0.01 if phase == "collect" else 5)
+    while phase_of(path) != phase:
+        time.sleep(0.05)
+    os.kill(children[1], signal.SIGTERM)
+    assert runs.codes() == [0, 0]
+    assert finished_steps(path) == [0] and not (path / "finished").exists()
+    assert read_json(path / "status_r0.json")["phase"] == "stopped"
