@@ -2,5 +2,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["browser/**/*.test.ts"], environment: "node", testTimeout: 20_000, hookTimeout: 60_000, fileParallelism: false },
+  test: { include: ["browser/**/*.test.ts"], environment: "node", testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
 });

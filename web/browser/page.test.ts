@@ -143,8 +143,9 @@ describe("a monitor that is started anew", () => {
       await page.getByText("reconnecting").waitFor();
       expect(await page.getByText("Theorems proved", { exact: true }).count()).toBe(1);
       second = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", first.port]);
-      await page.getByText("not running").waitFor({ timeout: 15_000 });
-      await openEveryTab(page);
+      await page.getByText("not running").waitFor();
+      await tab(page, "Theorems").click();
+      await page.locator("tbody tr").first().waitFor();
     } finally {
       await page.context().close();
       await first.stop();
