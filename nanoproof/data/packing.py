@@ -162,6 +162,11 @@ def pack(examples: Sequence[Example], row_length: int, pad: int, rows_multiple: 
     return _fill([[examples[index] for index in row] for row in rows], num_rows, row_length, pad)
 
 
+def packing_order(examples: Sequence[Example], row_length: int) -> list[int]:
+    """The places of the examples in their list, in the order in which `pack` puts them into its rows."""
+    return [index for row in _best_fit([len(example) for example in examples], row_length) for index in row]
+
+
 def _best_fit(lengths: Sequence[int], row_length: int) -> list[list[int]]:
     """Which examples go into which row: longest first, each into the fullest row that has room for it."""
     rows: list[list[int]] = []

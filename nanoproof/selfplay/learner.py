@@ -20,6 +20,9 @@ from nanoproof.training.resume import check_stage
 from nanoproof.training.schedule import learning_rate_factor
 from nanoproof.training.step import build_optimizer, train_step
 
+FIRST_WEIGHTS = "model_0.pt"
+"""Of a run: those that it began with."""
+
 
 @dataclass
 class LoopState:
@@ -63,6 +66,8 @@ class Learner:
                 self.state.best_step, self.state.best_solved = best["step"], best["solved"]
             if not start.resume_fresh_optimizer:
                 load_optimizer(path, self.optimizer)
+            if config.rl.restart_from_sft_every is not None and not (resume / FIRST_WEIGHTS).exists():
+                raise UserError(f"--restart-from-sft-every: {resume} has no {FIRST_WEIGHTS} (any more)")
 
     @property
     def saved(self) -> bool:
@@ -98,14 +103,29 @@ class Learner:
                 "try a smaller --row-length, or more ranks"
             ) from error
 
+    def restart_due(self) -> bool:
+        """Whether this step begins with `restart`."""
+        every = self._config.rl.restart_from_sft_every
+        return every is not None and self.state.step > 0 and self.state.step % every == 0
+
+    def restart(self, run_path: Path) -> None:
+        """Go back to the weights that the run began with, and forget what the optimizer knows of later ones."""
+        first, _, _ = load_model(run_path / FIRST_WEIGHTS, self._dist.device, self._dist.dtype)
+        self.model.load_state_dict(first.state_dict())
+        self.optimizer = build_optimizer(self.model, self._config.optim)
+
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
         self.saved_step = self.state.step
         extra = {"stage": "rl", "loop": asdict(self.state)}
         path = save_checkpoint(run_path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self._dist)
         if self._dist.is_main:
-            prune_checkpoints(run_path, self._config.cadence.keep_checkpoints, protect={self.state.best_step})
+            prune_checkpoints(run_path, self._config.cadence.keep_checkpoints, protect=self._protected())
         return path
+
+    def _protected(self) -> set[int]:
+        first = {0} if self._config.rl.restart_from_sft_every is not None else set()
+        return {self.state.best_step} | first
 
     def digests(self) -> list[str]:
         """A digest of the weights of each rank (a collective)."""

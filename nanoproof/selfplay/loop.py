@@ -148,16 +148,37 @@ class ReinforcementLearning:
         self._enter("train")
         progress, metrics = self._progress(), []
         self.collection.policy.pause(release=self.dist.device.type == "cuda")
+        if self.learner.restart_due():
+            self._restart(progress)
         for update in range(self.options.num_updates_per_step):
             if update > 0 and self.stop.agreed(self.dist.device):
                 break
             examples = self.mixture.examples(self.state.step, update)
             self._record_training(examples)
-            metrics.append(self._update(examples, progress))
+            metrics.append({**self._update(examples, progress), **self.mixture.metrics})
         self.learner.model.eval()
         self.collection.policy.resume()
         self.state.sft_position = self.mixture.position()
         return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+
+    def _restart(self, progress: float) -> None:
+        """Go back to the first weights and train them on what is known by now.
+
+        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
+        """
+        self.learner.restart(self.stage.run.path)
+        first = self.options.num_updates_per_step
+        for update in range(first, first + self.options.restart_updates):
+            if self.stop.agreed(self.dist.device):
+                raise Interrupted
+            self._update(self.mixture.examples(self.state.step, update), progress)
+        if self.dist.is_main:
+            self.stage.run.event("restart", step=self.state.step, updates=self.options.restart_updates)
+            log.info(
+                "step %d: back to the first weights, trained on %d batches",
+                self.state.step,
+                self.options.restart_updates,
+            )
 
     def _record_training(self, examples: list[Example]) -> None:
         model, tokenizer = self.learner.model, self.learner.tokenizer

@@ -1,16 +1,22 @@
 """What a step trains on: SFT data, transitions of proofs and failed tactics, in their proportions."""
 
+from collections import Counter
+
 import numpy as np
 
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data.packing import Example, ExampleLimits, encode_transition
+from nanoproof.data.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.data.transitions import Transition
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import Learner
-from nanoproof.training.batches import EpochSampler, TransitionSet, deal
+from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, deal
 from nanoproof.training.data import load_transitions
+from nanoproof.training.tactic_logprobs import tactic_logprobs
+
+DRAWS = 4
+"""How often as many transitions as are needed are drawn, until enough have a log-probability within the limits."""
 
 
 class Mixture:
@@ -21,13 +27,24 @@ class Mixture:
         self._config, self._buffers, self._dist = config, buffers, dist
         options, seed = config.rl, config.run.seed
         self._tokenizer = learner.tokenizer
+        self._learner = learner
+        self.metrics: dict[str, float] = {}
+        """Figures of the examples that were made last."""
         self.num_sft = 0
         """How many of the examples that were made last are SFT data: the first ones."""
         self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         transitions = load_transitions(options.sft_data)[0]
-        self.sft = TransitionSet(self._tokenizer, transitions, self._limits, seed=seed, augment=options.augment_data)
+        depths = Counter(item.depth for item in transitions) if options.balance_value_by_depth else None
+        self.sft = TransitionSet(
+            self._tokenizer,
+            transitions,
+            self._limits,
+            seed=seed,
+            augment=options.augment_data,
+            depth_weights=balanced_depth_weights(depths) if depths is not None else None,
+        )
         if len(self.sft) == 0:
             raise UserError(f"--sft-data {options.sft_data}: no transition fits in {self._limits.sequence} tokens")
         self._sampler = EpochSampler(len(self.sft), seed, self.sft.fingerprint())
@@ -46,16 +63,41 @@ class Mixture:
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
-        replay, negative = self._buffers.replay, self._buffers.negative
-        sft_total = round(options.fraction_sft * total) if len(replay) else total
+        negative = self._buffers.negative if options.unlikelihood_weight > 0 else ()
+        sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
         self.num_sft = len(sft)
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(negative) else 0
-        drawn = [(item, False) for item in replay.sample(rng, max(0, rest - failed))] if rest > failed else []
-        drawn += [(item, True) for item in negative.sample(rng, failed)] if failed else []
-        return sft + self._encode(drawn)
+        replayed = self._replayed(rng, rest - failed) if rest > failed else []
+        refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
+        return sft + replayed + refused
 
-    def _encode(self, drawn: list[tuple[Transition, bool]]) -> list[Example]:
-        examples = [encode_transition(self._tokenizer, item, self._limits, failed) for item, failed in drawn]
-        return [example for example in examples if example is not None]
+    def _replayed(self, rng: np.random.Generator, count: int) -> list[Example]:
+        """Transitions of proofs: so many, if among `DRAWS` times as many there are so many within the limits."""
+        replay, options = self._buffers.replay, self._config.rl
+        low, high = options.replay_logprob_min, options.replay_logprob_max
+        weights = balanced_depth_weights(self._buffers.depths) if options.balance_value_by_depth else None
+        if low is None and high is None:
+            return self._encode(replay.sample(rng, count), depth_weights=weights)
+        kept: list[Example] = []
+        seen = 0
+        for _ in range(DRAWS):
+            drawn = self._encode(replay.sample(rng, count), depth_weights=weights)
+            logprobs = tactic_logprobs(self._learner.model, self._tokenizer.pad, drawn, self._config.batch)
+            kept += [
+                example
+                for example, logprob in zip(drawn, logprobs)
+                if (low is None or logprob >= low) and (high is None or logprob <= high)
+            ]
+            seen += len(drawn)
+            if len(kept) >= count:
+                break
+        self.metrics = {"replay_within_logprobs": len(kept) / max(1, seen)}
+        return kept[:count] or drawn  # an update needs something to learn from
+
+    def _encode(
+        self, drawn: list[Transition], negative: bool = False, depth_weights: list[float] | None = None
+    ) -> list[Example]:
+        made = encode_transitions(self._tokenizer, drawn, self._limits, negative=negative, depth_weights=depth_weights)
+        return [example for example in made if example is not None]

@@ -41,6 +41,17 @@ class RLOptions:
     negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept.", min=0)
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
+    balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.")
+    replay_logprob_min: float | None = opt(
+        None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0
+    )
+    replay_logprob_max: float | None = opt(
+        None, "Replay no tactic that the network gives a higher log-probability (it has learned that).", max=0
+    )
+    restart_from_sft_every: int | None = opt(
+        None, "Steps after which the weights go back to those that the run began with, to learn anew.", min=1
+    )
+    restart_updates: int = opt(100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0)
     disprove_fraction: float = opt(
         0.0, "Fraction of attempts at theorems without a proof that try to prove the negation.", min=0, max=1
     )
@@ -64,6 +75,11 @@ class RLOptions:
 
     def __post_init__(self) -> None:
         validate(self, "rl")
+        low, high = self.replay_logprob_min, self.replay_logprob_max
+        check(
+            low is None or high is None or low < high,
+            f"rl.replay_logprob_min must be less than rl.replay_logprob_max, got {low} and {high}",
+        )
         check(
             self.collect_transitions > 0 or self.fraction_sft == 1,
             "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",

@@ -4,7 +4,7 @@ ranks; each transition augmented anew in each epoch; encoded on a thread while e
 import hashlib
 import random
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -99,14 +99,19 @@ class TransitionSet:
         )
 
 
-def balanced_depth_weights(transitions: Sequence[Transition]) -> list[float]:
+def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
     """A weight for each depth from 1 on, so that all depths that occur count alike; their mean over transitions is 1.
 
-    Weights are in proportion to 1 / count, but at most `MAX_DEPTH_WEIGHT` before they are scaled to that mean.
+    `depths` says how many transitions have each depth. Weights are in proportion to 1 / count, but at most
+    `MAX_DEPTH_WEIGHT` before they are scaled to that mean.
     """
-    counts = Counter(min(max(item.depth, 1), NUM_VALUE_BINS) for item in transitions)
-    raw = {depth: min(len(transitions) / (len(counts) * count), MAX_DEPTH_WEIGHT) for depth, count in counts.items()}
-    mean = sum(raw[depth] * count for depth, count in counts.items()) / max(1, len(transitions))
+    counts: Counter[int] = Counter()
+    for depth, count in depths.items():
+        if count:
+            counts[min(max(depth, 1), NUM_VALUE_BINS)] += count
+    total = counts.total()
+    raw = {depth: min(total / (len(counts) * count), MAX_DEPTH_WEIGHT) for depth, count in counts.items()}
+    mean = sum(raw[depth] * count for depth, count in counts.items()) / max(1, total)
     return [raw[depth] / mean if depth in raw else 1.0 for depth in range(1, NUM_VALUE_BINS + 1)]
 
 

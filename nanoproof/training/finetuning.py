@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,6 +92,7 @@ class Finetuning(TrainingLoop):
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
         if options.state_after_weight > 0 and all(item.state_after is None for item in train):
             raise UserError(f"--state-after-weight: {options.data} (--data) does not say which goals a tactic leaves")
+        depths = Counter(item.depth for item in train)
         self.train = TransitionSet(
             self.tokenizer,
             train,
@@ -98,7 +100,7 @@ class Finetuning(TrainingLoop):
             seed=self.run_options.seed,
             augment=options.augment_data,
             state_after=options.state_after_weight > 0,
-            depth_weights=balanced_depth_weights(train) if options.balance_value_by_depth else None,
+            depth_weights=balanced_depth_weights(depths) if options.balance_value_by_depth else None,
         )
         if len(self.train) == 0:
             raise UserError(

@@ -20,7 +20,6 @@ import torch
 from nanoproof import rl
 from nanoproof.common import run_dir
 from nanoproof.data import theorems as sets
-from nanoproof.gpt.checkpoint import save_checkpoint
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.tactic_policy import PolicyLoad
@@ -56,13 +55,6 @@ def words(model: Path, run_path: Path) -> list[str]:
         **{"device-type": "cpu", "log-level": "warning"},
     }
     return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + ["--no-eval-start"]
-
-
-def make_model(folder: Path) -> None:
-    """A network to start from, and the SFT data."""
-    tokenizer = small.tokenizer()
-    small.write_leantree(folder / "data.jsonl", small.transitions())
-    save_checkpoint(folder, 0, small.model(tokenizer), tokenizer, extra={"stage": "sft"})
 
 
 def describe(experience: Experience) -> str:
@@ -163,7 +155,7 @@ def patch() -> None:
 
 def main() -> None:
     patch()
-    make_model(Path(sys.argv[1]))
+    small.save_model(Path(sys.argv[1]))
     tell("ready")
     for line in sys.stdin:
         child = os.fork()

@@ -8,6 +8,7 @@ import torch
 from nanoproof.common.dist import DistInfo
 from nanoproof.data.packing import Example, ExampleLimits, encode_transition
 from nanoproof.data.transitions import Transition
+from nanoproof.gpt.checkpoint import save_checkpoint
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
@@ -34,6 +35,13 @@ def model(words: Tokenizer, seed: int = 0, sequence_len: int = 128) -> GPT:
     torch.manual_seed(seed)
     config = GPTConfig(vocab_size=words.vocab_size, depth=2, aspect_ratio=16, head_dim=16, sequence_len=sequence_len)
     return GPT.create(config)
+
+
+def save_model(folder: Path) -> None:
+    """A checkpoint of the model, and the transitions beside it (`data.jsonl`)."""
+    words = tokenizer()
+    write_leantree(folder / "data.jsonl", transitions())
+    save_checkpoint(folder, 0, model(words), words, extra={"stage": "sft"})
 
 
 def examples(words: Tokenizer, count: int = 60) -> list[Example]:

@@ -100,11 +100,12 @@ def test_steps_come_in_the_order_of_the_sampler_and_go_on_from_a_saved_position(
 
 def test_with_balanced_depths_all_depths_count_alike_and_rare_ones_not_too_much():
     items = [Transition("⊢ p", "h", depth) for depth in [1] * 60 + [2] * 30 + [3] * 10]
-    weights = balanced_depth_weights(items)
-    shares = [weights[depth - 1] * count for depth, count in Counter(item.depth for item in items).items()]
+    depths = Counter(item.depth for item in items)
+    weights = balanced_depth_weights(depths)
+    shares = [weights[depth - 1] * count for depth, count in depths.items()]
     assert shares == pytest.approx([100 / 3] * 3)
     items += [Transition("⊢ p", "h", 64)]
-    weights = balanced_depth_weights(items * 3)
+    weights = balanced_depth_weights(Counter(item.depth for item in items * 3))
     assert sum(weights[item.depth - 1] for item in items) == pytest.approx(len(items))
     assert weights[63] / weights[0] == pytest.approx(MAX_DEPTH_WEIGHT / (101 / (4 * 60)))
 
@@ -120,7 +121,7 @@ def losses(model, made, weights):
 
 def test_balanced_values_are_the_weighted_mean_of_the_plain_losses():
     items = small.transitions(20)
-    weights = balanced_depth_weights(items)
+    weights = balanced_depth_weights(Counter(item.depth for item in items))
     model = small.model(WORDS)
     expected = 0.0
     for item in items:

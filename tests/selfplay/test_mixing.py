@@ -1,0 +1,126 @@
+"""What a step trains on, with the options that choose among the transitions, and a learner that begins anew."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from nanoproof.common.errors import UserError
+from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.config import RLConfig, parse_args
+from nanoproof.selfplay.learner import FIRST_WEIGHTS, Learner
+from nanoproof.selfplay.mixing import Mixture
+from nanoproof.training.batches import balanced_depth_weights
+from nanoproof.training.tactic_logprobs import tactic_logprobs
+from tests.selfplay.small import theorems
+from tests.training import small
+
+FOUND = [Transition(f"⊢ p{n % 3}", f"exact h{'x' * n}", 1 + (n > 7)) for n in range(10)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    small.save_model(path)
+    return path
+
+
+def config_of(model, *more):
+    line = ["--model-path", str(model), "--sft-data", str(model / "data.jsonl"), "--row-length", "128"]
+    return RLConfig.from_args(parse_args([*line, "--target-examples-per-step", "40", "--fraction-sft", "0.25", *more]))
+
+
+def mixture_of(model, *more):
+    config = config_of(model, *more)
+    learner, buffers = Learner(config, small.ALONE), Buffers(100, 100)
+    attempt = Attempt(
+        theorems(1)[0], "proven", transitions=tuple(FOUND), failed_tactics=(FailedTactic("⊢ p0", "simp"),)
+    )
+    buffers.add([attempt], 0)
+    return Mixture(config, learner, buffers, small.ALONE), learner, config
+
+
+def replayed(mixture, step=0):
+    return mixture.examples(step, 0)[mixture.num_sft :]
+
+
+def test_a_batch_has_its_part_of_sft_data_and_the_rest_from_proofs(model):
+    mixture, _, _ = mixture_of(model)
+    assert len(mixture.examples(0, 0)) == 40
+    assert mixture.num_sft == 10
+    assert {example.continuations[0].kind for example in replayed(mixture)} == {"tactic"}
+
+
+def test_failed_tactics_take_their_part_of_the_rest_unless_they_weigh_nothing(model):
+    kinds = Counter(item.continuations[0].kind for item in replayed(mixture_of(model, "--negative-fraction", "0.5")[0]))
+    assert 5 <= kinds["negative"] <= 25 and kinds.total() == 30
+    without = mixture_of(model, "--negative-fraction", "0.5", "--unlikelihood-weight", "0")[0]
+    assert {item.continuations[0].kind for item in replayed(without)} == {"tactic"}
+
+
+def test_depths_are_balanced_over_the_replay_buffer(model):
+    weights = balanced_depth_weights({1: 8, 2: 2})
+    mixture, learner, _ = mixture_of(model, "--balance-value-by-depth")
+    bins = learner.tokenizer.bins
+    seen = {
+        (bins.index(item.continuations[1].tokens[1]) + 1, item.continuations[1].weight) for item in replayed(mixture)
+    }
+    assert seen == {(1, weights[0]), (2, weights[1])}
+
+
+def test_only_tactics_within_the_limits_are_replayed(model):
+    mixture, learner, config = mixture_of(model)
+    every = replayed(mixture)
+    logprobs = sorted(set(tactic_logprobs(learner.model, learner.tokenizer.pad, every, config.batch)))
+    low, high = (logprobs[2] + logprobs[3]) / 2, (logprobs[-3] + logprobs[-2]) / 2
+    mixture, learner, config = mixture_of(model, f"--replay-logprob-min={low}", f"--replay-logprob-max={high}")
+    chosen = replayed(mixture)
+    assert len(chosen) == 30
+    assert all(
+        low <= value <= high for value in tactic_logprobs(learner.model, learner.tokenizer.pad, chosen, config.batch)
+    )
+    assert 0.2 < mixture.metrics["replay_within_logprobs"] < 0.9
+
+
+def test_where_no_tactic_is_within_the_limits_there_is_still_a_batch(model):
+    mixture, _, _ = mixture_of(model, "--replay-logprob-max", "-10000")
+    assert len(replayed(mixture)) == 30
+    assert mixture.metrics["replay_within_logprobs"] == 0
+
+
+def test_limits_that_leave_nothing_are_refused(model):
+    with pytest.raises(UserError, match="replay_logprob_min must be less than"):
+        config_of(model, "--replay-logprob-min", "-1", "--replay-logprob-max", "-2")
+
+
+def weights_of(learner):
+    return torch.cat([parameter.detach().flatten() for parameter in learner.model.parameters()])
+
+
+def test_a_restart_goes_back_to_the_first_weights_and_forgets_the_optimizer(model, tmp_path):
+    mixture, learner, _ = mixture_of(model, "--restart-from-sft-every", "3", "--keep-checkpoints", "1")
+    due = []
+    for step in range(5):
+        learner.state.step = step
+        due.append(learner.restart_due())
+        learner.save(tmp_path)
+        if step == 0:
+            first = weights_of(learner)
+        learner.update(mixture.examples(step, 0), 0.0)
+    assert due == [False, False, False, True, False]
+    assert (tmp_path / FIRST_WEIGHTS).exists()
+    assert not torch.equal(weights_of(learner), first)
+    learner.restart(tmp_path)
+    assert torch.equal(weights_of(learner), first)
+    assert not any(learner.optimizer.state_dict()["state"].values())
+
+
+def test_a_run_without_its_first_weights_cannot_restart(model, tmp_path):
+    learner = Learner(config_of(model), small.ALONE)
+    learner.state.step = 1
+    learner.save(tmp_path)
+    (tmp_path / "args.json").write_text("{}")
+    line = ["--resume-from", str(tmp_path), "--restart-from-sft-every", "3"]
+    with pytest.raises(UserError, match=r"--restart-from-sft-every: .* has no model_0\.pt"):
+        Learner(RLConfig.from_args(parse_args(line)), small.ALONE)
