@@ -15,6 +15,7 @@ import { Transitions } from "../theorems/AttemptDetails";
 import { theoremHref } from "../theorems/links";
 import { Interval } from "./Interval";
 import { solvedWithin } from "./wilson";
+import "../theorems/theorems.css";
 import "./evaluations.css";
 
 const SIZE = 50;
@@ -68,7 +69,8 @@ export function EvaluationPage() {
 const OUTCOMES = [["", "All"], ["proven", "Proved"], ["unproven", "Not proved"], ["error", "Error"]] as const;
 
 function OutcomeFilter({ value, counts, onChange }: { value: string; counts: Record<string, number>; onChange: (outcome: string) => void }) {
-  return <Segments<string> label="Outcome" value={value} onChange={onChange} choices={OUTCOMES.map(([key, text]) => [key, key ? `${text} ${integer(counts[key] ?? 0)}` : text] as const)} />;
+  const choices = OUTCOMES.map(([key, text]) => [key, key ? `${text} ${integer(counts[key] ?? 0)}` : text] as const);
+  return <div className="outcomes"><Segments<string> label="Outcome" value={value} onChange={onChange} choices={choices} /></div>;
 }
 
 function Score({ data }: { data: Evaluation }) {

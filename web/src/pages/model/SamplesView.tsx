@@ -2,7 +2,7 @@
 
 import type { Page, Sample, SampledTactic } from "../../api/types";
 import { useQuery } from "../../app/router";
-import { ago, count, integer, percent } from "../../lib/format";
+import { ago, count, integer, percent, signed } from "../../lib/format";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -61,7 +61,7 @@ function SampledTactics({ sample }: { sample: Sample }) {
   return (
     <div className="table-wrap">
       <table className="table sampled">
-        <thead><tr><th scope="col">Tactic</th><th scope="col" className="right" title="Log-probability of the whole text">log p</th><th scope="col" className="right" title="The same as a probability">p</th><th scope="col" className="right" title="How often it was sampled">Times</th><th scope="col">Outcome</th></tr></thead>
+        <thead><tr><th scope="col">Tactic</th><th scope="col" className="right" title="Log-probability of the whole text">log p</th><th scope="col" className="right less" title="The same as a probability">p</th><th scope="col" className="right less" title="How often it was sampled">Times</th><th scope="col">Outcome</th></tr></thead>
         <tbody>{sample.tactics.map((one, i) => <SampledRow key={i} one={one} />)}</tbody>
       </table>
       {sample.dropped > 0 && <p className="small muted">{count(sample.dropped, "sample")} dropped: not finished, or not allowed</p>}
@@ -79,9 +79,9 @@ function SampledRow({ one }: { one: SampledTactic }) {
         <span className="under-bar" aria-hidden="true" style={{ width: `${Math.max(0.5, 100 * p)}%` }} />
         {one.message && <p className="small muted message">{one.message}</p>}
       </td>
-      <td className="right">{one.logprob.toFixed(2)}</td>
-      <td className="right">{p < 0.0005 ? "<0.1%" : percent(p)}</td>
-      <td className="right">{integer(one.count)}</td>
+      <td className="right">{signed(one.logprob, (value) => value.toFixed(2))}</td>
+      <td className="right less">{p < 0.0005 ? "<0.1%" : percent(p)}</td>
+      <td className="right less">{integer(one.count)}</td>
       <td><span className={`badge ${tone}`}>{text}</span></td>
     </tr>
   );

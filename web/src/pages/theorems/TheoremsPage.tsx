@@ -70,7 +70,7 @@ const OUTCOMES = [["", "All"], ["proven", "Proved"], ["unproven", "Not proved"],
 
 function OutcomeFilter({ value, counts, onChange }: { value: string; counts: Record<string, number>; onChange: (outcome: string) => void }) {
   const choices = OUTCOMES.map(([key, text]) => [key, key && counts[key] !== undefined ? `${text} ${integer(counts[key])}` : text] as const);
-  return <Segments<string> label="Outcome" value={value} choices={choices} onChange={onChange} />;
+  return <div className="outcomes"><Segments<string> label="Outcome" value={value} choices={choices} onChange={onChange} /></div>;
 }
 
 function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) {
