@@ -1,0 +1,71 @@
+"""What the quickstart shows at its end: the table of scores, some proofs, and the learning curve."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.files import read_jsonl
+from scripts.small_runs import SAMPLES, metrics_of
+
+
+def print_table(stages: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float], simulations: int) -> None:
+    """The scores side by side, and the time of each stage."""
+    print(f"\nHeld-out test theorems (nanolean), {simulations} simulations, {SAMPLES} tactics each")
+    print(f"  {'stage':<14}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
+    for name, row in stages.items():
+        interval = f"{100 * row['low']:.1f} - {100 * row['high']:.1f}%"
+        print(f"  {name:<14}{row['solved']:>6}/{row['total']:<3}{interval:>18}{row['tactic_samples']:>17,}")
+    print("\nTime: " + ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items()))
+
+
+def print_proofs(results: Path, count: int = 3) -> None:
+    """The most interesting proofs: the longest ones, of different families of theorems."""
+    proven = [record for record in read_jsonl(results) if record["outcome"] == "proven"]
+    proven.sort(key=lambda record: (-record["num_tactics"], -record["counts"]["simulations"], record["theorem"]["id"]))
+    seen: set[str] = set()
+    print("\nThree of its proofs:")
+    for record in proven:
+        family = record["theorem"]["id"].split("_l")[0]
+        if family not in seen and len(seen) < count:
+            seen.add(family)
+            print("\n" + "\n".join("  " + line for line in record["source"].splitlines()))
+
+
+def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> None:
+    """The learning curve: what was solved on valid during RL, and the scores on test with their intervals."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    events = [event for event in read_jsonl(rl_dir / "events.jsonl") if event["kind"] == "evaluation"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=(3, 2))
+    rates = [100 * record["proofs"] / max(1, record["attempts"]) for record in metrics_of(rl_dir) if "proofs" in record]
+    left.plot(range(1, len(rates) + 1), rates, color="#9db8d9", label="training theorems proved per attempt")
+    steps = [event["step"] for event in events]
+    left.plot(
+        steps,
+        [100 * event["solved"] / event["total"] for event in events],
+        "o-",
+        color="#1f4e8c",
+        label="held-out valid",
+    )
+    left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
+    left.xaxis.get_major_locator().set_params(integer=True)
+    left.legend(loc="lower right", frameon=False)
+    names = [name.replace("_", "\n") for name in stages]
+    heights = [100 * row["solved"] / row["total"] for row in stages.values()]
+    low = [max(0.0, height - 100 * row["low"]) for height, row in zip(heights, stages.values())]
+    high = [max(0.0, 100 * row["high"] - height) for height, row in zip(heights, stages.values())]
+    right.bar(
+        names,
+        heights,
+        yerr=(low, high),
+        color=["#c9c9c4"] * 2 + ["#9db8d9", "#1f4e8c"] + ["#c9c9c4"] * (len(names) - 4),
+        capsize=4,
+    )
+    right.set(ylim=(0, 100), ylabel="solved (%)", title="Held-out test, 95% interval")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(file, dpi=130)

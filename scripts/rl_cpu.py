@@ -1,0 +1,206 @@
+"""Does reinforcement learning learn? On two cores, on NanoLean: RL from a finetuned start, and a control from the same
+start with as many updates on supervised data alone, both scored on the held-out test theorems.
+
+bash runs/rl_cpu.sh                        # seeds 0 and 1, 30 minutes of RL each; about two hours and a half
+SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh
+ABLATIONS=1 bash runs/rl_cpu.sh            # besides, RL of 8 minutes each with one thing changed
+bash runs/rl_cpu.sh --quick                # everything very small, to see it run
+
+Whatever is finished is kept: the same command goes on where it was stopped. It writes `table.md`, `curves.png` and
+`summary.json`, first when the main comparison of a seed is there and again at the end.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.run_dir import home
+from scripts.rl_cpu_report import Point, write_report
+from scripts.small_runs import RL, SFT, SFT_ONLY, Commands, checkpoint_steps, clock, updates_of
+
+ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
+    "as in the main run": ([], []),
+    "no value": (["--value-weight", "0", "--no-search-use-value"], ["--no-search-use-value"]),
+    "uniform choice of theorems": (["--mm-low", "1", "--mm-undecided", "1"], []),
+    "failed tactics, a quarter": (["--negative-fraction", "0.25"], []),
+    "disproofs, half": (["--disprove-fraction", "0.5"], []),
+    "value loss by depth": (["--balance-value-by-depth"], []),
+    "tactics filtered, restarts": (["--replay-logprob-min", "-12", "--restart-from-sft-every", "8"], []),
+}
+"""What is changed, as flags of RL and of the evaluation."""
+CURVE_POINTS = 4
+
+
+@dataclass(frozen=True)
+class RLCPUOptions:
+    """Comparison of RL with its control."""
+
+    seeds: tuple[int, ...] = opt((0, 1), "Seeds; each has its own finetuned start.")
+    minutes: float = opt(30.0, "Minutes of RL.", above=0)
+    ablations: bool = opt(False, "Besides, with the first seed: RL with one thing changed at a time.")
+    ablation_minutes: float = opt(8.0, "Minutes of RL of each of these.", above=0)
+    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning before.", above=0)
+    theorems: int = opt(200, "Test theorems to score on, the first so many.", min=1)
+    simulations: int = opt(64, "Simulations for each of them.", min=1)
+    quick: bool = opt(False, "Everything very small, to see it run: one seed, one rank, seconds instead of minutes.")
+    monitor_port: int | None = opt(None, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
+    out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/rl_cpu (rl_cpu_quick).")
+
+    def __post_init__(self) -> None:
+        validate(self, "rl_cpu")
+        check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one")
+
+    def small(self) -> "RLCPUOptions":
+        """The same, but very small."""
+        return replace(
+            self,
+            seeds=self.seeds[:1],
+            minutes=0.4,
+            ablation_minutes=0.2,
+            sft_epochs=0.25,
+            theorems=8,
+            simulations=8,
+        )
+
+
+@dataclass
+class Comparison:
+    """The parts, each of which is skipped if it is there."""
+
+    options: RLCPUOptions
+    out: Path
+    commands: Commands
+
+    def run(self) -> None:
+        """What matters most comes first; the rest of the curves and the ablations after it."""
+        self.commands.data_and_tokenizer(self.out / "tokenizer")
+        points = [self.score(self.out / "solver_only", "solver tactics alone", ["--policy", "solver-only"])]
+        for seed in self.options.seeds:
+            points += self.main_parts(seed)
+            write_report(self.out, points, asdict(self.options), self.commands.seconds)
+        for seed in self.options.seeds:
+            points += self.along_the_way(seed)
+        if self.options.ablations:
+            points += self.ablations(self.options.seeds[0])
+        write_report(self.out, points, asdict(self.options), self.commands.seconds)
+
+    def main_parts(self, seed: int) -> list[Point]:
+        """Finetuning, RL, the control, and the scores of all three."""
+        folder, named = self.out / f"seed_{seed}", f"seed {seed}"
+        sft, rl, control = folder / "sft", folder / "rl", folder / "control"
+        words = ["nanoproof.sft", *SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
+        words += ["--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
+        self.commands.train(f"sft, {named}", f"Supervised finetuning ({named})", words, sft)
+        points = [self.score_run(seed, "after SFT", sft, 0)]
+        words = self.rl_words(sft, seed, self.options.minutes)
+        self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
+        points.append(self.score_run(seed, "RL", rl, checkpoint_steps(rl)[-1]))
+        steps = checkpoint_steps(rl)[-1]
+        words = [*self.rl_words(sft, seed, None), *SFT_ONLY, "--num-steps", str(steps)]
+        words += ["--save-every", f"{max(1, steps // 2)}steps"]
+        title = f"Control: as many updates on supervised data alone ({named})"
+        self.commands.train(f"control, {named}", title, words, control)
+        return [*points, self.score_run(seed, "control", control, checkpoint_steps(control)[-1])]
+
+    def along_the_way(self, seed: int) -> list[Point]:
+        """Scores between start and end: RL at its quarters, the control at its half."""
+        points = []
+        for stage, name, quarters in (("RL", "rl", (1, 2, 3)), ("control", "control", (2,))):
+            run_dir = self.out / f"seed_{seed}" / name
+            steps = checkpoint_steps(run_dir)
+            wanted = {min(steps, key=lambda step: abs(step - steps[-1] * k / CURVE_POINTS)) for k in quarters}
+            points += [self.score_run(seed, stage, run_dir, step) for step in sorted(wanted - {0, steps[-1]})]
+        return points
+
+    def ablations(self, seed: int) -> list[Point]:
+        """RL with one thing changed, from the same start, for less time."""
+        points, sft = [], self.out / f"seed_{seed}" / "sft"
+        for number, (name, (changed, evaluated)) in enumerate(ABLATIONS.items()):
+            run_dir = self.out / "ablations" / f"{number}_{name.split(',')[0].replace(' ', '_')}"
+            words = [*self.rl_words(sft, seed, self.options.ablation_minutes), *changed]
+            self.commands.train(
+                f"ablation, {name}", f"RL of {self.options.ablation_minutes:g} minutes: {name}", words, run_dir
+            )
+            points.append(self.score_run(seed, name, run_dir, checkpoint_steps(run_dir)[-1], evaluated, ablation=True))
+        return points
+
+    def rl_words(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
+        """The command of an RL run of so many minutes, but for its directory."""
+        port, simulations = self.options.monitor_port, self.options.simulations
+        words = [
+            "nanoproof.rl",
+            "--model-path",
+            str(sft),
+            "--seed",
+            str(seed),
+            *RL,
+            "--monitor-port",
+            str(port).lower(),
+        ]
+        words += ["--lean-processes", str(self.commands.lean_processes), "--eval-every", "never", "--no-eval-start"]
+        words += ["--max-eval-theorems", "20", "--num-simulations-eval", str(simulations)]
+        words += ["--mm-base-simulations", str(max(1, simulations // 4)), "--mm-max-simulations", str(2 * simulations)]
+        if minutes is not None:
+            words += ["--max-time", clock(60 * minutes), "--save-every", clock(60 * minutes / 12)]
+        if self.options.quick:
+            words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
+        return words
+
+    def score_run(
+        self, seed: int, stage: str, run_dir: Path, step: int, words: list[str] | None = None, ablation: bool = False
+    ) -> Point:
+        """Score the checkpoint of a step (of finetuning the last one, whose `step` here is 0)."""
+        finetuned = stage == "after SFT"
+        out = run_dir.with_name(f"eval_{run_dir.name}" if finetuned else f"eval_{run_dir.name}_{step}")
+        model = run_dir if finetuned else run_dir / f"model_{step}.pt"
+        updates = 0 if finetuned else updates_of(run_dir, step)
+        title = f"{stage}, {updates:,} updates (seed {seed})"
+        point = self.score(out, title, ["--model-path", str(model), "--seed", str(seed), *(words or [])])
+        return replace(
+            point, stage=stage, seed=seed, step=step, updates=updates, run_dir=str(run_dir), ablation=ablation
+        )
+
+    def score(self, out: Path, title: str, words: list[str]) -> Point:
+        """Score a policy."""
+        words = [*words, "--max-theorems", str(self.options.theorems)]
+        self.commands.evaluate("evaluations", f"Scoring: {title}", words, out, self.options.simulations)
+        return Point(stage=title, path=str(out))
+
+
+def claim(out: Path, options: RLCPUOptions) -> None:
+    """Make the folder, or go on in it. Raises UserError if what is in it was made with other options."""
+    settings = {
+        name: value
+        for name, value in asdict(options).items()
+        if name in ("minutes", "ablation_minutes", "sft_epochs", "theorems", "simulations", "quick")
+    }
+    file = out / "settings.json"
+    earlier = read_json(file) if file.exists() else settings
+    changed = [
+        f"{name} was {earlier.get(name)}, is {value}" for name, value in settings.items() if earlier.get(name) != value
+    ]
+    if changed:
+        raise UserError(
+            f"{out} was begun with other options ({'; '.join(changed)}); choose another --out, or remove it"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    atomic_write_json(file, settings)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    parser = Parser(prog="python -m scripts.rl_cpu", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, RLCPUOptions)
+    options = from_args(RLCPUOptions, parser.parse_args(argv))
+    options = options.small() if options.quick else options
+    out = Path(options.out) if options.out else home() / ("rl_cpu_quick" if options.quick else "rl_cpu")
+    claim(out, options)
+    commands = Commands(ranks=1, lean_processes=4) if options.quick else Commands()
+    Comparison(options, out, commands).run()
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,153 @@
+"""What the quickstart and the comparison of RL with its control share: a network of a million parameters on NanoLean,
+and stages that are commands, run one after the other.
+
+A stage that was finished is not run again, and one that was stopped goes on: a training run leaves the file `finished`
+in its directory, an evaluation its `summary.json`.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.common.run_dir import FINISHED
+
+RANKS = max(1, min(2, os.cpu_count() or 1))
+SAMPLES = 6
+MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--num-kv-heads", "1"]
+MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
+BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
+SFT = [*MODEL, *BATCH, "--target-examples-per-step", "64", "--eval-every", "250steps"]
+SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
+RL = [*SAMPLING, *BATCH, "--collect-transitions", "300", "--num-updates-per-step", "8"]
+RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
+SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
+"""Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
+
+
+@dataclass
+class Commands:
+    """Runs commands and keeps how long each stage took. Raises UserError where one fails."""
+
+    ranks: int = RANKS
+    lean_processes: int = 16
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+        """Say what happens, and run a module with its arguments (on several ranks)."""
+        launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", "-m"] if ranks > 1 else []
+        module, arguments = words[0], ["--", *words[1:]] if ranks > 1 else words[1:]
+        shown = f"torchrun {shlex.join(launcher[1:])}" if launcher else "python -m"
+        print(f"\n== {text}\n   $ {shown} {module} {shlex.join(arguments)}", flush=True)
+        started = time.monotonic()
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+        }  # more, beside Lean processes on two cores, wait for each other
+        code = wait_in_order([sys.executable, "-m", *launcher, module, *arguments], environment)
+        self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
+        if code != 0:
+            raise UserError(f"the stage '{stage}' failed with exit code {code}; its message is above")
+
+    def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
+        """Run a training stage to its end, from where it is. Raises UserError if it was stopped before."""
+        if (run_dir / FINISHED).exists():
+            return
+        if any(run_dir.glob("model_*.json")):
+            words = [words[0], "--resume-from", str(run_dir)]
+        else:
+            shutil.rmtree(run_dir, ignore_errors=True)
+            words = [*words, "--run-dir", str(run_dir)]
+        self.run(stage, text, words, self.ranks if ranks is None else ranks)
+        if not (run_dir / FINISHED).exists():
+            raise UserError(f"the stage '{stage}' was stopped before its end; {run_dir} has what it did")
+
+    def evaluate(self, stage: str, text: str, words: list[str], out: Path, simulations: int) -> dict[str, Any]:
+        """Score a policy on NanoLean's held-out test theorems; returns the summary."""
+        if not (out / "summary.json").exists():
+            words = ["scripts.prover_eval", *words, "--datasets", "nanolean", "--split", "test", *SAMPLING]
+            words += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
+            words += ["--device-type", "cpu", "--output-dir", str(out), "--log-level", "warning", "--continue"]
+            self.run(stage, text, words, self.ranks)
+        summary: dict[str, Any] = read_json(out / "summary.json")
+        return summary
+
+    def data_and_tokenizer(self, tokenizer: Path) -> None:
+        """Make NanoLean's training data and a tokenizer for them, unless they are there."""
+        self.run(
+            "data",
+            "Making training data: proofs of the library and of generated statements",
+            ["nanoproof.data.nanolean", "make"],
+        )
+        if not (tokenizer / "tokenizer.json").exists():
+            words = ["scripts.tok_train", "--vocab-size", "1024", "--out", str(tokenizer)]
+            self.run("tokenizer", "Training a tokenizer on it", words)
+
+
+def wait_in_order(command: list[str], environment: dict[str, str]) -> int:
+    """Run a command and return its exit code. It is told of Ctrl-C and SIGTERM, and ends in its own time."""
+    with subprocess.Popen(command, env=environment) as process:
+        previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # a terminal tells the command as well
+            print("stopping; the stage saves what it has", flush=True)
+            process.wait()
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+
+
+def checkpoint_steps(run_dir: Path) -> list[int]:
+    """The steps of a run's checkpoints, the last one behind. Raises UserError if there is none."""
+    steps = sorted(int(file.stem.removeprefix("model_")) for file in run_dir.glob("model_*.json"))
+    if not steps:
+        raise UserError(f"{run_dir} holds no checkpoint")
+    return steps
+
+
+def updates_of(run_dir: Path, step: int) -> int:
+    """Optimizer updates of an RL run up to a step."""
+    return step * int(read_json(run_dir / "args.json")["num_updates_per_step"])
+
+
+def metrics_of(run_dir: Path) -> list[dict[str, Any]]:
+    """The metrics of a run's steps."""
+    return list(read_jsonl(run_dir / "metrics.jsonl"))
+
+
+def clock(seconds: float) -> str:
+    """Seconds as H:M:S, at least one."""
+    whole = max(1, round(seconds))
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+class PeakMemory(threading.Thread):
+    """Watches the resident memory of this process and all its children."""
+
+    def __init__(self) -> None:
+        super().__init__(name="peak-memory", daemon=True)
+        self.peak_bytes = 0
+
+    def run(self) -> None:
+        process = psutil.Process()
+        while True:
+            total = 0
+            for member in [process, *process.children(recursive=True)]:
+                try:
+                    total += member.memory_info().rss
+                except psutil.Error:
+                    continue
+            self.peak_bytes = max(self.peak_bytes, total)
+            time.sleep(0.5)

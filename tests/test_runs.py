@@ -1,0 +1,165 @@
+"""The scripts of whole runs: what is finished is not run again, what was stopped goes on, the report says what was
+measured."""
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
+from scripts import rl_cpu, small_runs
+from scripts.rl_cpu_report import Point, write_report
+from scripts.small_runs import Commands
+
+SETTINGS = {"seed": 0, "num_simulations": 8}
+
+
+def make_evaluation(out: Path, solved: set[int], total: int = 10) -> None:
+    """An evaluation as scripts.prover_eval leaves it."""
+    out.mkdir(parents=True)
+    records = []
+    for number in range(total):
+        theorem = Theorem(f"theorem t{number} : True := by sorry", "nanolean", f"t{number}")
+        records.append(Attempt(theorem, "proven" if number in solved else "unproven", budget=8).to_json())
+    (out / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    low, high = small_interval(len(solved), total)
+    summary = {"solved": len(solved), "total": total, "low": low, "high": high, "settings": SETTINGS}
+    (out / "summary.json").write_text(json.dumps(summary))
+
+
+def small_interval(solved: int, total: int) -> tuple[float, float]:
+    return max(0.0, solved / total - 0.1), min(1.0, solved / total + 0.1)
+
+
+class FakeCommands(Commands):
+    """Writes what the commands would have left behind, and keeps what was run."""
+
+    def __init__(self) -> None:
+        super().__init__(ranks=1)
+        self.ran: list[list[str]] = []
+        self.stop_at: str | None = None
+
+    def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+        self.ran.append(words)
+        if words[0] == "scripts.prover_eval":
+            make_evaluation(Path(words[words.index("--output-dir") + 1]), {0, 1} if "rl" in stage else {0})
+        elif words[0] == "scripts.tok_train":
+            Path(words[-1]).mkdir(parents=True)
+            (Path(words[-1]) / "tokenizer.json").touch()
+        elif words[0] in ("nanoproof.sft", "nanoproof.rl"):
+            self.train_like(stage, words)
+
+    def train_like(self, stage: str, words: list[str]) -> None:
+        run_dir = Path(words[words.index("--run-dir" if "--run-dir" in words else "--resume-from") + 1])
+        run_dir.mkdir(parents=True, exist_ok=True)
+        for step in (0, 1, 2, 3, 4):
+            (run_dir / f"model_{step}.json").touch()
+        (run_dir / "args.json").write_text(json.dumps({"num_updates_per_step": 8}))
+        rows = [{"step": step, "attempts": 5, "theorems_proven": 3 * step} for step in (1, 2, 3, 4)]
+        (run_dir / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        if stage != self.stop_at:
+            (run_dir / "finished").touch()
+
+
+def compare(tmp_path: Path, commands: Commands, **changes: Any) -> None:
+    """The comparison without its report, whose pictures take time."""
+    options = rl_cpu.RLCPUOptions(**{"seeds": (0,), "theorems": 10, "out": str(tmp_path), **changes})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rl_cpu, "write_report", lambda *_: None)
+        rl_cpu.Comparison(options, tmp_path, commands).run()
+
+
+def modules(commands: FakeCommands) -> list[str]:
+    return [words[0] for words in commands.ran]
+
+
+def test_the_control_makes_as_many_steps_as_rl_on_supervised_data_alone(tmp_path: Path) -> None:
+    commands = FakeCommands()
+    compare(tmp_path, commands)
+    rl, control = (words for words in commands.ran if words[0] == "nanoproof.rl")
+    assert control[control.index("--num-steps") + 1] == "4"
+    last = dict(pairwise(control))
+    assert (last["--collect-transitions"], last["--fraction-sft"]) == ("0", "1")
+    assert rl[rl.index("--max-time") + 1] == "0:30:00"
+
+
+def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
+    compare(tmp_path, FakeCommands())
+    again = FakeCommands()
+    compare(tmp_path, again)
+    assert modules(again) == ["nanoproof.data.nanolean"]
+
+
+def test_a_stage_that_was_stopped_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    stopped = FakeCommands()
+    stopped.stop_at = "rl, seed 0"
+    with pytest.raises(UserError, match="'rl, seed 0' was stopped before its end"):
+        compare(tmp_path, stopped)
+    again = FakeCommands()
+    compare(tmp_path, again)
+    first = next(words for words in again.ran if words[0] == "nanoproof.rl")
+    assert first == ["nanoproof.rl", "--resume-from", str(tmp_path / "seed_0" / "rl")]
+    assert "nanoproof.sft" not in modules(again)
+
+
+def test_remains_without_a_checkpoint_are_begun_anew(tmp_path: Path) -> None:
+    remains = tmp_path / "seed_0" / "sft"
+    remains.mkdir(parents=True)
+    (remains / "args.json").touch()
+    commands = FakeCommands()
+    compare(tmp_path, commands)
+    sft = next(words for words in commands.ran if words[0] == "nanoproof.sft")
+    assert sft[-2:] == ["--run-dir", str(remains)]
+
+
+def test_ablations_change_one_thing_each_and_start_from_the_same_model(tmp_path: Path) -> None:
+    commands = FakeCommands()
+    compare(tmp_path, commands, ablations=True)
+    runs = [words for words in commands.ran if words[0] == "nanoproof.rl"][2:]
+    assert len(runs) == len(rl_cpu.ABLATIONS)
+    plain = set(runs[0])
+    for words, (flags, _) in zip(runs, rl_cpu.ABLATIONS.values(), strict=True):
+        assert set(words) - plain - {words[-1]} <= set(flags)
+        assert words[words.index("--model-path") + 1] == str(tmp_path / "seed_0" / "sft")
+        assert words[words.index("--max-time") + 1] == "0:08:00"
+
+
+def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
+    rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions())
+    rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions(seeds=(3,), ablations=True))
+    with pytest.raises(UserError, match=r"minutes was 30\.0, is 10\.0"):
+        rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions(minutes=10.0))
+
+
+def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
+    points = []
+    for seed in (0, 1):
+        for stage, updates, solved in (("after SFT", 0, {0}), ("RL", 32, {0, 1, 2, 3}), ("control", 32, {1})):
+            path = tmp_path / f"{stage}_{seed}"
+            make_evaluation(path, solved)
+            points.append(Point(stage, str(path), seed, updates // 8, updates))
+    write_report(tmp_path, points, {"simulations": 8, "minutes": 1.0, "ablation_minutes": 1.0}, {})
+    text = (tmp_path / "table.md").read_text()
+    assert "| 1 | RL | 32 | 4/10 (40.0%) |" in text
+    assert "| seed 0: RL - SFT | +30.0 |" in text
+    assert "Over 2 seeds, RL - control: +30.0 points on average" in text
+    assert (tmp_path / "curves.png").stat().st_size > 1000
+
+
+def test_a_command_that_fails_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    commands = Commands()
+    with pytest.raises(UserError, match="the stage 'data' failed with exit code 1"):
+        commands.run("data", "Making data", ["nanoproof.no_such_module"])
+    assert "python -m nanoproof.no_such_module" in capfd.readouterr().out
+
+
+def test_a_signal_reaches_the_command_which_ends_in_its_own_time(tmp_path: Path) -> None:
+    code = "import os, signal, sys, time\n"
+    code += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+    code += "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
+    assert small_runs.wait_in_order([sys.executable, "-c", code], {}) == 7
