@@ -222,6 +222,10 @@ class Matchmaker:
         """The theorems that something is known of."""
         return {i: self._standings[number] for i, number in enumerate(self._of_theorem) if number}
 
+    def distinct_standings(self) -> list[Standing]:
+        """All standings that some theorem has or had."""
+        return list(self._standings)
+
     def _number(self, standing: Standing) -> int:
         number = self._numbers.setdefault(standing, len(self._standings))
         if number == len(self._standings):

@@ -180,7 +180,7 @@ def test_there_are_few_standings_however_long_the_histories_are(config: Matchmak
     for _ in range(3):
         for _ in range(6000):
             matchmaker.update(rng.randrange(50), EVENTS[rng.choice("ppuuue")])
-        sizes.append(len(matchmaker._standings))
+        sizes.append(len(matchmaker.distinct_standings()))
     assert sizes[2] < 2 * sizes[0] < 8000
 
 
