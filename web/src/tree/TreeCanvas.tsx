@@ -3,7 +3,7 @@
 import { useEffect, useImperativeHandle, useMemo, useRef, type KeyboardEvent, type PointerEvent, type Ref } from "react";
 import { useTheme } from "../app/theme";
 import { draw, readPalette, type Scene } from "./draw";
-import { handleAt, layoutTree, nodeAt } from "./layout";
+import { handleAt, HEIGHT, layoutTree, nodeAt, WIDTH } from "./layout";
 import { fateOf, FATE_WORD, goalOf, nameOf, type Tree } from "./model";
 import type { Direction, TreeAction, TreeState } from "./state";
 import { fitted, inSight, type Size, type View, zoomed } from "./view";
@@ -55,7 +55,7 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
   }, [state, layout, palette]);
 
   useImperativeHandle(handle, () => ({
-    zoom: (factor) => painter.current?.zoom(factor),
+    zoom: (factor) => painter.current?.zoomSelected(factor),
     fit: () => painter.current?.fit(),
     focus: () => canvas.current?.focus(),
   }), []);
@@ -67,7 +67,7 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
     const keys: Record<string, () => void> = {
       ArrowLeft: move("left"), ArrowRight: move("right"), ArrowUp: move("up"), ArrowDown: move("down"), Home: move("home"),
       Enter: toggle, " ": toggle,
-      "+": () => painter.current?.zoom(1.25), "=": () => painter.current?.zoom(1.25), "-": () => painter.current?.zoom(0.8),
+      "+": () => painter.current?.zoomSelected(1.25), "=": () => painter.current?.zoomSelected(1.25), "-": () => painter.current?.zoomSelected(0.8),
       f: () => painter.current?.fit(), u: () => act({ type: "untried" }), p: () => act({ type: "proof" }), "/": onFind,
       n: () => act({ type: "next hit", back: false }), N: () => act({ type: "next hit", back: true }),
     };
@@ -133,8 +133,19 @@ class Painter {
     this.set({ ...this.view, dx: this.view.dx + dx, dy: this.view.dy + dy });
   }
 
-  zoom(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
+  zoom(factor: number, x: number, y: number): void {
     this.set(zoomed(this.view, factor, x, y));
+  }
+
+  /** Zooms around the selected node, or around the middle if that is out of sight. */
+  zoomSelected(factor: number): void {
+    const { layout, state } = this.scene.current;
+    const { dx, dy, k } = this.view;
+    const x = dx + (layout.x[state.selected]! + WIDTH / 2) * k;
+    const y = dy + (layout.y[state.selected]! + HEIGHT / 2) * k;
+    const { width, height } = this.size;
+    const seen = x > 0 && x < width && y > 0 && y < height;
+    this.zoom(factor, seen ? x : width / 2, seen ? y : height / 2);
   }
 
   fit(): void {

@@ -9,6 +9,8 @@ import type { Size, View } from "./view";
 /** From this scale on boxes have texts, and from that one on outlines and marks. */
 const TEXTS = 0.42;
 const OUTLINES = 0.16;
+/** What a search did not find is covered that much. */
+const FADED = 0.72;
 const STEPS = 64;
 const MONO = '"SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
@@ -101,6 +103,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, view: View
   const bottom = top + size.height / view.k;
   drawEdges(context, scene, view, { left, top, right, bottom });
   const { x, y, nodes } = scene.layout;
+  const searching = scene.state.hits.size > 0;
   context.textBaseline = "middle";
   for (const node of nodes) {
     const nx = x[node.index]!;
@@ -108,6 +111,12 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, view: View
     if (nx > right || nx + WIDTH + 20 < left || ny > bottom || ny + HEIGHT < top) continue;
     if (view.k < OUTLINES) drawDot(context, scene, node, nx, ny, view.k);
     else drawNode(context, scene, node, nx, ny, view.k);
+    if (searching && !scene.state.hits.has(node.index)) {
+      context.globalAlpha = FADED;
+      context.fillStyle = scene.palette.surface;
+      context.fillRect(nx - 2, ny - 2, WIDTH + 4, HEIGHT + 4);
+      context.globalAlpha = 1;
+    }
   }
 }
 
@@ -167,7 +176,7 @@ function fill(scene: Scene, node: TreeNode): string {
 function drawDot(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, k: number): void {
   const { palette, state } = scene;
   const grown = Math.max(0, (2.2 / k - HEIGHT) / 2);
-  const mark = node.index === state.selected ? palette.accent : state.hits.has(node.index) ? palette.bad : node.proof ? palette.good : null;
+  const mark = node.index === state.selected ? palette.accent : node.proof ? palette.good : null;
   if (mark) {
     const border = 2 / k;
     context.fillStyle = mark;

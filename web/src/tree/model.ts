@@ -161,10 +161,19 @@ function byWorth(a: TreeNode, b: TreeNode): number {
   return yes(a.proof, b.proof) || yes(a.solved, b.solved) || b.visits - a.visits || b.prior - a.prior || a.index - b.index;
 }
 
+const haystacks = new WeakMap<TreeNode, string>();
+
+function haystack(node: TreeNode): string {
+  let text = haystacks.get(node);
+  if (text === undefined) {
+    text = [node.tactic ?? "", node.state, ...node.spellings].join("\n").toLowerCase();
+    haystacks.set(node, text);
+  }
+  return text;
+}
+
 /** The nodes in whose tactic or state the words stand, in the tree's order. */
 export function find(tree: Tree, words: string): TreeNode[] {
   const needle = words.trim().toLowerCase();
-  if (!needle) return [];
-  const holds = (text: string | null): boolean => !!text && text.toLowerCase().includes(needle);
-  return tree.nodes.filter((node) => holds(node.tactic) || holds(node.state) || node.spellings.some(holds));
+  return needle ? tree.nodes.filter((node) => haystack(node).includes(needle)) : [];
 }

@@ -96,8 +96,8 @@ function Legend({ farthest }: { farthest: number }) {
       <div className="scale"><span>0</span><i aria-hidden="true" /><span>{farthest.toFixed(0)} tactics to go</span></div>
       <ul>
         <li><svg width="22" height="10" aria-hidden="true"><path d="M0 5h22" stroke="var(--good)" strokeWidth="3" /></svg>✓ proof</li>
-        <li><svg width="22" height="10" aria-hidden="true"><path d="M0 3h22" stroke="var(--faint)" strokeWidth="1" /><path d="M0 7h22" stroke="var(--faint)" strokeWidth="4" /></svg>wider: more visits</li>
-        <li><svg width="22" height="12" aria-hidden="true"><rect x="1" y="1" width="20" height="10" fill="none" stroke="var(--muted)" strokeDasharray="4 2.5" /></svg>∧ all branches needed</li>
+        <li><svg width="22" height="10" aria-hidden="true"><path d="M0 3h22" stroke="var(--faint)" strokeWidth="1" /><path d="M0 7h22" stroke="var(--faint)" strokeWidth="4" /></svg>more visits</li>
+        <li><svg width="22" height="12" aria-hidden="true"><rect x="1" y="1" width="20" height="10" fill="none" stroke="var(--muted)" strokeDasharray="4 2.5" /></svg>∧ all needed</li>
         <li><span className="bad">✗</span> dead end</li>
         <li><svg width="22" height="10" aria-hidden="true"><path d="M0 5h22" stroke="var(--faint)" strokeDasharray="3 3" /></svg>untried</li>
       </ul>
