@@ -30,7 +30,7 @@ export function Frame() {
     <>
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
       <div className="frame">
-        <Side current={page.path} />
+        <Side current={page.under ?? page.path} />
         <div>
           <Head />
           <main className="page" id="main" ref={main} tabIndex={-1}>
@@ -59,6 +59,12 @@ const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as con
 
 function Side({ current }: { current: string }) {
   const choice = useChoice();
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => { // on a phone the pages are a line that scrolls
+    const box = nav.current;
+    const link = box?.querySelector<HTMLElement>('[aria-current="page"]');
+    if (box && link && box.scrollWidth > box.clientWidth) box.scrollLeft = link.offsetLeft - (box.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
   return (
     <div className="side">
       <a className="brand" href={href("")} aria-label="nanoproof, overview">
@@ -68,9 +74,9 @@ function Side({ current }: { current: string }) {
         </svg>
         <span>nanoproof</span>
       </a>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={nav}>
         {PAGES.filter((page) => page.icon).map((page) => (
-          <a key={page.path} href={href(page.path)} aria-current={page.path === current || page.under === undefined && PAGES.find((other) => other.path === current)?.under === page.path ? "page" : undefined}>
+          <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}
           </a>

@@ -1,6 +1,6 @@
 // The logs of all ranks: live, filtered by level, rank and text. New lines are followed while the end is in sight.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { ask, ApiFailure } from "../../api/client";
 import type { LogLine, Logs } from "../../api/types";
 import { Title } from "../../app/Frame";
@@ -53,19 +53,21 @@ function Lines({ filter }: { filter: Filter }) {
       (error: unknown) => setEarlier((old) => ({ ...old, error: error instanceof ApiFailure ? error.message : String(error) })),
     );
   };
-  const { box, onScroll, following, follow } = useFollow(shown.length);
+  const { box, onScroll, following, follow } = useFollow();
   if (!first.data && first.error) return <Failure message={first.error.message} retry={first.reload} />;
   return (
     <section className="card flush logs-card">
       <div className="log-box" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" aria-busy={first.loading && !first.data}>
-        {previous !== null && <button className="button earlier" onClick={more}>Earlier lines</button>}
-        {earlier.error && <p className="bad small">{earlier.error}</p>}
-        {first.data && shown.length === 0 && <Empty title="No lines">{lines.length ? "None of the lines has this text." : "The run has logged nothing of this level yet."}</Empty>}
-        {shown.map((line) => <Row key={numberOf(line)} line={line} />)}
+        <div>
+          {previous !== null && <button className="button earlier" onClick={more}>Earlier lines</button>}
+          {earlier.error && <p className="bad small">{earlier.error}</p>}
+          {first.data && shown.length === 0 && <Empty title="No lines">{lines.length ? "None of the lines has this text." : "The run has logged nothing of this level yet."}</Empty>}
+          {shown.map((line) => <Row key={numberOf(line)} line={line} />)}
+        </div>
       </div>
       <div className="pager">
         <span>{count(shown.length, "line")}</span>
-        <button className="button spread" aria-pressed={following} onClick={follow}>{following ? "Following" : "Follow"}</button>
+        <button className="button spread" aria-pressed={following} onClick={follow}>{following ? "Following" : "To the end"}</button>
       </div>
     </section>
   );
@@ -96,21 +98,15 @@ function numberOf(line: LogLine): number {
   return newest;
 }
 
-function useFollow(length: number) {
+/** The box lays its lines out from the end, so that the browser itself keeps the end in sight; 0 is the end. */
+function useFollow() {
   const box = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
-  const toEnd = (): void => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  const onScroll = (): void => setFollowing(Math.abs(box.current?.scrollTop ?? 0) < 24);
+  const follow = (): void => {
+    if (box.current) box.current.scrollTop = 0;
   };
-  useLayoutEffect(() => {
-    if (following) toEnd();
-  }, [length, following]);
-  useEffect(toEnd, []);
-  const onScroll = (): void => {
-    if (!box.current) return;
-    setFollowing(box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight < 24);
-  };
-  return { box, onScroll, following, follow: () => { setFollowing(!following); } };
+  return { box, onScroll, following, follow };
 }
 
 function Row({ line }: { line: LogLine }) {
