@@ -67,25 +67,38 @@ def json_line(record: Any) -> str:
 
 
 class JsonlWriter:
-    """Appends one JSON object per line; thread-safe; every line reaches the operating system at once."""
+    """Appends one JSON object per line; thread-safe; every line reaches the operating system at once.
+
+    Of a line that cannot be written (OSError: a full disk) nothing stays in the file.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         drop_torn_line(self.path)
-        self._file = open(self.path, "a", encoding="utf-8")
+        self._file = open(self.path, "ab", buffering=0)
         self._lock = threading.Lock()
 
     def write(self, record: Any) -> None:
         """Append one record."""
-        line = json_line(record)
+        line = json_line(record).encode("utf-8")
         with self._lock:
-            self._file.write(line)
-            self._file.flush()
+            append_whole(self._file, line)
 
     def close(self) -> None:
         """Close the file; further writes fail."""
         self._file.close()
+
+
+def append_whole(file: IO[bytes], data: bytes) -> None:
+    """Append to an unbuffered file of which this is the only writer: all of the data, or nothing if it fails."""
+    size = os.fstat(file.fileno()).st_size
+    try:
+        while data:
+            data = data[file.write(data) :]
+    except OSError:
+        os.ftruncate(file.fileno(), size)
+        raise
 
 
 def drop_torn_line(path: Path) -> None:

@@ -157,6 +157,14 @@ class ConsoleFormatter(logging.Formatter):
         return f"{clock} {record.levelname.lower()} (rank {self._rank}): {message}"
 
 
+class LogFile(logging.FileHandler):
+    """Says once if it cannot be written, which is no reason to fill the screen."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        self.setLevel(logging.CRITICAL + 1)
+        print(f"warning: {self.baseFilename} cannot be written: {sys.exc_info()[1]}", file=sys.stderr)
+
+
 def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:
     """Send log records to stderr (rank 0 only, unless warnings) and, with level and origin, to `log_file`."""
     console = logging.StreamHandler()
@@ -164,7 +172,7 @@ def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> No
     console.setFormatter(ConsoleFormatter(rank))
     handlers: list[logging.Handler] = [console]
     if log_file is not None:
-        handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
+        handlers.append(LogFile(log_file, encoding="utf-8"))
     text = f"%(asctime)s r{rank} %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level.upper(), handlers=handlers, format=text, datefmt="%H:%M:%S", force=True)
     for noisy in ("urllib3", "waitress.queue"):

@@ -21,10 +21,11 @@ from nanoproof.training.options import (
 from nanoproof.training.resume import parse_resumable
 
 NOT_OFFERED = {
+    "rl": {"eval_start"},  # has a flag of its own kind
     "search": {
         "finisher_use",  # collection and evaluation differ in it
         "disable_solvers",  # --disable-solvers does that and more
-    }
+    },
 }
 SOLVER_IN_PLACE = "grind"
 OWN_DEFAULTS = {
@@ -92,11 +93,30 @@ PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof
 """Of search, matchmaker and disproof together."""
 
 
+class _EvalStart(argparse.Action):
+    """`--eval-start` (before the first step), `--eval-start 100steps`, `--no-eval-start`."""
+
+    HELP = "First evaluation: before the first step if nothing follows, else after Nsteps or H:M:S."
+
+    def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs="?", default="now", metavar="WHEN", help=help)
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        if option_string == "--no-eval-start":
+            if values is not None:
+                parser.error(f"argument --no-eval-start takes no value, got {values}")
+            values = "never"
+        setattr(namespace, self.dest, values or "now")
+
+
 def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
     """The command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
     for name, group in GROUPS.items():
         add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED.get(name, set()))
+    parser.add_argument("--eval-start", "--no-eval-start", action=_EvalStart, help=_EvalStart.HELP)
     parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)
     return parse_resumable(parser, argv)

@@ -59,7 +59,12 @@ class Learner:
         self._pieces = Pieces(config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist))
         if resume is not None:
             check_stage(manifest, "rl", resume)
-            self.state = LoopState(**manifest["extra"]["loop"])
+            try:
+                self.state = LoopState(**manifest["extra"]["loop"])
+            except (KeyError, TypeError) as error:
+                raise UserError(
+                    f"--resume-from {path}: the checkpoint does not say where the run was: {error}"
+                ) from error
             self.saved_step = self.state.step
             if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
                 best = read_json(resume / "best.json")

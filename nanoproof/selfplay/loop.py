@@ -16,6 +16,7 @@ from nanoproof.data.packing import Example
 from nanoproof.data.whitelist import choose_lean
 from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.selfplay.actors import Interrupted
+from nanoproof.selfplay.cadence import Cadence
 from nanoproof.selfplay.collection import Collection
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.evaluations import Evaluations
@@ -27,7 +28,7 @@ from nanoproof.selfplay.records.recorder import Recorder
 from nanoproof.selfplay.train_samples import record_training
 from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
-from nanoproof.training.schedule import Trigger, duration
+from nanoproof.training.schedule import duration
 from nanoproof.training.setup import Stage
 from nanoproof.training.signals import StopSignal
 
@@ -43,19 +44,17 @@ class ReinforcementLearning:
         self.config, self.options, self.dist, self.check = config, config.rl, dist, check
         self.max_seconds = duration(config.rl.max_time, "--max-time")
         self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
-        self.eval_trigger = Trigger.parse(config.cadence.eval_every, "--eval-every")
-        self.save_trigger = Trigger.parse(config.cadence.save_every, "--save-every")
         lean = choose_lean(config.fleet.lean_project, embedded=not config.fleet.lean_servers)
         self.whitelists = lean.reason
         self.learner = Learner(config, dist)
         self.state = self.learner.state
-        self.eval_trigger.resume(self.state.since_evaluation)
-        self.save_trigger.resume(self.state.since_save)
+        self.cadence = Cadence(config, self.state)
         self.collection = Collection(config, self.learner, lean, dist)
         self.evaluations = Evaluations(config, lean, dist)
         self.mixture = Mixture(config, self.learner, self.collection.experience.buffers, dist)
         self.stop = StopSignal()
         self.phase = "starting"
+        self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
 
     def decisions(self) -> dict[str, str]:
@@ -102,16 +101,16 @@ class ReinforcementLearning:
     def _steps(self) -> None:
         if self.state.step == 0:
             self.save()  # a run can be resumed from its first attempt on
-            if self.options.eval_start:
+            if self.cadence.at_start:
                 self.evaluate()
         elif self.evaluations.unfinished(self.stage, self.state.step):
             self.evaluate()
         while not self._is_over():
             self.step()
-            evaluation, save = (trigger.due(self.state.step) for trigger in (self.eval_trigger, self.save_trigger))
+            evaluation, save = self.cadence.due(self.state.step, self._seconds())
             if evaluation or save:
                 self.save()
-            if evaluation and not self._is_over():
+            if evaluation:
                 self.evaluate()
         self.save()
         self.evaluate()
@@ -198,10 +197,16 @@ class ReinforcementLearning:
             ) from error
 
     def evaluate(self) -> None:
-        """Evaluate on every benchmark. Raises Interrupted on all ranks if one was asked to end."""
+        """Evaluate on every benchmark, unless that was done with these weights (in this part of the run).
+
+        Raises Interrupted on all ranks if one was asked to end.
+        """
+        if self._evaluated_step == self.state.step:
+            return
         self._enter("evaluate")
         self.evaluations.run(self.collection.pool, self.stage, self.lean, self.state)
         self.collection.go_on()
+        self._evaluated_step = self.state.step
 
     def save(self) -> None:
         """Save a checkpoint, unless this step has one. All ranks call it together."""
@@ -209,7 +214,7 @@ class ReinforcementLearning:
             return
         self._enter("save")
         self.state.seconds = self._seconds()
-        self.state.since_evaluation, self.state.since_save = self.eval_trigger.elapsed(), self.save_trigger.elapsed()
+        self.state.since_evaluation, self.state.since_save = self.cadence.elapsed()
         path = self.learner.save(self.stage.run.path)
         if self.dist.is_main:
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)

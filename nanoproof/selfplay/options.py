@@ -61,7 +61,7 @@ class RLOptions:
         "Leave out what the policy says if it uses a solver (--search-solver-tactics); collection tries `grind` on new "
         "leaves instead, which teaches nothing, and evaluation offers it at every node.",
     )
-    eval_start: bool = opt(True, "Evaluate before the first step.")
+    eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)

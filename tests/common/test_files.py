@@ -1,4 +1,5 @@
 import os
+import resource
 import threading
 
 import pytest
@@ -58,6 +59,21 @@ def test_a_writer_goes_on_after_a_torn_line(tmp_path):
     writer = JsonlWriter(path)
     writer.write({"a": 2})
     assert [record["a"] for record in read_jsonl(path)] == [1, 2]
+
+
+def test_nothing_stays_of_a_line_for_which_there_is_no_room(tmp_path):
+    writer = JsonlWriter(tmp_path / "log.jsonl")
+    writer.write({"a": 1})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            writer.write({"b": "x" * 100})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "log.jsonl").read_bytes() == b'{"a":1}\n'
+    writer.write({"c": 3})
+    assert list(read_jsonl(tmp_path / "log.jsonl")) == [{"a": 1}, {"c": 3}]
 
 
 def test_lines_of_many_threads_do_not_mix(tmp_path):

@@ -1,3 +1,6 @@
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -15,3 +18,13 @@ def test_only_rank_0_logs():
 def test_an_unknown_logger_is_refused():
     with pytest.raises(UserError, match="--loggers knows wandb; got other"):
         make_tracker(("other",), "sft", "real", {})
+
+
+def test_a_run_that_goes_on_is_tracked_under_the_same_id(tmp_path, monkeypatch):
+    begun = []
+    run = SimpleNamespace(log=lambda *_, **__: None, finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=lambda **how: (begun.append(how), run)[1]))
+    for name in ("one", "one", "other"):
+        make_tracker(("wandb",), "rl", name, {}, path=tmp_path / name).close()
+    ids = [how["id"] for how in begun]
+    assert ids[0] == ids[1] != ids[2] and {how["resume"] for how in begun} == {"allow"}

@@ -196,6 +196,21 @@ def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win()
     assert (args.search_c_base, args.mm_base_simulations, args.mm_trust, args.disprove_fraction) == (200, 64, 8, 0.5)
 
 
+def test_the_first_evaluation_can_wait(model, tmp_path):
+    path, options = tmp_path / "rl", {"eval_every": "1steps", "num_steps": 3}
+    assert rl.main([*words(model, path, **options), "--eval-start", "2steps"]) == 0
+    assert [event["step"] for event in events(path, "evaluation")] == [2, 3]
+    with pytest.raises(UserError, match="--eval-start must look like 100steps"):
+        rl.main([*words(model, tmp_path / "other"), "--eval-start", "soon"])
+
+
+def test_the_time_of_evaluations_counts(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOW", "0.3")
+    assert rl.main(words(model, tmp_path / "rl", max_time="0:00:01", eval_start=True, num_steps=1000)) == 0
+    assert not metrics(tmp_path / "rl") and (tmp_path / "rl" / "finished").exists()
+    assert [event["step"] for event in events(tmp_path / "rl", "evaluation")] == [0]
+
+
 def test_solvers_can_be_left_to_the_search():
     config = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x", "--disable-solvers"]))
     assert config.search.disable_solvers and config.search.finishers == ("grind",)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import drop_torn_line, json_line
+from nanoproof.common.files import append_whole, drop_torn_line, json_line
 from nanoproof.selfplay.records.attempt_index import (
     IndexEntry,
     attempts_file,
@@ -49,7 +49,7 @@ class AttemptLog:
         line = json_line(record).encode()
         with self._lock:
             try:
-                _append(self._log, self._size, line)
+                append_whole(self._log, line)
             except OSError as error:
                 raise UserError(f"{self._file} cannot be written, the attempt is lost: {error}") from error
             at, self._size = self._size, self._size + len(line)
@@ -80,17 +80,6 @@ class AttemptLog:
     def _give_up_index(self, error: OSError) -> None:
         log.warning("%s cannot be written: %s; the run goes on without it", self._index_file, error)
         self._index = None
-
-
-def _append(file: IO[bytes], size: int, line: bytes) -> None:
-    """Append a line to an unbuffered file of `size` bytes: all of it or nothing."""
-    try:
-        written = file.write(line)
-        while written < len(line):
-            written += file.write(line[written:])
-    except OSError:
-        os.ftruncate(file.fileno(), size)
-        raise
 
 
 def _line(entry: IndexEntry) -> bytes:
