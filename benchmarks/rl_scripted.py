@@ -1,0 +1,303 @@
+"""A run of reinforcement learning with a Lean that only sleeps, timed from inside: what `benchmarks.rl` starts.
+
+    SCRIPTED_RL='{"slots": 16, "tactic_seconds": 0.05, "report": "report"}' python -m benchmarks.rl_scripted ARGUMENTS
+
+What a tactic does is decided by a hash, and what it costs by the clock. The network is a real one with random weights:
+its tactics are names of what it drew. Each rank writes `<report>_r<rank>.json`: where the time of its phases and of its
+actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps.
+"""
+
+import hashlib
+import json
+import os
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import psutil
+
+from nanoproof import rl
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import run_main
+from nanoproof.common.suggestion import PolicyError, Suggestion
+from nanoproof.data import theorems as sets
+from nanoproof.gpt.batching.request import Completion, EngineRequest, Sample
+from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.state import Goal, ProofState
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
+from nanoproof.policy import opening
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.collection import Collection
+from nanoproof.selfplay.fleet import Fleet
+from nanoproof.selfplay.learner import Learner
+from nanoproof.selfplay.loop import ReinforcementLearning
+
+NUM_THEOREMS = 20_000
+REFUSED, CLOSED = 0.55, 0.2
+"""Parts of the tactics that Lean refuses, and that close a goal."""
+
+
+class Lockstep:
+    """All actors ask before any is answered, and all have run their tactics before any asks again."""
+
+    def __init__(self, actors: int) -> None:
+        self._gate = threading.Barrier(actors)
+
+    def wait(self) -> None:
+        """Wait for all others. Raises PolicyError when the run ends."""
+        try:
+            self._gate.wait()
+        except threading.BrokenBarrierError as error:
+            raise PolicyError("the run ends") from error
+
+    def abort(self) -> None:
+        """Let nobody wait any more."""
+        self._gate.abort()
+
+
+class SleepingLean:
+    """A session whose every tactic takes the same time, and whose answers depend on the texts alone."""
+
+    def __init__(self, tactic_seconds: float) -> None:
+        self._seconds = tactic_seconds
+
+    def start(self, theorem: Theorem) -> Branch:
+        """The branch at a theorem."""
+        time.sleep(self._seconds)
+        return _branch(theorem.id)
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        """One after the other, as a Lean process does."""
+        time.sleep(self._seconds * len(tactics))
+        return [self._result(branch.state.text, tactic) for tactic in tactics]
+
+    def _result(self, state: str, tactic: str) -> TacticApplied | TacticFailed:
+        digest = hashlib.blake2b(f"{state}/{tactic}".encode(), digest_size=8)
+        fate = int.from_bytes(digest.digest(), "big") / 2**64
+        if fate < REFUSED:
+            return TacticFailed("rejected", "no")
+        if fate < REFUSED + CLOSED:
+            return TacticApplied(())
+        return TacticApplied((_branch(digest.hexdigest()[:8]),))
+
+    def check(self, source: str) -> CheckReport:
+        """Finds nothing wrong."""
+        time.sleep(self._seconds)
+        names = declared_names(name_examples(source))
+        return CheckReport(
+            errors=(), sorries=0, axioms=(), statements=tuple((name, f"{name} : as it stands") for name in names)
+        )
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _branch(name: str) -> Branch:
+    return Branch(ProofState((Goal(f"G {name}"),)), handle=name)
+
+
+class Slot:
+    """Where an actor leases its session."""
+
+    address = "scripted:1"
+
+    def __init__(self, tactic_seconds: float) -> None:
+        self._seconds = tactic_seconds
+
+    def lease(self, timeout: float) -> SleepingLean:
+        """A session."""
+        return SleepingLean(self._seconds)
+
+
+class NamedTactics(TacticPolicy):
+    """The network's tactics under names, as random weights draw what no proof can hold."""
+
+    lockstep: Lockstep | None = None
+
+    def suggest(self, state_text: str, seed: int = 0, **options: Any) -> Suggestion:
+        """What the network drew."""
+        if self.lockstep is not None:
+            self.lockstep.wait()
+        found = super().suggest(state_text, seed, **options)
+        if self.lockstep is not None:
+            self.lockstep.wait()
+        names = [f"t{hashlib.blake2b(tactic.encode(), digest_size=4).hexdigest()}" for tactic in found.tactics]
+        return replace(found, tactics=tuple(names))
+
+    def close(self, drain_seconds: float = 0.0) -> None:
+        """End the worker, and let actors out of the lockstep."""
+        if self.lockstep is not None:
+            self.lockstep.abort()
+        super().close(drain_seconds)
+
+
+class SleepingEngine(Engine):
+    """An engine whose steps take the same time whatever is asked, as a GPU's do while a batch is small."""
+
+    STEPS, SECONDS = 8, 0.005
+    _left: dict[EngineRequest, int]
+
+    def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
+        """Answered after `STEPS` steps."""
+        request = EngineRequest(prompt, options, seed)
+        self.__dict__.setdefault("_left", {})[request] = self.STEPS
+        return request
+
+    def step(self) -> list[EngineRequest]:
+        """Wait, and end the questions whose time it is."""
+        time.sleep(self.SECONDS)
+        self._left = {request: left - 1 for request, left in self._left.items()}
+        ended = [request for request, left in self._left.items() if left == 0]
+        for request in ended:
+            del self._left[request]
+            draw = random.Random(f"{request.seed}/{request.prompt}")
+            tokens = [[draw.randrange(33, 90) for _ in range(4)] for _ in range(request.options.num_samples)]
+            request.completion = Completion([Sample(of, -2.0) for of in tokens], 0, [0.2] * 5)
+        return ended
+
+    def cancel(self, request: EngineRequest) -> None:
+        """Forget a question."""
+        if self._left.pop(request, None) is not None:
+            request.cancelled = True
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is asked."""
+        return not self.__dict__.get("_left")
+
+
+class Clock:
+    """Seconds by phase, and in collection those of actors and network too."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.collect: defaultdict[str, float] = defaultdict(float)
+        self.rows: list[dict[str, float]] = []
+
+    def timed(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method whose calls are counted under a name."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            started = time.perf_counter()
+            try:
+                return method(*args, **kwargs)
+            finally:
+                self.seconds[name] += time.perf_counter() - started
+
+        return call
+
+    def watched(self, gather: Callable[..., Any]) -> Callable[..., Any]:
+        """The collection of a step; the first is left out, as nothing is warm."""
+        first = True
+
+        def call(self_: Collection, *args: Any, **kwargs: Any) -> Any:
+            nonlocal first
+            before, started = self._where(self_), time.perf_counter()
+            try:
+                return gather(self_, *args, **kwargs)
+            finally:
+                seconds = time.perf_counter() - started
+                self.seconds["collect"] += seconds
+                if not first:
+                    self.collect["wall"] += seconds
+                    for name, value in self._where(self_).items():
+                        self.collect[name] += value - before[name]
+                first = False
+
+        return call
+
+    def stepped(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        """A step of the loop: memory after it."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = self.timed("step", step)(*args, **kwargs)
+            memory = psutil.Process().memory_info().rss
+            self.rows.append({"step": len(self.rows) + 1, "rss": memory, "threads": threading.active_count()})
+            return result
+
+        return call
+
+    @staticmethod
+    def _where(running: Collection) -> defaultdict[str, float]:
+        """What actors and network have spent so far, an actor's present state included."""
+        stats, now = running.policy.stats, time.monotonic()
+        found = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
+        for actor in running.pool.actors:
+            for name, seconds in actor.seconds.items():
+                found[name] += seconds
+            found[actor.state] += now - actor.since
+        return found
+
+
+def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
+    """Many in train, few in valid."""
+    count = NUM_THEOREMS if split == "train" else 64
+    return [Theorem(f"theorem {split}{n} : True := by sorry", "scripted", f"{split}{n}") for n in range(count)]
+
+
+def main() -> int:
+    """Run `nanoproof.rl` over the script, and write down where the time went."""
+    wanted = json.loads(os.environ["SCRIPTED_RL"])
+    clock, slots = Clock(), [Slot(wanted["tactic_seconds"]) for _ in range(wanted["slots"])]
+    lockstep = Lockstep(len(slots)) if wanted.get("lockstep") else None
+    started = time.perf_counter()
+
+    def open_fleet(options: Any, dist: DistInfo) -> Fleet:
+        return Fleet(slots, None, "sleeps", EMBEDDED_LEAN)  # type: ignore[arg-type]
+
+    with (
+        mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
+        mock.patch.object(rl, "open_fleet", open_fleet),
+        mock.patch.object(opening, "TacticPolicy", NamedTactics),
+        mock.patch.object(opening, "Engine", SleepingEngine if wanted.get("sleeping_network") else Engine),
+        mock.patch.object(NamedTactics, "lockstep", lockstep),
+        mock.patch.object(Collection, "gather", clock.watched(Collection.gather)),
+        mock.patch.object(Collection, "exchange", clock.timed("exchange", Collection.exchange)),
+        mock.patch.object(Learner, "update", clock.timed("train", Learner.update)),
+        mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
+        mock.patch.object(ReinforcementLearning, "step", clock.stepped(ReinforcementLearning.step)),
+        mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
+        mock.patch.object(ActorPool, "stop", _stop(lockstep)),
+    ):
+        code = rl.main()
+    report = {
+        "phases": clock.seconds,
+        "collect": clock.collect,
+        "actors": len(slots),
+        "wall": time.perf_counter() - started,
+        "rows": clock.rows,
+    }
+    with open(f"{wanted['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
+        json.dump(report, file)
+    return code
+
+
+def _evaluate(lockstep: Lockstep | None) -> Callable[[ReinforcementLearning], None]:
+    """Evaluation, where actors may run out of theorems: not in lockstep."""
+    return ReinforcementLearning.evaluate if lockstep is None else lambda loop: None
+
+
+def _stop(lockstep: Lockstep | None) -> Callable[[ActorPool], None]:
+    """`ActorPool.stop`, which lets actors out of the lockstep too."""
+    stop = ActorPool.stop
+
+    def call(pool: ActorPool) -> None:
+        stop(pool)
+        if lockstep is not None:
+            lockstep.abort()
+
+    return call
+
+
+if __name__ == "__main__":
+    run_main(main)
