@@ -35,6 +35,8 @@ class Mixture:
         self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
+        if options.balance_value_by_depth and config.batch.value_weight == 0:
+            raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")
         transitions = load_transitions(options.sft_data)[0]
         depths = Counter(item.depth for item in transitions) if options.balance_value_by_depth else None
         self.sft = TransitionSet(

@@ -69,6 +69,11 @@ def test_depths_are_balanced_over_the_replay_buffer(model):
     assert seen == {(1, weights[0]), (2, weights[1])}
 
 
+def test_values_that_are_not_learned_cannot_be_balanced(model):
+    with pytest.raises(UserError, match="--balance-value-by-depth weighs a loss"):
+        mixture_of(model, "--balance-value-by-depth", "--value-weight", "0")
+
+
 def test_only_tactics_within_the_limits_are_replayed(model):
     mixture, learner, config = mixture_of(model)
     every = replayed(mixture)
