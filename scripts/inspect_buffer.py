@@ -19,7 +19,7 @@ from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, tab
 from nanoproof.data.transitions import Transition
 from nanoproof.search.render import shorten as shorten_state
 from nanoproof.selfplay.attempt_stream import logged_attempts
-from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.buffers import Buffers, WindowBuffer
 from nanoproof.selfplay.collect import BEFORE_THIS_RUN, name_of
 from nanoproof.selfplay.options import RLOptions
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
@@ -111,9 +111,18 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
             attempts, last_step = attempts + 1, step
             origin["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
             origin["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
+            _forget(origin["replay"], buffers.replay)
+            _forget(origin["negative"], buffers.negative)
     if not attempts:
         raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
     return Rebuilt(buffers, origin, attempts, last_step)
+
+
+def _forget(origin: dict[tuple[str, str], tuple[str, str]], buffer: WindowBuffer[tuple[str, str], Transition]) -> None:
+    """Drop what has left the buffer, now and then: a log has many times more."""
+    if len(origin) > 2 * len(buffer) + 10_000:
+        for key in [key for key in origin if key not in buffer]:
+            del origin[key]
 
 
 def chosen_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:

@@ -2,6 +2,7 @@
 
 python -m scripts.inspect_proofs rl/RUN
 python -m scripts.inspect_proofs rl/RUN --outcome proven --dataset nanolean --min-tactics 5 --full --max 3
+python -m scripts.inspect_proofs rl/RUN --newest --tree --full --max 1
 python -m scripts.inspect_proofs sft/RUN/eval_400_nanolean_test --outcome unproven error
 python -m scripts.inspect_proofs proofs/ --id "lists_*" --full
 """
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 from typing import get_args
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
-from nanoproof.prover.attempt import Attempt, Outcome
+from nanoproof.prover.attempt import Outcome
 from nanoproof.search.render import render_tree
 from nanoproof.search.render import shorten as shorten_state
 from nanoproof.search.tree_json import tree_from_json
@@ -36,6 +37,8 @@ class ProofOptions:
     step: int | None = opt(None, "Only attempts of this collection step.", min=0)
     search: str | None = opt(None, "Text in statement, proof or message, upper and lower case alike.")
     min_tactics: int = opt(0, "Fewest tactics of the proof.", min=0)
+    tree: bool = opt(False, "Only attempts whose search tree was kept.")
+    newest: bool = opt(False, "Last ones first: what a run that goes on has done just now.")
     max_tree_nodes: int = opt(60, "With --full: show at most so many nodes of a tree.", min=1)
 
     def __post_init__(self) -> None:
@@ -43,16 +46,20 @@ class ProofOptions:
 
     def wants(self, record: Record) -> bool:
         """Whether an attempt passes the filters."""
-        attempt = record.attempt
-        return (
-            (not self.outcome or attempt.outcome in self.outcome)
+        if not (
+            (not self.outcome or record.outcome in self.outcome)
             and (not self.origin or record.origin in self.origin)
-            and matches(self.dataset, attempt.theorem.dataset)
-            and matches(self.id, attempt.theorem.id)
+            and matches(self.dataset, record.dataset)
+            and matches(self.id, record.id)
             and (self.step is None or record.step == self.step)
-            and contains(self.search, attempt.theorem.source, attempt.proof, attempt.message)
-            and attempt.num_tactics >= self.min_tactics
-        )
+            and record.num_tactics >= self.min_tactics
+            and (not self.tree or record.has_tree)
+        ):
+            return False
+        if self.search is None:
+            return True
+        attempt = record.load()
+        return contains(self.search, attempt.theorem.source, attempt.proof, attempt.message)
 
 
 def listing(found: Sequence[Record], paint: Paint) -> Iterator[str]:
@@ -78,7 +85,7 @@ def overview(found: Iterable[Record], paint: Paint) -> Iterator[str]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for record in found:
         place = "collection" if record.origin == "collect" else record.where
-        counts.setdefault((place, record.attempt.theorem.dataset), Counter())[record.attempt.outcome] += 1
+        counts.setdefault((place, record.dataset), Counter())[record.outcome] += 1
     rows = [
         (place, dataset, *(count[outcome] or None for outcome in OUTCOMES), sum(count.values()), _share(count))
         for (place, dataset), count in counts.items()
@@ -104,15 +111,21 @@ def in_full(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
     if attempt.check is not None:
         axioms = ", ".join(attempt.check.get("axioms", ())) or "none"
         yield f"  {paint('check', 'bold')}  {attempt.check.get('environment', '?')} environment, axioms: {axioms}"
-    yield from drawing(attempt, max_tree_nodes, paint)
+    yield from drawing(record, max_tree_nodes, paint)
     yield ""
 
 
-def drawing(attempt: Attempt, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
+def drawing(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
     """The tree of the search; where it was not kept, the steps of the proof with what each had to prove."""
-    if attempt.tree is not None:
+    attempt = record.attempt
+    try:
+        tree = record.tree()
+    except UserError as error:  # it may have been removed meanwhile
+        yield f"  {error}"
+        tree = None
+    if tree is not None:
         try:
-            yield from indented(render_tree(tree_from_json(attempt.tree), max_tree_nodes))
+            yield from indented(render_tree(tree_from_json(tree), max_tree_nodes))
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             yield f"  the tree is damaged: {error!r}"
         return
@@ -153,6 +166,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(ProofOptions, args)
     found = [record for path in args.paths for record in records(path, options.wants)]
+    if options.newest:
+        found.reverse()
     print_lines(show(found, options, from_args(ViewOptions, args), Paint()))
     return 0 if found else 1
 

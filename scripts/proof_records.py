@@ -1,10 +1,11 @@
-"""Attempts as runs and evaluations leave them behind, wherever they lie.
+"""Attempts as runs and evaluations leave them behind, wherever they lie, while they go on and afterwards.
 
-records("rl/<run>")     # attempts_r*.jsonl, evals/*/results.jsonl, eval_*/results.jsonl, proofs/*.lean
+records("rl/<run>")     # attempts_r*.jsonl, evals/*/results*.jsonl, eval_*/results*.jsonl, proofs/*.lean
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,20 +15,41 @@ from nanoproof.common.run_dir import home
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.attempt_stream import attempt_of
-from nanoproof.selfplay.records.attempt_index import attempt_logs
+from nanoproof.selfplay.records.attempt_index import AttemptIndex, IndexEntry, attempts_file, read_record
+from nanoproof.selfplay.records.trees import kept_trees, read_tree
 
 RESULTS = "results.jsonl"
+PARTS = "results*.jsonl"
+"""An evaluation that goes on has a file for each rank."""
 Origin = Literal["collect", "evaluate", "export"]
 
 
 @dataclass(frozen=True)
 class Record:
-    """An attempt, the file it comes from, and the collection step if it was one of collection."""
+    """What is known of an attempt without reading it, the file it comes from, and its number if it is of collection.
+
+    The attempt itself is read when it is asked for, so that a log may be longer than fits into memory.
+    """
 
     path: Path
     origin: Origin
-    attempt: Attempt
-    step: int | None = None
+    dataset: str
+    id: str
+    outcome: str
+    num_tactics: int
+    load: Callable[[], Attempt]
+    number: tuple[int, int, int] | None = None
+    has_tree: bool = False
+
+    @cached_property
+    def attempt(self) -> Attempt:
+        """All of it. Raises UserError if it is gone."""
+        return self.load()
+
+    @property
+    def step(self) -> int | None:
+        """The collection step."""
+        return None if self.number is None else self.number[0]
 
     @property
     def where(self) -> str:
@@ -35,6 +57,12 @@ class Record:
         if self.origin == "collect":
             return f"step {self.step}"
         return self.path.parent.name
+
+    def tree(self) -> dict[str, Any] | None:
+        """The tree of its search, if it was kept."""
+        if self.attempt.tree is not None or self.number is None or not self.has_tree:
+            return self.attempt.tree
+        return read_tree(self.path.parent, self.number)
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -64,20 +92,14 @@ def records(text: str, wants: Callable[[Record], bool] = lambda record: True) ->
             found.append(record)
     if not seen:
         raise UserError(f"{path} holds no attempts (attempts_r*.jsonl, {RESULTS}, *.lean)")
-    return sorted(found, key=_place)
-
-
-def _place(record: Record) -> tuple[bool, str, int, str]:
-    """Attempts of collection first, by run, step and rank; the rest stays in its order."""
-    if record.origin != "collect":
-        return True, "", 0, ""
-    return False, str(record.path.parent), record.step or 0, record.path.name
+    return found
 
 
 def _of_directory(path: Path) -> Iterator[Record]:
-    results = sorted(path.rglob(RESULTS), key=_natural)
-    runs = sorted({file.parent for file in path.rglob("attempts_r*.jsonl")})
-    for file in [*(file for run in runs for file in attempt_logs(run)), *results]:
+    for run in sorted({file.parent for file in path.rglob("attempts_r*.jsonl")}):
+        yield from _of_run(run)
+    results = sorted(path.rglob(PARTS), key=_natural)
+    for file in results:
         yield from _of_file(file)
     covered = {file.parent for file in results}
     for file in sorted(path.rglob("*.lean")):
@@ -85,10 +107,29 @@ def _of_directory(path: Path) -> Iterator[Record]:
             yield from _of_file(file)
 
 
-def _natural(path: Path) -> tuple[str, int, str]:
+def _natural(path: Path) -> tuple[str, int, str, str]:
     """`12_nanolean_valid` after `5_nanolean_valid`."""
     number, _, rest = path.parent.name.partition("_")
-    return (str(path.parent.parent), int(number), rest) if number.isdigit() else (str(path.parent), -1, "")
+    if not number.isdigit():
+        number, rest = "-1", ""
+    return str(path.parent.parent), int(number), rest, str(path)
+
+
+def _of_run(run: Path) -> Iterator[Record]:
+    """The attempts of collection in their order, as the index tells of them."""
+    index, trees = AttemptIndex(run), set(kept_trees(run))
+    index.poll()
+    for entry in sorted(index.entries, key=lambda entry: entry.number):
+        yield Record(
+            *(attempts_file(run, entry.rank), "collect", entry.dataset, entry.id, entry.outcome, entry.tactics),
+            partial(_logged, run, entry),
+            entry.number,
+            entry.number in trees,
+        )
+
+
+def _logged(run: Path, entry: IndexEntry) -> Attempt:
+    return attempt_of(read_record(run, entry))
 
 
 def _of_file(path: Path) -> Iterator[Record]:
@@ -99,10 +140,18 @@ def _of_file(path: Path) -> Iterator[Record]:
         raise UserError(f"{path}: attempts are in files .jsonl, .json or .lean")
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
-            step = record["number"]["step"] if "number" in record else None
-            yield Record(path, "evaluate" if step is None else "collect", attempt_of(record), step)
+            place = record.get("number")
+            name = None if place is None else (place["step"], place["rank"], place["sequence"])
+            yield _held(path, "evaluate" if name is None else "collect", attempt_of(record), name)
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{path}, record {number}: not an attempt: {type(error).__name__}: {error}") from error
+
+
+def _held(path: Path, origin: Origin, attempt: Attempt, number: tuple[int, int, int] | None = None) -> Record:
+    """A record whose attempt is in memory."""
+    theorem, has_tree = attempt.theorem, attempt.tree is not None
+    known = (theorem.dataset, theorem.id, attempt.outcome, attempt.num_tactics)
+    return Record(path, origin, *known, lambda: attempt, number, has_tree)
 
 
 def _exported(path: Path) -> Record:
@@ -111,4 +160,4 @@ def _exported(path: Path) -> Record:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}") from error
     theorem = Theorem(source, path.parent.parent.name, path.stem)
-    return Record(path, "export", Attempt(theorem, "proven", source=source.rstrip()))
+    return _held(path, "export", Attempt(theorem, "proven", source=source.rstrip()))

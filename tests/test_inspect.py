@@ -21,10 +21,13 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay import eval_files
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.evaluate import Evaluation
+from nanoproof.selfplay.eval_files import EvaluationFiles
 from nanoproof.selfplay.records.attempt_index import attempts_file
+from nanoproof.selfplay.records.observer import Trace
+from nanoproof.selfplay.records.trees import TreeStore
 from scripts import inspect_buffer, inspect_parquet, inspect_problems, inspect_proofs
 from tests.data.installed import install_leanworkbook, workbook_row
 from tests.fakes.lean import ScriptedLean
@@ -171,8 +174,9 @@ def steps(number: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def run(home: Path) -> Path:
+def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of two ranks and three steps, with an evaluation."""
+    monkeypatch.setattr(eval_files, "plot_curve", lambda *_: None)
     folder = home / "rl" / "some_run"
     folder.mkdir(parents=True)
     atomic_write_json(folder / "args.json", {"replay_buffer_window_size": 6, "negative_buffer_window_size": 100})
@@ -183,8 +187,14 @@ def run(home: Path) -> Path:
             record = attempt(number, **steps(number)) if number != 4 else attempt(4, "unproven")
             lines.append(json_line({"number": {"step": step, "rank": rank, "sequence": step}, **record.to_json()}))
         attempts_file(folder, rank).write_text("".join(lines), encoding="utf-8")
-    evaluated = Evaluation("made", "valid", 8, 0, 1.0, [attempt(7), attempt(8, "error")])
-    evaluated.write(folder / "evals" / "2_made_valid", {})
+    evaluated = [attempt(7), attempt(8, "error")]
+    settings = {"dataset": "made", "split": "valid", "num_simulations": 8, "seed": 0}
+    files = EvaluationFiles(folder / "evals" / "2_made_valid", [one.theorem for one in evaluated], settings)
+    files.begin({}, "new")
+    with files.writer(0) as writer:
+        for one in evaluated:
+            writer.add(one)
+    files.finish(1.0)
     return folder
 
 
@@ -232,6 +242,30 @@ def test_a_kept_tree_is_drawn_and_else_the_steps_of_the_proof(run: Path, tmp_pat
     assert "└─ ✓ close → closed" in page
     _, page = printed(inspect_proofs.main, run, "--id", "t3", "--full")
     assert "  to go  tactic  target\n      3  step 3  ⊢ 3 = 3\n" in page
+
+
+def test_a_tree_of_the_tree_store_is_drawn_with_its_attempt(run: Path, printed: Any) -> None:
+    trace = Trace()
+    prover = Prover(small.policy(), SearchConfig(), ProverOptions(keep_tree=False))
+    prover.prove(ScriptedLean(small.SCRIPT), small.theorems(1)[0], 8, Random(0), on_start=trace.begin)
+    assert trace.root is not None
+    TreeStore(run, 1, keep=5).write((1, 1, 1), trace.root)
+    _, page = printed(inspect_proofs.main, run, "--tree", "--full")
+    assert "t4" in page and "└─ ✓ close → closed" in page and "t3" not in page
+
+
+def test_a_live_run_is_shown_newest_first_with_the_results_of_all_ranks_so_far(run: Path, printed: Any) -> None:
+    with open(attempts_file(run, 0), "a", encoding="utf-8") as log:
+        log.write('{"number": {"step": 3, "rank": 0')
+    live = run / "evals" / "3_made_valid"
+    live.mkdir()
+    for rank, name in enumerate(("results.jsonl", "results_r1.jsonl")):
+        (live / name).write_text(json_line(attempt(9 + rank).to_json()) + '{"outcome": "pro', encoding="utf-8")
+    code, out = printed(inspect_proofs.main, run, "--newest", "--json", "--max", 4)
+    assert code == 0
+    assert [row["theorem"]["id"] for row in rows_of(out)] == ["t10", "t9", "t8", "t7"]
+    _, out = printed(inspect_proofs.main, run, "--newest", "--origin", "collect", "--json", "--max", 1)
+    assert [row["theorem"]["id"] for row in rows_of(out)] == ["t6"]
 
 
 def test_exported_proofs_are_shown_once(run: Path, tmp_path: Path, printed: Any) -> None:
