@@ -11,6 +11,7 @@ const TEXTS = 0.42;
 const OUTLINES = 0.16;
 /** What a search did not find is covered that much. */
 const FADED = 0.72;
+const BEND = (COLUMN - WIDTH) * 0.55;
 const STEPS = 64;
 const MONO = '"SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
@@ -129,6 +130,7 @@ interface Frame {
 
 /** Edges of one look are drawn as one path. */
 function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, state }: Scene, view: View, frame: Frame): void {
+  const far = view.k < OUTLINES;
   const ways = new Set<TreeNode>();
   for (let at = tree.nodes[state.selected] ?? null; at; at = at.parent) ways.add(at);
   const paths = new Map<string, { path: Path2D; width: number; node: TreeNode }>();
@@ -147,9 +149,9 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, s
     const key = `${look} ${node.visits > 0} ${width}`;
     let entry = paths.get(key);
     if (!entry) paths.set(key, (entry = { path: new Path2D(), width, node }));
-    const middle = x0 + (COLUMN - WIDTH) * 0.55;
     entry.path.moveTo(x0, y0);
-    entry.path.bezierCurveTo(middle, y0, middle, y1, x1, y1);
+    if (far) entry.path.lineTo(x1, y1);
+    else entry.path.bezierCurveTo(x0 + BEND, y0, x0 + BEND, y1, x1, y1);
   }
   for (const rank of [0, 1, 2]) {
     for (const [key, { path, width, node }] of paths) {
@@ -157,7 +159,7 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, s
       if (rank !== (near ? 1 : node.proof ? 2 : 0)) continue;
       const quiet = !node.visits && !node.solved;
       context.strokeStyle = near ? palette.accent : node.proof ? palette.good : palette.edge;
-      context.globalAlpha = node.proof ? 1 : near ? 0.75 : quiet || node.dead ? 0.3 : 0.5;
+      context.globalAlpha = node.proof ? 1 : near ? 0.75 : quiet || node.dead || far ? 0.25 : 0.5;
       context.lineWidth = node.proof ? Math.max(width, 2.5) : width;
       context.setLineDash(quiet ? [3, 4] : []);
       context.stroke(path);

@@ -8,7 +8,6 @@ import { count, integer, percent, rate, signed } from "../../lib/format";
 import { Card, Search, Stat } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
-import { theoremHref } from "../theorems/links";
 import { verdict } from "./choice";
 import { evaluationHref } from "./links";
 import "./evaluations.css";
@@ -48,10 +47,10 @@ function Diff({ data }: { data: EvaluationDiff }) {
         <Card title="Theorem by theorem"><Square data={data} /></Card>
       </div>
       <div className="two">
-        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} dataset={data.a.dataset} />
-        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} dataset={data.a.dataset} />
+        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} from={data.b.name} />
+        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} from={data.a.name} />
       </div>
-      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} dataset={data.a.dataset} />}
+      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} from={data.b.name} />}
       <OtherSettings of={data.settings} />
     </>
   );
@@ -79,14 +78,14 @@ function Square({ data }: { data: EvaluationDiff }) {
   );
 }
 
-function Changed({ title, note, mark, names, total, dataset }: { title: string; note: string; mark: string; names: string[]; total: number; dataset: string }) {
+function Changed({ title, note, mark, names, total, from }: { title: string; note: string; mark: string; names: string[]; total: number; from: string }) {
   const [q, setQ] = useState("");
   const shown = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <Card title={`${title} ${integer(total)}`} note={names.length < total ? `${note}; the first ${integer(names.length)}` : note} tools={names.length > 12 && <Search label="Search names" value={q} onChange={setQ} width="18ch" />}>
       {shown.length === 0
         ? <p className="muted">None{q && " that fits"}.</p>
-        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={theoremHref({ dataset, id: name })}>{name}</a></li>)}</ul>}
+        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={evaluationHref(from, name)}>{name}</a></li>)}</ul>}
     </Card>
   );
 }

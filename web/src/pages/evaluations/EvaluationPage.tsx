@@ -1,6 +1,6 @@
 // One evaluation: its score, what more simulations bring, and its results.
 
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import type { EvaluatedTheorem, Evaluation, EvaluationResult } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { href, useQuery, useRoute } from "../../app/router";
@@ -12,7 +12,6 @@ import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { Transitions } from "../theorems/AttemptDetails";
-import { theoremHref } from "../theorems/links";
 import { Interval } from "./Interval";
 import { solvedWithin } from "./wilson";
 import "../theorems/theorems.css";
@@ -113,17 +112,21 @@ function Settings({ of }: { of: Record<string, unknown> }) {
 
 function OneResult({ name, index, close }: { name: string; index: string; close: () => void }) {
   const answer = useResource<EvaluatedTheorem>(`evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}`, {}, { forget: true });
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [answer.data]);
   return (
-    <Loaded of={answer} height={200}>
-      {(data) => (
-        <>
-          <Card title={<span className="mono">{data.result.id}</span>} note={[data.stop_reason, count(data.result.simulations, "simulation")].filter(Boolean).join(" · ")}
-            tools={<><Outcome of={data.result.outcome} /><a className="button" href={theoremHref(data.result)}>In this run</a><button className="button" type="button" onClick={close}>Close</button></>}>
-            <LeanSource text={data.source || data.statement} label={`Text of ${data.result.id}`} />
-          </Card>
-          {data.transitions.length > 0 && <Transitions of={data.transitions} total={data.transitions.length} />}
-        </>
-      )}
-    </Loaded>
+    <div className="stack" ref={place}>
+      <Loaded of={answer} height={200}>
+        {(data) => (
+          <>
+            <Card title={<span className="mono">{data.result.id}</span>} note={[data.stop_reason, count(data.result.simulations, "simulation")].filter(Boolean).join(" · ")}
+              tools={<><Outcome of={data.result.outcome} /><button className="button" type="button" onClick={close}>Close</button></>}>
+              <LeanSource text={data.source || data.statement} label={`Text of ${data.result.id}`} />
+            </Card>
+            {data.transitions.length > 0 && <Transitions of={data.transitions} total={data.transitions.length} />}
+          </>
+        )}
+      </Loaded>
+    </div>
   );
 }

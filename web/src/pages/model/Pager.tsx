@@ -13,3 +13,8 @@ export function Pager({ page, size, total, onPage }: { page: number; size: numbe
     </nav>
   );
 }
+
+/** Says that there is something newer, which would otherwise push away what is being read. */
+export function Renew({ onClick }: { onClick: () => void }) {
+  return <button className="button renew" type="button" onClick={onClick}>Show what came since</button>;
+}

@@ -6,25 +6,27 @@ import { ago, count, integer, percent, signed } from "../../lib/format";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
+import { useAsked } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { theoremHref } from "../theorems/links";
 import { Distribution } from "./Distribution";
-import { Pager } from "./Pager";
+import { Pager, Renew } from "./Pager";
 
 const SIZE = 8;
 
 export function SamplesView() {
   const [query, change] = useQuery();
   const page = Math.max(1, Number(query.get("page")) || 1);
-  const step = useLive((live) => live.overview?.step ?? 0);
-  const answer = useResource<Page<Sample>>("samples", { page, size: SIZE }, { version: page === 1 ? step : 0 });
+  const asked = useAsked(useLive((live) => live.overview?.step ?? 0));
+  const answer = useResource<Page<Sample>>("samples", { page, size: SIZE }, { version: asked.version });
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>
       {(data) => data.items.length === 0
         ? <Card><Empty title="No samples yet">A few states of each step are written down when their attempts end.</Empty></Card>
         : <>
+            {asked.newer && <Renew onClick={asked.renew} />}
             {data.items.map((sample, i) => <OneSample key={`${sample.rank} ${sample.time} ${i}`} sample={sample} now={now} />)}
             <Pager page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next })} />
           </>}

@@ -6,9 +6,10 @@ import { useQuery } from "../../app/router";
 import { ago, count, integer, measure, percent } from "../../lib/format";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
+import { useAsked } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
-import { Pager } from "./Pager";
+import { Pager, Renew } from "./Pager";
 import { FULL, hardest, probability, shade, visible } from "./shading";
 
 const SIZE = 6;
@@ -18,8 +19,8 @@ export function TrainSamplesView() {
   const [query, change] = useQuery();
   const [values, setValues] = useState(false);
   const page = Math.max(1, Number(query.get("page")) || 1);
-  const step = useLive((live) => live.overview?.step ?? 0);
-  const answer = useResource<Page<TrainSample>>("train-samples", { page, size: SIZE }, { version: page === 1 ? step : 0 });
+  const asked = useAsked(useLive((live) => live.overview?.step ?? 0));
+  const answer = useResource<Page<TrainSample>>("train-samples", { page, size: SIZE }, { version: asked.version });
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>
@@ -28,7 +29,9 @@ export function TrainSamplesView() {
         : <>
             <div className="row">
               <span className="loss-scale small muted" role="note">loss 0 <i aria-hidden="true" /> {FULL} and more · grey tokens were not trained on</span>
-              <button className="button spread" type="button" aria-pressed={values} onClick={() => setValues(!values)}>Show values</button>
+              <span className="spread" />
+              {asked.newer && <Renew onClick={asked.renew} />}
+              <button className="button" type="button" aria-pressed={values} onClick={() => setValues(!values)}>Show values</button>
             </div>
             {data.items.map((sample, i) => <OneExample key={`${sample.step} ${sample.time} ${i}`} sample={sample} values={values} now={now} />)}
             <Pager page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next })} />

@@ -7,6 +7,7 @@ import { ago, count, duration, integer } from "../../lib/format";
 import { Card, Outcome, Search, Segments, Select, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
+import { useStill } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { theoremHref } from "./links";
@@ -32,7 +33,7 @@ function columnsAt(now: number): Column<TheoremRow>[] {
 
 export function TheoremsPage() {
   const [query, change] = useQuery();
-  const attempts = useLive((live) => live.overview?.attempts ?? 0);
+  const [attempts, still] = useStill(useLive((live) => live.overview?.attempts ?? 0));
   const now = useNow();
   const get = (name: string, otherwise = ""): string => query.get(name) ?? otherwise;
   const sort = get("sort", "last");
@@ -52,16 +53,18 @@ export function TheoremsPage() {
           choices={[["", "all"], ...Object.entries(answer.data?.datasets ?? {}).map(([name, found]) => [name, `${name} (${integer(found)})`] as const)]} />
         <OutcomeFilter value={question.outcome} counts={answer.data?.outcomes ?? {}} onChange={(outcome) => filter({ outcome })} />
       </div>
-      <Card flush>
-        <Loaded of={answer} height={480}>
-          {(data) => data.items.length === 0
-            ? <Nothing filtered={filtered} clear={() => filter({ q: "", dataset: "", outcome: "" })} />
-            : <DataTable caption="Theorems" columns={columnsAt(now)} rows={data.items} rowKey={(row) => `${row.dataset}\n${row.id}`}
-                sort={sort} order={order} onSort={(key, next) => change({ sort: key, order: next, page: null }, true)}
-                onOpen={(row) => go(theoremHref(row))} busy={answer.loading && answer.data?.page !== page}
-                page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
-        </Loaded>
-      </Card>
+      <div {...still}>
+        <Card flush>
+          <Loaded of={answer} height={480}>
+            {(data) => data.items.length === 0
+              ? <Nothing filtered={filtered} clear={() => filter({ q: "", dataset: "", outcome: "" })} />
+              : <DataTable caption="Theorems" columns={columnsAt(now)} rows={data.items} rowKey={(row) => `${row.dataset}\n${row.id}`}
+                  sort={sort} order={order} onSort={(key, next) => change({ sort: key, order: next, page: null }, true)}
+                  onOpen={(row) => go(theoremHref(row))} busy={answer.loading && answer.data?.page !== page}
+                  page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
+          </Loaded>
+        </Card>
+      </div>
     </>
   );
 }

@@ -7,6 +7,7 @@ import { ago, duration, integer } from "../../lib/format";
 import { Card, Outcome, Segments, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
+import { useStill } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { attemptPath, treeHref } from "../theorems/links";
@@ -29,7 +30,7 @@ function columnsAt(now: number): Column<AttemptRow>[] {
 
 export function TreeChoice() {
   const [query, change] = useQuery();
-  const attempts = useLive((live) => live.overview?.attempts ?? 0);
+  const [attempts, still] = useStill(useLive((live) => live.overview?.attempts ?? 0));
   const now = useNow();
   const page = Math.max(1, Number(query.get("page")) || 1);
   const outcome = query.get("outcome") ?? "";
@@ -39,15 +40,17 @@ export function TreeChoice() {
       <Title note="Of the newest attempts the whole search is kept." tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
         Search trees
       </Title>
-      <Card flush>
-        <Loaded of={answer} height={480}>
-          {(data) => data.items.length === 0
-            ? <Empty title={outcome ? "No tree of such an attempt" : "No search tree was kept yet"}>A run keeps the trees of its newest attempts; --keep-trees says how many.</Empty>
-            : <DataTable caption="Attempts with a search tree" columns={columnsAt(now)} rows={data.items} rowKey={attemptPath}
-                onOpen={(row) => go(treeHref(row))} busy={answer.loading && data.page !== page}
-                page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
-        </Loaded>
-      </Card>
+      <div {...still}>
+        <Card flush>
+          <Loaded of={answer} height={480}>
+            {(data) => data.items.length === 0
+              ? <Empty title={outcome ? "No tree of such an attempt" : "No search tree was kept yet"}>A run keeps the trees of its newest attempts; --keep-trees says how many.</Empty>
+              : <DataTable caption="Attempts with a search tree" columns={columnsAt(now)} rows={data.items} rowKey={attemptPath}
+                  onOpen={(row) => go(treeHref(row))} busy={answer.loading && data.page !== page}
+                  page={data.page} size={data.size} total={data.total} onPage={(next) => change({ page: next }, true)} />}
+          </Loaded>
+        </Card>
+      </div>
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The search tree of one attempt; without one, the attempts that have a tree to choose from.
 
-import { useMemo, useReducer, useRef } from "react";
+import { useCallback, useDeferredValue, useMemo, useReducer, useRef } from "react";
 import type { TreeAnswer } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { href, useRoute } from "../../app/router";
@@ -9,7 +9,7 @@ import { Outcome } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { theoremHref } from "../theorems/links";
-import { buildTree, type Tree } from "../../tree/model";
+import { buildTree, type Tree, type TreeNode } from "../../tree/model";
 import { NodeDetails } from "../../tree/NodeDetails";
 import { initialState, treeReducer, type TreeAction, type TreeState } from "../../tree/state";
 import { TreeCanvas, type CanvasHandle } from "../../tree/TreeCanvas";
@@ -47,7 +47,9 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
   const [state, act] = useReducer((old: TreeState, action: TreeAction) => treeReducer(tree, old, action), tree, initialState);
   const canvas = useRef<CanvasHandle>(null);
   const find = useRef<HTMLInputElement>(null);
-  const node = tree.nodes[state.selected] ?? tree.root;
+  const selected = useDeferredValue(state.selected); // the canvas moves first, what stands beside it follows
+  const node = tree.nodes[selected] ?? tree.root;
+  const onSelect = useCallback((chosen: TreeNode) => act({ type: "select", index: chosen.index }), []);
   const left = answer.nodes - tree.nodes.length;
   return (
     <div className="tree-page">
@@ -80,7 +82,7 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
         <Legend farthest={tree.farthest} />
       </div>
       <aside className="tree-side card" aria-label="Selected node">
-        <NodeDetails node={node} onSelect={(chosen) => act({ type: "select", index: chosen.index })} />
+        <NodeDetails node={node} onSelect={onSelect} />
         <p className="keys small muted">
           <kbd>←</kbd><kbd>→</kbd> parent, child <kbd>↑</kbd><kbd>↓</kbd> neighbours <kbd>Enter</kbd> fold <kbd>+</kbd><kbd>−</kbd> zoom <kbd>F</kbd> fit
           <kbd>P</kbd> proof <kbd>U</kbd> untried <kbd>/</kbd> find <kbd>N</kbd> next hit
