@@ -113,7 +113,9 @@ function Settings({ of }: { of: Record<string, unknown> }) {
 function OneResult({ name, index, close }: { name: string; index: string; close: () => void }) {
   const answer = useResource<EvaluatedTheorem>(`evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}`, {}, { forget: true });
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [answer.data]);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, [answer.data]);
   return (
     <div className="stack" ref={place}>
       <Loaded of={answer} height={200}>
