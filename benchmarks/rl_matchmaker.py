@@ -14,11 +14,12 @@ import os
 import platform
 import random
 import resource
+import sys
 import tempfile
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +154,14 @@ def measure_log(megabytes: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--theorems", type=int, default=1_000_000)
     parser.add_argument("--attempts", type=int, default=1_000_000)
     parser.add_argument("--log-mb", type=int, default=200)
     parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     results = [measure_log(args.log_mb), measure_matchmaker(args.theorems, args.attempts), measure_buffer()]
     for result in results:
         print(
@@ -170,7 +171,8 @@ def main() -> None:
         print("   ", json.dumps(result["details"], ensure_ascii=False))
     if args.json:
         args.json.write_text(json.dumps(results, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
