@@ -11,12 +11,13 @@ from nanoproof.monitor.tail import counts_of, integer, mapping, numbers_of, pars
 
 MAX_STEPS = 300
 MAX_NODES = 6000
+MAX_TEXT = 20_000
 MAX_TREE_BYTES = 64 << 20
 
 
 def attempt_in_full(row: AttemptRow, record: dict[str, Any]) -> Attempt:
     """All of an attempt but its tree."""
-    transitions, failed = _list(record.get("transitions")), _list(record.get("failed_tactics"))
+    transitions, failed = _list(record.get("transitions")), _failed(_list(record.get("failed_tactics")))
     check = record.get("check")
     return {
         **row,
@@ -32,7 +33,7 @@ def attempt_in_full(row: AttemptRow, record: dict[str, Any]) -> Attempt:
         "check": check if isinstance(check, dict) and len(str(check)) < 100_000 else None,
         "transitions": transitions_of(transitions),
         "total_transitions": len(transitions),
-        "failed_tactics": _failed(failed),
+        "failed_tactics": failed[:MAX_STEPS],
         "total_failed_tactics": len(failed),
     }
 
@@ -47,10 +48,12 @@ def transitions_of(rows: Any) -> list[Transition]:
 
 
 def _failed(rows: list[Any]) -> list[FailedTactic]:
+    """Each row is a state and the tactics that were refused in it."""
     return [
-        {"state": text_of(row[0]), "tactic": text_of(row[1])}
-        for row in rows[:MAX_STEPS]
-        if isinstance(row, list) and len(row) == 2
+        {"state": text_of(row[0]), "tactic": text_of(tactic)}
+        for row in rows
+        if isinstance(row, list) and row
+        for tactic in row[1:]
     ]
 
 
@@ -94,8 +97,9 @@ def _is_tree(data: dict[str, Any]) -> bool:
 
 def most_visited(data: dict[str, Any], limit: int) -> SearchTree:
     """The part of a tree that was visited most: at most `limit` nodes, each with its parent; proofs first."""
-    count = len(data["kind"])
-    keep = list(range(count)) if count <= limit else _choose(data, limit)
+    if len(data["kind"]) <= limit:
+        return _as_it_is(data)
+    keep = _choose(data, limit)
     new = {old: number for number, old in enumerate(keep)}
     states, tactics = _Texts(data["states"]), _Texts(data["tactics"])
     tree: dict[str, Any] = {
@@ -115,6 +119,14 @@ def most_visited(data: dict[str, Any], limit: int) -> SearchTree:
             if old.isdigit() and int(old) in new
         }
     tree["states"], tree["tactics"] = states.used, tactics.used
+    return tree  # type: ignore[return-value]
+
+
+def _as_it_is(data: dict[str, Any]) -> SearchTree:
+    tree = {name: data[name] for name in ("kind", "solved", *_COLUMNS)}
+    tree |= {name: [text_of(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
+    tree |= {name: _list(data.get(name)) for name in ("finisher", "dead")}
+    tree |= {name: mapping(data.get(name)) for name in ("spellings", "refused")}
     return tree  # type: ignore[return-value]
 
 
@@ -144,5 +156,5 @@ class _Texts:
             return -1
         if old not in self._numbers:
             self._numbers[old] = len(self.used)
-            self.used.append(text_of(self._texts[old], 20_000))
+            self.used.append(text_of(self._texts[old], MAX_TEXT))
         return self._numbers[old]

@@ -1,6 +1,7 @@
 """What became of one try to prove one theorem: the record that everything downstream stores and reads."""
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from nanoproof.lean.errors import SourceError, TheoremRejected
@@ -69,9 +70,16 @@ class Attempt:
         return self.counts.get("simulations", 0)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON data; empty fields are left out."""
+        """Plain JSON data; empty fields are left out.
+
+        Failed tactics that follow each other in one state are written with it once: [state, tactic, tactic, ...]. They
+        are nearly all that there is to say of a long search.
+        """
         theorem = {"source": self.theorem.source, "dataset": self.theorem.dataset, "id": self.theorem.id}
         data = {name: value for name, value in vars(self).items() if value or name == "outcome"}
+        if self.failed_tactics:
+            runs = groupby(self.failed_tactics, key=lambda entry: entry.state)
+            data["failed_tactics"] = [[state, *(entry.tactic for entry in run)] for state, run in runs]
         return {**data, "theorem": theorem}
 
     @classmethod
@@ -82,6 +90,8 @@ class Attempt:
                 **data,
                 "theorem": Theorem(**data["theorem"]),
                 "transitions": tuple(Transition(*entry) for entry in data.get("transitions", ())),
-                "failed_tactics": tuple(FailedTactic(*entry) for entry in data.get("failed_tactics", ())),
+                "failed_tactics": tuple(
+                    FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
+                ),
             }
         )

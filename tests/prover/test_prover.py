@@ -7,7 +7,7 @@ import pytest
 from nanoproof.lean.errors import LeanError, ProcessLost
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -266,6 +266,16 @@ def test_what_may_not_be_disproved_is_proved() -> None:
 def test_an_attempt_to_disprove_that_finds_nothing_is_unproven() -> None:
     result = attempt({"A": {}}, options=ProverOptions(disprove_fraction=1.0))
     assert (result.outcome, result.disproving) == ("unproven", True)
+
+
+def test_failed_tactics_are_written_with_their_state_once_and_come_back_in_their_order() -> None:
+    failed = tuple(FailedTactic(*each) for each in ("ax", "ay", "bx", "az"))
+    attempt = Attempt(Theorem("theorem t : True := by sorry", "made", "t"), "unproven", failed_tactics=failed)
+    data = json.loads(json.dumps(attempt.to_json()))
+    assert data["failed_tactics"] == [["a", "x", "y"], ["b", "x"], ["a", "z"]]
+    assert Attempt.from_json(data) == attempt
+    older = {**data, "failed_tactics": [list(each) for each in failed]}
+    assert Attempt.from_json(older) == attempt
 
 
 @pytest.mark.parametrize("error", [None, crash()])
