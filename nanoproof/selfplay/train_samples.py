@@ -29,16 +29,19 @@ def record_training(
     """
     if not recorder.wants_training or not examples:
         return
+    began = time.monotonic()
     count = min(recorder.samples_per_step, batch.device_batch_size, len(examples))
     chosen = random.Random(step).sample(range(len(examples)), count)
     kinds = [_kind(examples[number], number < num_sft) for number in chosen]
     try:
         losses = token_losses(model, tokenizer, [examples[number] for number in chosen], batch)
     except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
-        recorder.trained([])
+        recorder.trained([], float("inf"))
         return
     about = {"step": step, "time": round(time.time(), 3)}
-    recorder.trained([{**about, "kind": kind, **shown} for kind, shown in zip(kinds, losses, strict=True)])
+    recorder.trained(
+        [{**about, "kind": kind, **shown} for kind, shown in zip(kinds, losses, strict=True)], time.monotonic() - began
+    )
 
 
 def _kind(example: Example, sft: bool) -> str:

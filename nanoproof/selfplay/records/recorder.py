@@ -33,6 +33,8 @@ MAX_WAITING = 4
 SAMPLES_BYTES = 16 << 20
 SAMPLES_OF_ATTEMPT = 2
 TRAIN_SAMPLE_SECONDS = 5.0
+"""Examples that are trained on are told of as often as this, and take no more than `TRAIN_SAMPLE_SHARE` of the time."""
+TRAIN_SAMPLE_SHARE = 0.01
 
 
 class Load(Protocol):
@@ -130,9 +132,9 @@ class Recorder:
         """How many examples that should be."""
         return self._options.samples_per_step
 
-    def trained(self, samples: list[dict[str, Any]]) -> None:
-        """Examples with the losses of their tokens."""
-        self._next_train_sample = time.monotonic() + TRAIN_SAMPLE_SECONDS
+    def trained(self, samples: list[dict[str, Any]], seconds: float) -> None:
+        """Examples with the losses of their tokens, and how long it took to find them out."""
+        self._next_train_sample = time.monotonic() + max(TRAIN_SAMPLE_SECONDS, seconds / TRAIN_SAMPLE_SHARE)
         self._trained.append(samples)
 
     def __enter__(self) -> "Recorder":

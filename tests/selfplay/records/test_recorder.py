@@ -72,7 +72,7 @@ def recorded(tmp_path_factory):
             pool.set_source(source)
             pool.wait(source.enough)
             recorder.phase("train", 0)
-            recorder.trained([{"step": 0, "kind": "sft", "tokens": ["a"], "losses": [0.5], "loss": 0.5}])
+            recorder.trained([{"step": 0, "kind": "sft", "tokens": ["a"], "losses": [0.5], "loss": 0.5}], 0.0)
             time.sleep(0.15)
             pool.stop()
             pool.join()
@@ -140,6 +140,17 @@ def test_phases_and_warnings_are_events_and_repetitions_are_left_out(recorded):
 
 def test_examples_that_were_trained_on_are_there(recorded):
     assert [sample["loss"] for sample in both_parts(train_samples_file(recorded))] == [0.5]
+
+
+def test_losses_of_tokens_take_a_hundredth_of_the_time_at_most(tmp_path):
+    run = RunDir(tmp_path)
+    recorder = Recorder(run, 0, RecordOptions())
+    assert recorder.wants_training
+    recorder.trained([], seconds=10.0)
+    assert recorder._next_train_sample - time.monotonic() == pytest.approx(1000.0, abs=5.0)
+    assert not recorder.wants_training
+    assert not Recorder(run, 1, RecordOptions()).wants_training
+    run.close()
 
 
 def test_what_lean_refused_and_what_was_not_tried_is_told_apart(recorded):
