@@ -9,19 +9,23 @@ from nanoproof.training.schedule import Trigger
 class Cadence:
     """All ranks ask together, once after each step, and get the same answers."""
 
-    def __init__(self, config: RLConfig, state: LoopState) -> None:
-        """Goes on where `state` was. Raises UserError that names the option which cannot be read."""
+    def __init__(self, config: RLConfig) -> None:
+        """Raises UserError that names the option which cannot be read."""
         cadence = config.cadence
         self._evaluation = Trigger.parse(cadence.eval_every, "--eval-every")
         self._save = Trigger.parse(cadence.save_every, "--save-every")
-        self._evaluation.resume(state.since_evaluation)
-        self._save.resume(state.since_save)
         self._first: Trigger | None = None
         if config.rl.eval_start not in ("now", "never"):
             self._first = Trigger.parse(config.rl.eval_start, "--eval-start")
         self.at_start = config.rl.eval_start == "now"
         """Whether to evaluate before the first step."""
-        self._waiting = self._first is not None and not self._has_come(state.step, state.seconds)
+        self._waiting = self._first is not None
+
+    def resume(self, state: LoopState) -> None:
+        """Go on where `state` was."""
+        self._evaluation.resume(state.since_evaluation)
+        self._save.resume(state.since_save)
+        self._waiting = self._waiting and not self._has_come(state.step, state.seconds)
 
     def due(self, step: int, seconds: float) -> tuple[bool, bool]:
         """Whether to evaluate, and whether to save, after this step of a run that took so many seconds so far."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, preset_values
+from nanoproof.data.theorems import split_names
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
@@ -57,6 +58,7 @@ class RLConfig:
         groups: dict[str, Any] = {
             name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()
         }
+        split_names((*groups["rl"].datasets, *groups["rl"].eval_datasets))
         if groups["rl"].disable_solvers:
             finishers = groups["search"].finishers or (SOLVER_IN_PLACE,)
             groups["search"] = replace(groups["search"], disable_solvers=True, finishers=finishers)

@@ -44,11 +44,12 @@ class ReinforcementLearning:
         self.config, self.options, self.dist, self.check = config, config.rl, dist, check
         self.max_seconds = duration(config.rl.max_time, "--max-time")
         self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
+        self.cadence = Cadence(config)
         lean = choose_lean(config.fleet.lean_project, embedded=not config.fleet.lean_servers)
         self.whitelists = lean.reason
         self.learner = Learner(config, dist)
         self.state = self.learner.state
-        self.cadence = Cadence(config, self.state)
+        self.cadence.resume(self.state)
         self.collection = Collection(config, self.learner, lean, dist)
         self.evaluations = Evaluations(config, lean, dist)
         self.mixture = Mixture(config, self.learner, self.collection.experience.buffers, dist)
