@@ -78,6 +78,7 @@ class AttemptStore:
         self._numbers: dict[tuple[str, str], int] = {}
         self.outcomes = dict.fromkeys(OUTCOMES, 0)
         self.proven_theorems = 0
+        self.datasets: set[str] = set()
         self._trees: set[str] = set()
         self._trees_stamp = -1
         self.version += 1
@@ -155,6 +156,7 @@ class AttemptStore:
         number = self._numbers.setdefault((dataset, name), len(self.theorems))
         if number == len(self.theorems):
             self.theorems.append(TheoremStats(number, dataset, name))
+            self.datasets.add(dataset)
         return self.theorems[number]
 
     # -- questions -----------------------------------------------------------------------------------------------

@@ -61,13 +61,14 @@ class EvaluationStore:
         self._stamps: dict[str, tuple[int, int] | None] = {}
         self._kept: OrderedDict[str, Results] = OrderedDict()
         self._sorted: list[EvaluationRow] | None = None
+        self._benchmarks: list[Benchmark] | None = None
 
     def poll(self) -> bool:
         """Look for new and changed evaluations; whether there is more to read."""
         found = dict(self._directories())
         for name in [name for name in self._rows if name not in found]:
             del self._rows[name], self._paths[name], self._stamps[name]
-            self._sorted = None
+            self._sorted = self._benchmarks = None
         read = 0
         for name, path in found.items():
             summary = _stamp(path / "summary.json")
@@ -81,7 +82,7 @@ class EvaluationStore:
             row = _row(name, path, summary is not None)
             if row is not None:
                 self._rows[name], self._paths[name], self._stamps[name] = row, path, stamp
-                self._sorted = None
+                self._sorted = self._benchmarks = None
         return False
 
     def _directories(self) -> list[tuple[str, Path]]:
@@ -109,14 +110,17 @@ class EvaluationStore:
 
     def benchmarks(self) -> list[Benchmark]:
         """The scores of evaluations that are over, by benchmark and step."""
+        if self._benchmarks is not None:
+            return self._benchmarks
         found: dict[tuple[str, str], list[EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
                 found.setdefault((row["dataset"], row["split"]), []).append(_point(row))
-        return [
+        self._benchmarks = [
             {"dataset": dataset, "split": split, "points": sorted(points, key=_step_and_time)[-MAX_POINTS:]}
             for (dataset, split), points in sorted(found.items())
         ]
+        return self._benchmarks
 
     def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> Evaluation:
         """An evaluation with a page of its results."""

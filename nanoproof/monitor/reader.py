@@ -138,7 +138,7 @@ class RunReader:
             "time": now,
             "server": self.server,
             "ranks": list(self.ranks.statuses),
-            "datasets": sorted({one.dataset for one in self.attempts.theorems}),
+            "datasets": sorted(self.attempts.datasets),
             "args": options[0],
             "meta": options[1],
             "indexing": {

@@ -9,6 +9,7 @@ from nanoproof.monitor.tail import integer, real
 MAX_ROWS = 20_000
 MAX_NAMES = 200
 _PACE_STEPS = 50
+_KEPT_THINNED = 8
 
 
 class Row:
@@ -46,6 +47,7 @@ class MetricStore:
         self.previous: dict[str, float | None] = {}
         self._names: dict[str, None] = {}
         self._pace: deque[tuple[int, float]] = deque(maxlen=_PACE_STEPS)
+        self._thinned: dict[int, list[Row]] = {}
 
     def add(self, record: dict[str, Any]) -> None:
         """Take in a line of metrics.jsonl."""
@@ -64,6 +66,7 @@ class MetricStore:
             self._pace.append((step, time))
         self.rows.append(Row(step, time, values))
         self.total += 1
+        self._thinned.clear()
         self.previous = {name: self.latest.get(name) for name in values}
         self.latest = {**values}
         if len(self.rows) > MAX_ROWS:
@@ -77,13 +80,21 @@ class MetricStore:
         (first, begin), (last, end) = self._pace[0], self._pace[-1]
         return (end - begin) / (last - first) if end > begin else None
 
+    def _thin(self, max_points: int) -> list[Row]:
+        rows = self.rows
+        while len(rows) > max_points:
+            even = rows[:-1] if len(rows) % 2 else rows
+            rows = [a.joined(b) for a, b in zip(even[::2], even[1::2], strict=True)] + rows[len(even) :]
+        return rows
+
     def series(self, names: list[str] | None, max_points: int) -> Series:
         """Columns of at most `max_points` rows; all numbers if none is named."""
         chosen = [name for name in (names if names is not None else self._names) if name in self._names]
-        rows = self.rows
-        while len(rows) > max_points:
-            odd = rows[:-1] if len(rows) % 2 else rows
-            rows = [a.joined(b) for a, b in zip(odd[::2], odd[1::2], strict=True)] + rows[len(odd) :]
+        if max_points not in self._thinned:
+            if len(self._thinned) >= _KEPT_THINNED:
+                self._thinned.clear()
+            self._thinned[max_points] = self._thin(max_points)
+        rows = self._thinned[max_points]
         return {
             "names": list(self._names),
             "steps": [row.step for row in rows],

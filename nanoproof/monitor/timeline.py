@@ -13,7 +13,8 @@ from nanoproof.monitor.tail import parse_object, read_range, real, text_of
 MAX_BYTES = 24 << 20
 """Of lines that are read for one answer; a longer part is shortened at its beginning."""
 MAX_LANES = 1024
-_PROBE = 256 << 10
+_PROBE = 32 << 10
+_LONGEST_LINE = 1 << 20
 _Span = tuple[float, float, str]
 
 
@@ -34,9 +35,11 @@ class _File:
 
     def last(self) -> float | None:
         """When its last line ends."""
-        start = max(0, self.size - _PROBE)
-        lines = read_range(self.path, start, self.size - start).split(b"\n")[:-1]
-        record = parse_object(lines[-1]) if lines else None
+        record = None
+        for length in (_PROBE, _LONGEST_LINE):
+            start = max(0, self.size - length)
+            lines = read_range(self.path, start, self.size - start).split(b"\n")[:-1]
+            record = record or (parse_object(lines[-1]) if lines else None)
         return None if record is None else real(record.get("to"))
 
     def find(self, moment: float) -> int:
@@ -53,9 +56,12 @@ class _File:
 
     def _line_at(self, position: int) -> tuple[int, float] | None:
         """The first line that begins at or after a position, and its time."""
-        block = read_range(self.path, max(0, position - 1), _PROBE)
-        start = block.find(b"\n") + 1 if position else 0
-        end = block.find(b"\n", start)
+        block, start, end = b"", 0, -1
+        for length in (_PROBE, _LONGEST_LINE):
+            if end < 0:
+                block = read_range(self.path, max(0, position - 1), length)
+                start = block.find(b"\n") + 1 if position else 0
+                end = block.find(b"\n", start)
         record = parse_object(block[start:end]) if end >= 0 and (start or not position) else None
         moment = None if record is None else real(record.get("from"))
         return None if moment is None else (max(0, position - 1) + start if position else 0, moment)
@@ -105,11 +111,11 @@ class TimelineReader:
 
 def _part(file: _File, start: float, end: float, budget: int) -> bytes:
     """Whole lines of a file that have to do with a part of time: the last ones of them, if they are too many."""
-    low, high = file.find(start), min(file.size, file.find(end) + _PROBE) if file.size > _PROBE else file.size
+    low, high = file.find(start), min(file.size, file.find(end) + _PROBE + _LONGEST_LINE)
     if high - low > budget:
         low = high - max(0, budget)
-    block = read_range(file.path, low, high - low)
-    begin = 0 if low == 0 else block.find(b"\n") + 1
+    block = read_range(file.path, max(0, low - 1), high - max(0, low - 1))
+    begin = block.find(b"\n") + 1 if low else 0  # the line that begins at `low` counts
     return block[begin : block.rfind(b"\n") + 1]
 
 
@@ -117,7 +123,11 @@ def _records(block: bytes, start: float, end: float) -> Iterator[dict[str, Any]]
     for line in block.split(b"\n"):
         record = parse_object(line) if line else None
         moment = None if record is None else real(record.get("from"))
-        if record is not None and moment is not None and moment <= end and (real(record.get("to")) or moment) >= start:
+        if record is None or moment is None:
+            continue
+        if moment > end:
+            return
+        if (real(record.get("to")) or moment) >= start:
             yield record
 
 

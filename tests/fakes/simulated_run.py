@@ -16,6 +16,7 @@ from typing import Any
 from nanoproof.common.files import JsonlWriter, atomic_write_json, json_line
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_summary import event_fields, summarize
+from nanoproof.selfplay.records.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import (
     Invented,
     invent_attempt,
@@ -41,19 +42,23 @@ class SimulatedRun:
         collect_seconds: float = 40.0,
         num_steps: int = 400,
         trees: int = 60,
+        first_step: int = 0,
         details_from: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """`details_from` is the time from which on timelines and search trees are written."""
+        """`details_from` is the time from which on timelines and search trees are written.
+
+        With a `first_step` it goes on with what is in the directory, as a run that was resumed there.
+        """
         self.path, self.ranks, self.actors, self.num_steps = Path(path), ranks, actors, num_steps
         self.now = self.start = time.time() if start is None else start
-        self.step, self.phase, self.trees, self.details_from = 0, "starting", trees, details_from
+        self.step, self.phase, self.trees, self.details_from = first_step, "starting", trees, details_from
         self._collect_seconds, self._rng = collect_seconds, Random(seed)
         self._theorems = [invent_theorem(number, seed) for number in range(theorems)]
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._order = 0
         self._files: dict[str, JsonlWriter] = {}
-        self._offsets = [0] * ranks
+        self._logs = [AttemptLog(self.path, rank) for rank in range(ranks)]
         self._sequence = [0] * ranks
         self._kept: list[Path] = []
         self._who: dict[tuple[int, int], dict[str, Any]] = {}
@@ -90,6 +95,8 @@ class SimulatedRun:
         self.write_status()
         for file in self._files.values():
             file.close()
+        for log in self._logs:
+            log.close()
 
     def _at(self, seconds: float, happen: Callable[[], None]) -> None:
         self._order += 1
@@ -100,7 +107,7 @@ class SimulatedRun:
     @property
     def skill(self) -> float:
         """How good the model is by now."""
-        return 0.25 + 0.6 * self.step / (self.step + 80)
+        return skill_at(self.step)
 
     def _begin(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
@@ -178,14 +185,8 @@ class SimulatedRun:
         tree = self.now >= self.details_from and self.trees > 0 and attempt.outcome != "error"
         if tree:
             self._keep_tree(one, attempt, name)
-        record = {"number": number, **attempt.to_json()}
-        length = len(json_line(record).encode())
-        self._write(f"attempts_r{rank}.jsonl", record)
-        short = {"n": name, "at": self._offsets[rank], "len": length, "d": one.theorem.dataset, "id": one.theorem.id}
-        short |= {"o": attempt.outcome, "sims": attempt.simulations, "budget": attempt.budget}
-        short |= {"tactics": attempt.num_tactics, "s": round(attempt.seconds["search"], 3), "t": round(self.now, 3)}
-        self._write(f"attempts_r{rank}.index.jsonl", {**short, "tree": tree, "dis": attempt.disproving})
-        self._offsets[rank] += length
+        record = {"number": number, "time": round(self.now, 3), **attempt.to_json()}
+        self._logs[rank].write(record, kept_tree=tree)
         self.counts["attempts"] += 1
         self.counts["proofs"] += attempt.outcome == "proven"
         self.counts["errors"] += attempt.outcome == "error"
@@ -271,29 +272,11 @@ class SimulatedRun:
         def end() -> None:
             self._leave()
             for benchmark in BENCHMARKS:
-                self.write_evaluation(benchmark)
+                fields = write_evaluation(self.path, benchmark, self.step, self.now, self.skill)
+                self._event("evaluation", **fields)
             then()
 
         self._at(20, end)
-
-    def write_evaluation(self, benchmark: str, theorems: int = 48, results: bool = True) -> None:
-        """The directory of an evaluation at this step."""
-        rng = Random(f"{benchmark}/{self.step}")
-        skill = self.skill - (0.12 if benchmark == "minif2f" else 0.0)
-        chosen = [invent_theorem(50_000 + number) for number in range(theorems)]
-        attempts = [invent_attempt(one, rng, skill, 64, self.step) for one in chosen]
-        summary = {"dataset": benchmark, "split": "valid", "seed": 0, **summarize(attempts, 64, 19.5)}
-        settings = {"dataset": benchmark, "split": "valid", "num_simulations": 64, "theorems": theorems, "seed": 0}
-        parts = [{"started": round(self.now - 20, 1), "seconds": 19.5}]
-        path = self.path / "evals" / f"{self.step}_{benchmark}_valid"
-        path.mkdir(parents=True, exist_ok=True)
-        if results:
-            lines = "".join(json_line(attempt.to_json()) for attempt in attempts)
-            (path / "results.jsonl").write_text(lines, encoding="utf-8")
-        record = {"settings": settings, "parts": parts}
-        (path / "settings.json").write_text(json.dumps(record))
-        (path / "summary.json").write_text(json.dumps({**summary, "step": self.step, **record}))
-        self._event("evaluation", **event_fields({**summary, "step": self.step}))
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -350,6 +333,31 @@ class SimulatedRun:
                 ],
             }
             atomic_write_json(self.path / f"status_r{rank}.json", snapshot)
+
+
+def write_evaluation(
+    path: Path, benchmark: str, step: int, now: float, skill: float, theorems: int = 48
+) -> dict[str, Any]:
+    """The directory of an evaluation that is over; returns what the run's events say of it."""
+    rng = Random(f"{benchmark}/{step}")
+    chosen = [invent_theorem(50_000 + number) for number in range(theorems)]
+    harder = 0.12 if benchmark == "minif2f" else 0.0
+    attempts = [invent_attempt(one, rng, skill - harder, 64, step) for one in chosen]
+    summary = {"dataset": benchmark, "split": "valid", "seed": 0, **summarize(attempts, 64, 19.5), "step": step}
+    settings = {"dataset": benchmark, "split": "valid", "num_simulations": 64, "theorems": theorems, "seed": 0}
+    record = {"settings": settings, "parts": [{"started": round(now - 20, 1), "seconds": 19.5}]}
+    place = path / "evals" / f"{step}_{benchmark}_valid"
+    place.mkdir(parents=True, exist_ok=True)
+    text = "".join(json_line(attempt.to_json()) for attempt in attempts)
+    (place / "results.jsonl").write_text(text, encoding="utf-8")
+    (place / "settings.json").write_text(json.dumps(record))
+    (place / "summary.json").write_text(json.dumps({**summary, **record}))
+    return event_fields(summary)
+
+
+def skill_at(step: int) -> float:
+    """How good the model is after so many steps."""
+    return 0.25 + 0.6 * step / (step + 80)
 
 
 def write_history(path: Path, seconds: float, **options: Any) -> SimulatedRun:

@@ -156,6 +156,18 @@ def test_a_part_of_the_timeline_is_found_and_spans_are_put_together(asker: Asker
     assert 0.99 < sum(whole["shares"].values()) < 1.01
 
 
+def test_a_part_of_a_long_timeline_is_found_wherever_it_is(look: Look, tmp_path: Path) -> None:
+    with open(tmp_path / "timeline_r0.jsonl", "w") as file:
+        for second in range(2000):
+            spans = [[0, f"s{second}", 0.0, 1000.0], [1, "x" * 100, 0.0, 10.0]]
+            file.write(lines({"from": 1000.0 + second, "to": 1001.0 + second, "actors": spans}))
+    asker = look(tmp_path)
+    for second in (0, 1, 777, 1024, 1998, 1999):
+        part = asker.get(f"/api/timeline?from={1000.25 + second}&to={1000.75 + second}")
+        assert [span[2] for span in part["lanes"][0]["spans"]] == [f"s{second}"]
+        assert (part["first"], part["last"]) == (1000.0, 3000.0)
+
+
 def test_the_trace_holds_the_spans_in_microseconds(asker: Asker) -> None:
     events = asker.get("/api/trace")["traceEvents"]
     assert {"X", "M"} <= {event["ph"] for event in events}

@@ -1,0 +1,236 @@
+"""What the monitor costs a run, and how fast it answers.
+
+    python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR] [--markdown PATH]
+
+viewers  A stand-in for a run (status, timeline, attempts, metrics of 2 ranks with 16 actors each) writes at the rate of
+         a real one and has the monitor as its child. By turns nobody and `--viewers` pages look at it: live updates all
+         the time, and overview, series and theorems asked for anew every five seconds. Counted is processor time, of
+         the run's process and of the monitor's.
+answers  The time of each answer on a run of 100,000 attempts and 1,000 evaluations (benchmarks/monitor_run.py makes it;
+         --run takes one that is there), while nobody else asks.
+"""
+
+import argparse
+import http.client
+import multiprocessing
+import shutil
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import psutil
+import requests
+
+from benchmarks.monitor_run import make_run
+from nanoproof.monitor.child import MonitorProcess, start_monitor_process
+from tests.fakes.simulated_run import write_history
+
+ROUNDS = 3
+PAGE_SECONDS = 5.0
+PAGE = ("/api/overview", "/api/series", "/api/theorems")
+SETTLE_SECONDS = 3.0
+
+
+# -- viewers -----------------------------------------------------------------------------------------------------
+
+
+def stand_in(path: str, pipe: Connection) -> None:
+    """A process that writes a run, with its monitor; sends the address and the monitor's process id."""
+    run = write_history(Path(path), 60.0, actors=16)
+    monitor = start_monitor_process(0)
+    monitor.show(Path(path))
+    pipe.send((monitor.address, monitor.pid))
+    run.go_on(pipe.poll, tick=1.0)
+    monitor.close()
+
+
+class Viewers:
+    """Threads of this process that look at a monitor as the page does."""
+
+    def __init__(self, address: str, count: int) -> None:
+        self._address, self._over = address, threading.Event()
+        self.received = 0
+        self._threads = [threading.Thread(target=self._look, args=(number,)) for number in range(count)]
+        for number, thread in enumerate(self._threads):
+            thread.start()
+            time.sleep(0.01 if number else 0.1)
+
+    def _look(self, number: int) -> None:
+        host = urlsplit(self._address)
+        stream = http.client.HTTPConnection(str(host.hostname), host.port, timeout=30)
+        stream.request("GET", "/api/stream")
+        answer = stream.getresponse()
+        asked = time.monotonic() + PAGE_SECONDS * (number % 10) / 10
+        while not self._over.is_set():
+            self.received += len(answer.read1(1 << 16))
+            if time.monotonic() > asked:
+                asked = time.monotonic() + PAGE_SECONDS
+                for question in PAGE:
+                    self.received += len(requests.get(self._address + question, timeout=30).content)
+        stream.close()
+
+    def close(self) -> None:
+        """All look away."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def processor_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def measure_viewers(count: int, seconds: float) -> dict[str, Any]:
+    """Shares of a core, by turns without viewers and with them."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        process = context.Process(target=stand_in, args=(f"{folder}/run", theirs))
+        process.start()
+        address, pid = ours.recv()
+        watched = {"run": psutil.Process(process.pid), "monitor": psutil.Process(pid)}
+        shares: dict[str, list[float]] = {f"{name} {who}": [] for name in watched for who in ("alone", "watched")}
+        received = 0
+        time.sleep(SETTLE_SECONDS)
+        for _ in range(ROUNDS):
+            for who in ("alone", "watched"):
+                viewers = Viewers(address, count if who == "watched" else 0)
+                time.sleep(SETTLE_SECONDS)
+                before, started = {name: processor_seconds(one) for name, one in watched.items()}, time.monotonic()
+                time.sleep(seconds)
+                passed = time.monotonic() - started
+                for name, one in watched.items():
+                    shares[f"{name} {who}"].append((processor_seconds(one) - before[name]) / passed)
+                viewers.close()
+                received += viewers.received
+        memory = watched["monitor"].memory_info().rss
+        ours.send("over")
+        process.join(30)
+    return {"shares": shares, "memory": memory, "received": received / ROUNDS / (seconds + SETTLE_SECONDS)}
+
+
+# -- answers -----------------------------------------------------------------------------------------------------
+
+
+def questions(address: str) -> list[str]:
+    """What the pages ask, with names of this run."""
+
+    def get(question: str) -> Any:
+        return requests.get(address + question, timeout=60).json()
+
+    theorem = get("/api/theorems?outcome=proven")["items"][0]
+    attempts = get("/api/attempts?size=500")["items"]
+    attempt = "/api/attempts/{rank}/{step}/{seq}".format(**attempts[-1])
+    with_tree = [one for one in attempts if one["tree"]]
+    trees = ["/api/attempts/{rank}/{step}/{seq}/tree".format(**one) for one in with_tree]
+    largest = max(trees, key=lambda question: get(question)["nodes"])
+    rows = [row["name"] for row in get("/api/evaluations?size=1000")["items"] if row["dataset"] == "nanolean"]
+    return [
+        *("/api/run", "/api/overview", "/api/series", "/api/actors", "/api/timeline", "/api/theorems"),
+        *("/api/theorems?q=swap&sort=seconds&order=desc", "/api/theorems?sort=tactics&order=asc&page=300"),
+        "/api/theorem?" + urlencode({"dataset": theorem["dataset"], "id": theorem["id"]}),
+        *("/api/attempts", "/api/attempts?outcome=error&page=10", attempt, largest),
+        *("/api/samples", "/api/train-samples", "/api/calibration", "/api/evaluations?size=1000"),
+        *(f"/api/evaluations/{rows[0]}", f"/api/evaluations/diff?a={rows[0]}&b={rows[-1]}", "/api/logs", "/api/trace"),
+    ]
+
+
+def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
+    """Milliseconds of each answer: median and slowest; and the time until all of the run was read."""
+    started = time.perf_counter()
+    monitor = start_monitor_process(0)
+    try:
+        monitor.show(path)
+        first = time_of(lambda: requests.get(monitor.address + "/api/overview", timeout=60))
+        while not requests.get(monitor.address + "/api/run", timeout=60).json()["indexing"]["done"]:
+            time.sleep(0.05)
+        return {"first": first, "ready": time.perf_counter() - started, "rows": rows_of(monitor, repeats)}
+    finally:
+        monitor.close()
+
+
+def rows_of(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
+    """Each question with its times and its size."""
+    rows: dict[str, Any] = {}
+    with requests.Session() as session:
+        for question in questions(monitor.address):
+            times = [time_of(lambda: session.get(monitor.address + question, timeout=60)) for _ in range(repeats)]  # noqa: B023
+            size = len(session.get(monitor.address + question, timeout=60).content)
+            label = question if len(question) < 60 else question.split("?")[0] + "?…"
+            rows[label] = (1000 * statistics.median(times), 1000 * max(times), size)
+    assert monitor.pid is not None
+    rows["memory"] = psutil.Process(monitor.pid).memory_info().rss
+    return rows
+
+
+def time_of(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+# -- report ------------------------------------------------------------------------------------------------------
+
+
+def report_viewers(found: dict[str, Any], count: int) -> list[str]:
+    lines = [
+        "",
+        f"| share of a core, median of {ROUNDS} rounds (each) | no viewer | {count} viewers |",
+        "|---|---|---|",
+    ]
+    for name in ("run", "monitor"):
+        cells = []
+        for who in ("alone", "watched"):
+            shares = found["shares"][f"{name} {who}"]
+            each = ", ".join(f"{100 * share:.1f}" for share in shares)
+            cells.append(f"{100 * statistics.median(shares):.1f}% ({each})")
+        lines.append(f"| the {name}'s process | {' | '.join(cells)} |")
+    memory, received = found["memory"] / 1e6, found["received"] / 1e6
+    return [*lines, "", f"The monitor took {memory:.0f} MB; the viewers got {received:.1f} MB per second."]
+
+
+def report_answers(found: dict[str, Any]) -> list[str]:
+    lines = ["", "| question | median ms | slowest ms | kB |", "|---|---|---|---|"]
+    memory = found["rows"].pop("memory")
+    for question, (median, slowest, size) in found["rows"].items():
+        lines.append(f"| `{question}` | {median:.1f} | {slowest:.1f} | {size / 1000:.0f} |")
+    times = f"first answer after {found['first']:.1f} s, all read after {found['ready']:.1f} s"
+    return [*lines, "", f"From the start of the process: {times}, {memory / 1e6:.0f} MB."]
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=("viewers", "answers"), default=["viewers", "answers"])
+    parser.add_argument("--viewers", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=20.0, help="Length of each turn.")
+    parser.add_argument("--repeats", type=int, default=20, help="How often each question is asked.")
+    parser.add_argument("--run", type=Path, help="A run to ask about (default: one is made).")
+    parser.add_argument("--attempts", type=int, default=100_000)
+    parser.add_argument("--evaluations", type=int, default=1000)
+    parser.add_argument("--markdown", type=Path, help="Write the tables to this file too.")
+    options = parser.parse_args()
+    lines: list[str] = []
+    if "viewers" in options.parts:
+        lines += report_viewers(measure_viewers(options.viewers, options.seconds), options.viewers)
+    if "answers" in options.parts:
+        path = options.run or Path(tempfile.mkdtemp()) / "run"
+        if options.run is None:
+            make_run(path, options.attempts, options.evaluations).close()
+        lines += report_answers(measure_answers(path, options.repeats))
+        if options.run is None:
+            shutil.rmtree(path.parent)
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
