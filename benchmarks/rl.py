@@ -18,6 +18,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def make_model(folder: Path) -> None:
     save_checkpoint(folder, 0, small.model(tokenizer), tokenizer, extra={"stage": "sft"})
 
 
-def run(folder: Path, name: str, steps: int, seconds: int, ranks: int = 1, **script: Any) -> list[dict[str, Any]]:
+def run(
+    folder: Path, name: str, steps: int, seconds: int, ranks: int = 1, more: Sequence[str] = (), **script: Any
+) -> list[dict[str, Any]]:
     """Run `nanoproof.rl` over the script, with so many seconds of collection in each step; the reports of its ranks."""
     report = folder / f"report_{name}"
     words = ["--model-path", str(folder), "--run-dir", str(folder / name), "--sft-data", str(folder / "data.jsonl")]
@@ -58,7 +61,7 @@ def run(folder: Path, name: str, steps: int, seconds: int, ranks: int = 1, **scr
         "never",
     ]
     words += ["--collect-transitions", "1000000", "--collect-max-time", f"0:00:{seconds:02}", "--num-steps", str(steps)]
-    words += ["--monitor-port", "none", "--device-type", "cpu", "--log-level", "warning"]
+    words += ["--monitor-port", "none", "--device-type", "cpu", "--log-level", "warning", *more]
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}"] if ranks > 1 else []
     command = [sys.executable, *launcher, "-m", "benchmarks.rl_scripted", *(["--"] if launcher else []), *words]
     wanted = {"tactic_seconds": TACTIC_SECONDS, "report": str(report), **script}
@@ -136,7 +139,7 @@ def scaling(folder: Path, ranks: list[int], slots: int, steps: int, seconds: int
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--slots", type=int, nargs="+", default=[8, 16, 32])
+    parser.add_argument("--slots", type=int, nargs="*", default=[8, 16, 32])
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="of collection in each step")

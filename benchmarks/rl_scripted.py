@@ -2,8 +2,8 @@
 
     SCRIPTED_RL='{"slots": 16, "tactic_seconds": 0.05, "report": "report"}' python -m benchmarks.rl_scripted ARGUMENTS
 
-What a tactic does is decided by a hash, and what it costs by the clock. The network is a real one with random weights:
-its tactics are names of what it drew. Each rank writes `<report>_r<rank>.json`: where the time of its phases and of its
+What a tactic does is decided by a hash, and what it costs by the clock. The network is a real one with random weights,
+whose time counts; the tactics are made up. Each rank writes `<report>_r<rank>.json`: where the time of phases and
 actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps.
 """
 
@@ -26,7 +26,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import run_main
 from nanoproof.common.suggestion import PolicyError, Suggestion
 from nanoproof.data import theorems as sets
-from nanoproof.gpt.batching.request import Completion, EngineRequest, Sample
+from nanoproof.gpt.batching.request import Completion, EngineRequest
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
@@ -120,19 +120,20 @@ class Slot:
 
 
 class NamedTactics(TacticPolicy):
-    """The network's tactics under names, as random weights draw what no proof can hold."""
+    """The network's time, and made-up tactics in place of its own: random weights draw what no proof can hold."""
 
     lockstep: Lockstep | None = None
 
     def suggest(self, state_text: str, seed: int = 0, **options: Any) -> Suggestion:
-        """What the network drew."""
+        """As many tactics as the network drew samples."""
         if self.lockstep is not None:
             self.lockstep.wait()
         found = super().suggest(state_text, seed, **options)
         if self.lockstep is not None:
             self.lockstep.wait()
-        names = [f"t{hashlib.blake2b(tactic.encode(), digest_size=4).hexdigest()}" for tactic in found.tactics]
-        return replace(found, tactics=tuple(names))
+        draw = random.Random(f"{state_text}/{seed}")
+        names = tuple(f"t{draw.getrandbits(32):08x}" for _ in range(self.sampling.num_sampled_tactics))
+        return replace(found, tactics=names, logprobs=(-1.5,) * len(names), counts=(1,) * len(names), num_dropped=0)
 
     def close(self, drain_seconds: float = 0.0) -> None:
         """End the worker, and let actors out of the lockstep."""
@@ -160,9 +161,7 @@ class SleepingEngine(Engine):
         ended = [request for request, left in self._left.items() if left == 0]
         for request in ended:
             del self._left[request]
-            draw = random.Random(f"{request.seed}/{request.prompt}")
-            tokens = [[draw.randrange(33, 90) for _ in range(4)] for _ in range(request.options.num_samples)]
-            request.completion = Completion([Sample(of, -2.0) for of in tokens], 0, [0.2] * 5)
+            request.completion = Completion([], request.options.num_samples, [0.2] * 5)
         return ended
 
     def cancel(self, request: EngineRequest) -> None:

@@ -1,7 +1,10 @@
 """What every stage does before its loop: seeds, run directory, log, and a model that is loaded or made."""
 
 import logging
+import platform
 import random
+import secrets
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.dist import DistInfo, barrier, broadcast_json, init_distributed
+from nanoproof.common.dist import DistInfo, broadcast_json, gather_json, init_distributed, together
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import (
     FINISHED,
@@ -84,7 +87,7 @@ def start_stage(
 ) -> Stage:
     """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started.
 
-    Raises UserError if the directory holds another run already, unless that is `resumed`.
+    Raises UserError if the directory holds another run already, unless that is `resumed`, and if not all ranks see it.
     """
     path = Path(broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None))
     if broadcast_json((path / "args.json").exists()) and not resumed:
@@ -92,7 +95,7 @@ def start_stage(
     decisions = {**dist.decisions(), **decisions}
     step = read_manifest(path)["step"] if resumed else None
     changed = changes(path, args, decisions) if resumed else {}
-    barrier()
+    require_shared(path, dist)
     dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
     run = RunDir(path, rank=dist.rank)
     log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
@@ -110,6 +113,33 @@ def start_stage(
         (run.path / FINISHED).unlink(missing_ok=True)
     tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank, run.path)
     return Stage(dist, run, tracker)
+
+
+def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
+    """Make a run directory on rank 0, and raise UserError on all ranks if one does not see it (a collective).
+
+    Ranks on other machines write their shares of checkpoints and their logs there. What another machine made may show
+    after some `seconds` only.
+    """
+    probe = path / broadcast_json(f".seen_by_all_{secrets.token_hex(8)}")
+
+    def make() -> None:
+        if dist.is_main:
+            path.mkdir(parents=True, exist_ok=True)
+            probe.touch()
+
+    together(make)
+    deadline = time.monotonic() + seconds
+    while not (seen := probe.exists()) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    blind = [place for place in gather_json(None if seen else f"rank {dist.rank} on {platform.node()}") if place]
+    if dist.is_main:
+        probe.unlink(missing_ok=True)
+    if blind:
+        raise UserError(
+            f"the run directory {path} is not seen by {', '.join(blind)}: all machines need the same file system there "
+            "(NANOPROOF_HOME or --run-dir says where it is)"
+        )
 
 
 def start_ranks(options: RunOptions) -> DistInfo:

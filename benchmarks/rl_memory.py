@@ -1,0 +1,74 @@
+"""Whether reinforcement learning grows: resident memory over many steps with a Lean and a network that only sleep.
+
+    python -m benchmarks.rl_memory [--steps 2000] [--json PATH]
+
+Every step collects, trains, and logs; every 20th saves, every 50th evaluates. Buffers are small, so that they are full
+soon. Prints a table, and fails if memory grew in the second half of the run by more than `--tolerance` MB for each
+thousand steps, or the number of threads grew at all.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.rl import HARDWARE, make_model, run
+
+MB = 1e6
+FLAGS = ("--save-every", "20steps", "--eval-every", "50steps", "--replay-buffer-window-size", "300")
+MORE = ("--negative-buffer-window-size", "300", "--keep-checkpoints", "2", "--keep-trees", "20")
+
+
+def slope(rows: list[dict[str, float]]) -> float:
+    """Bytes for each step, by the least squares."""
+    return statistics.linear_regression([row["step"] for row in rows], [row["rss"] for row in rows]).slope
+
+
+def table(rows: list[dict[str, float]], parts: int = 10) -> str:
+    """Medians of so many parts of the run."""
+    size = max(1, len(rows) // parts)
+    lines = ["     steps      resident MB   threads"]
+    for start in range(0, len(rows) - size + 1, size):
+        part = rows[start : start + size]
+        memory = statistics.median(row["rss"] for row in part) / MB
+        threads = max(row["threads"] for row in part)
+        lines.append(f"{part[0]['step']:5.0f}-{part[-1]['step']:<5.0f} {memory:12.1f} {threads:9.0f}")
+    return "\n".join(lines)
+
+
+def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
+    """Growth in the second half, in MB for each thousand steps, and in threads."""
+    first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    threads = max(row["threads"] for row in second) - max(row["threads"] for row in first)
+    return {"mb_per_1000_steps": slope(second) * 1000 / MB, "threads": threads, "last_mb": rows[-1]["rss"] / MB}
+
+
+def main() -> int:
+    """Command line; 1 if memory grows."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--slots", type=int, default=8)
+    parser.add_argument("--tolerance", type=float, default=5.0, help="MB for each thousand steps")
+    parser.add_argument("--json", type=Path, help="write the result to this file")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_model(folder)
+        options = {"slots": args.slots, "tactic_seconds": 0.0, "sleeping_network": True}
+        more = (*FLAGS, *MORE, "--collect-transitions", "8")
+        rows = run(folder, "memory", args.steps, 30, more=more, **options)[0]["rows"]
+    found = judge(rows)
+    print(table(rows))
+    print(f"second half: {found['mb_per_1000_steps']:+.2f} MB for each thousand steps, {found['threads']:+.0f} threads")
+    if args.json:
+        result = {"name": "growth of resident memory", "ours": round(found["mb_per_1000_steps"], 2), "unit": "MB"}
+        details = {"steps": args.steps, "tolerance": args.tolerance, **found}
+        args.json.write_text(json.dumps([{**result, "hardware": HARDWARE, "details": details}], indent=2) + "\n")
+    return int(found["mb_per_1000_steps"] > args.tolerance or found["threads"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
