@@ -96,8 +96,9 @@ def append_whole(file: IO[bytes], data: bytes) -> None:
     try:
         while data:
             data = data[file.write(data) :]
-    except OSError:
+    except OSError as error:
         os.ftruncate(file.fileno(), size)
+        error.filename = file.name
         raise
 
 

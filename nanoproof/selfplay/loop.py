@@ -5,7 +5,7 @@ import logging
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ class ReinforcementLearning:
             try:
                 self._run()
             finally:
-                self._enter("stopped")
+                with suppress(OSError):  # what ended the run is what is to be told
+                    self._enter("stopped")
         if self.dist.is_main:
             self._summarize()
 

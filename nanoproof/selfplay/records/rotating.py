@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from nanoproof.common.files import drop_torn_line, json_line
+from nanoproof.common.files import append_whole, drop_torn_line, json_line
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class RotatingJsonl:
             return
         try:
             file = self._ready()
-            file.write(content)
+            append_whole(file, content)
             self._size += len(content)
         except OSError as error:
             self._failed = True
