@@ -75,8 +75,8 @@ async function interactions() {
     location.hash.includes("q=add") && document.querySelectorAll("[aria-busy=true]").length === 0);
   await act("open a theorem", () => page.locator("tbody tr").first().click(), () => location.hash.startsWith("#/theorem?") && document.querySelectorAll(".skeleton").length === 0);
   await page.click('nav[aria-label=Pages] a[href="#/"]');
-  await page.waitForSelector(".chart canvas");
-  await act("point at a chart", () => page.hover(".chart canvas", { position: { x: 200, y: 60 } }), () => true);
+  await page.waitForSelector(".u-over");
+  await act("point at a chart", () => page.hover(".u-over", { position: { x: 200, y: 60 } }), () => true);
   await act("switch to dark", () => page.getByRole("button", { name: "Dark" }).click(), () => document.documentElement.dataset.theme === "dark");
   return results;
 }

@@ -34,7 +34,7 @@ export function ScoresCard({ benchmarks }: { benchmarks: Benchmark[] }) {
 export function lineOf(benchmark: Benchmark): Line {
   const points = benchmark.points.filter((point) => point.step !== null && point.total > 0);
   return {
-    name: `${benchmark.dataset} ${benchmark.split}`,
+    name: `${benchmark.dataset}/${benchmark.split}`,
     x: points.map((point) => point.step as number),
     y: points.map((point) => point.solved / point.total),
     low: points.map((point) => point.low),
@@ -60,7 +60,7 @@ function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
             const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
             return (
               <tr key={`${benchmark.dataset} ${benchmark.split}`}>
-                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset} {benchmark.split}</a></td>
+                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset}/{benchmark.split}</a></td>
                 <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
                 <td className="right">{rate(last.solved, last.total)}</td>
                 <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>
