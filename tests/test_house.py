@@ -17,6 +17,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from nanoproof.common.errors import UserError
+from scripts.check_flags import check_commands
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -47,6 +50,7 @@ PAGES = (
     "docs/search.md",
     "docs/evaluation.md",
     "docs/inference.md",
+    "docs/rl.md",
 )
 """Pages whose commands are checked against the flags that exist."""
 
@@ -323,24 +327,29 @@ def test_pages_name_commands_and_flags_that_exist(command: str, capsys: pytest.C
             assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known), f"{target} does not know {flag}"
 
 
-STAGES = {
-    "PRETRAIN": "nanoproof.pretrain",
-    "MIDTRAIN": "nanoproof.midtrain",
-    "SFT": "nanoproof.sft",
-    "RL": "nanoproof.rl",
-}
-STAGES["EVAL"] = "scripts.prover_eval"
+@pytest.mark.parametrize("variables", [{}, {"TINY": "1"}, {"GPUS": "1", "LEAN_SERVERS": "a:8000 b:8000"}])
+def test_the_whole_pipeline_gives_its_stages_flags_that_exist(variables: dict[str, str]) -> None:
+    environment = {**os.environ, "DRY_RUN": "commands", **variables}
+    script = ["bash", str(ROOT / "runs" / "speedrun.sh")]
+    done = subprocess.run(script, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert sum(" nanoproof." in line and "--run-dir" in line for line in lines) == 4
+    assert check_commands(lines) == len(lines)
 
 
-def test_the_whole_pipeline_gives_its_stages_flags_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    script = (ROOT / "runs" / "full.sh").read_text(encoding="utf-8")
-    said = {name: " ".join(re.findall(rf"{name}_FLAGS:=([^}}]+)", script)) for name in STAGES}
-    said |= {name: said[name] + " " + " ".join(re.findall(rf"stage {name.lower()} (.*)", script)) for name in STAGES}
-    for name, module in STAGES.items():
-        flags = set(re.findall(r"--[a-z][\w-]*", said[name]))
-        known = set(re.findall(r"--[a-z][\w-]*", help_of(module, [], capsys)))
-        assert flags, f"{name} has no flags"
-        assert flags - known == set(), module
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("python -m nanoproof.rl --no-such-flag 3", "nanoproof.rl has no flag --no-such-flag"),
+        ("torchrun --standalone -m nanoproof.rl -- --num-steps many", "invalid int value: 'many'"),
+        ("python -m nanoproof.no_such_module", "there is no module nanoproof.no_such_module"),
+        ("rm -rf nothing", "no command of a module"),
+    ],
+)
+def test_commands_that_cannot_be_right_are_found(command: str, complaint: str) -> None:
+    with pytest.raises(UserError, match=complaint):
+        check_commands([command])
 
 
 # -- what does not belong into the repository --------------------------------------------------------------------
