@@ -230,9 +230,10 @@ function drawTexts(context: CanvasRenderingContext2D, scene: Scene, node: TreeNo
   context.font = `11.5px ${MONO}`;
   context.textAlign = "right";
   context.fillStyle = palette.muted;
-  context.fillText(count, x + WIDTH - 14, y + 14.5);
-  const room = WIDTH - 18 - 14 - count.length * 6.95 - 8;
+  context.fillText(count, x + WIDTH - 14, y + 31);
+  const room = WIDTH - 18 - 14 - (count ? count.length + 1 : 0) * 6.95;
   context.textAlign = "left";
+  context.fillText(cut((node.kind === "and" ? "∧ " : "") + goal, Math.floor(room / 6.95)), x + 18, y + 31, room);
   context.font = `${node.proof ? "600 " : ""}12.5px ${MONO}`;
   let at = x + 18;
   if (MARK[fate]) {
@@ -241,11 +242,8 @@ function drawTexts(context: CanvasRenderingContext2D, scene: Scene, node: TreeNo
     at += 14;
   }
   context.fillStyle = quiet || node.dead ? palette.muted : palette.text;
-  const width = room - (at - x - 18);
+  const width = x + WIDTH - 14 - at;
   context.fillText(cut(name, Math.floor(width / 7.55)), at, y + 14.5, width);
-  context.font = `11.5px ${MONO}`;
-  context.fillStyle = palette.muted;
-  context.fillText(cut((node.kind === "and" ? "∧ " : "") + goal, 29), x + 18, y + 31, WIDTH - 34);
 }
 
 /** Between far and near: one large sign, so that colour is not all there is. */

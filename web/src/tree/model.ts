@@ -129,7 +129,7 @@ export function nameOf(node: TreeNode): string {
 /** What is to be proved at a node, in one line. */
 export function goalOf(node: TreeNode): string {
   if (node.kind === "closed") return "nothing left to prove";
-  if (node.kind === "and") return `${node.children.length} branches, all needed`;
+  if (node.kind === "and") return `all of ${node.children.length} branches`;
   return goalsOf(node.state);
 }
 

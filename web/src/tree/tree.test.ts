@@ -63,7 +63,7 @@ describe("buildTree", () => {
   });
   it("names nodes by their tactic, their branch, or the theorem", () => {
     expect([0, 4, 5].map((i) => nameOf(tree.nodes[i]!))).toEqual(["the theorem", "branch 2", "rfl"]);
-    expect([0, 2, 5].map((i) => goalOf(tree.nodes[i]!))).toEqual(["⊢ P 0", "2 branches, all needed", "nothing left to prove"]);
+    expect([0, 2, 5].map((i) => goalOf(tree.nodes[i]!))).toEqual(["⊢ P 0", "all of 2 branches", "nothing left to prove"]);
   });
   it("lists the path from the root and what was refused", () => {
     expect(pathTo(tree.nodes[7]!).map((node) => node.index)).toEqual([2, 4, 7]);

@@ -93,7 +93,7 @@ function Score({ data }: { data: Evaluation }) {
       <Card title="Solved within so many simulations" note="95% intervals">
         {lines.length === 0
           ? <Empty title="No curve yet">It is written when the evaluation is over.</Empty>
-          : <Chart label="Share solved by simulations" lines={lines} height={240} x={(value) => `${integer(Math.round(2 ** value))} simulations`} y={(value) => percent(value)} level={(value) => percent(value, 0)} range={[0, null]} tick={(value) => integer(2 ** value)} />}
+          : <Chart label="Share solved by simulations" lines={lines} height={240} x={(value) => `${integer(Math.round(2 ** value))} simulations`} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape="points" range={[0, null]} tick={(value) => integer(2 ** value)} />}
       </Card>
     </div>
   );

@@ -35,7 +35,7 @@ function Calibrated({ data }: { data: Calibration }) {
       </Card>
       <div className="calibration">
         <Card title="Tactics still needed" note="by what the model predicted; the band is one standard deviation">
-          <Chart label="Tactics needed by tactics predicted" lines={lines} height={340} x={(value) => `predicted ${value.toFixed(1)}`} y={(value) => value.toFixed(1)} level={String} range={[0, null]} />
+          <Chart label="Tactics needed by tactics predicted" lines={lines} height={340} x={(value) => `predicted ${value.toFixed(1)}`} y={(value) => value.toFixed(1)} level={String} shape="points" range={[0, null]} />
         </Card>
         <Card title="The same in numbers" flush>
           <div className="table-wrap">

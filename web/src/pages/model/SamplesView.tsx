@@ -3,6 +3,7 @@
 import type { Page, Sample, SampledTactic } from "../../api/types";
 import { useQuery } from "../../app/router";
 import { ago, count, integer, percent, signed } from "../../lib/format";
+import { oneLine } from "../../lean/highlight";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -12,6 +13,7 @@ import { useLive } from "../../state/store";
 import { theoremHref } from "../theorems/links";
 import { Distribution } from "./Distribution";
 import { Pager, Renew } from "./Pager";
+import { shorter } from "./shading";
 
 const SIZE = 8;
 
@@ -79,12 +81,26 @@ function SampledRow({ one }: { one: SampledTactic }) {
       <td>
         <LeanCode text={one.tactic} />
         <span className="under-bar" aria-hidden="true" style={{ width: `${Math.max(0.5, 100 * p)}%` }} />
-        {one.message && <p className="small muted message">{one.message}</p>}
+        {one.message && <Message text={shorter(one.message)} />}
       </td>
       <td className="right">{signed(one.logprob, (value) => value.toFixed(2))}</td>
       <td className="right less">{p < 0.0005 ? "<0.1%" : percent(p)}</td>
       <td className="right less">{integer(one.count)}</td>
       <td><span className={`badge ${tone}`}>{text}</span></td>
     </tr>
+  );
+}
+
+const ONE_LINE = 64;
+
+/** What Lean said: a long answer is one line until it is opened. */
+function Message({ text }: { text: string }) {
+  const line = oneLine(text);
+  if (line.length <= ONE_LINE) return <p className="small muted message">{line}</p>;
+  return (
+    <details className="small muted message">
+      <summary>{`${line.slice(0, ONE_LINE)}…`}</summary>
+      <p>{text}</p>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 // Training examples, token by token, shaded by loss.
 
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { Page, TrainSample } from "../../api/types";
 import { useQuery } from "../../app/router";
 import { ago, count, integer, measure, percent } from "../../lib/format";
@@ -62,5 +62,14 @@ function Token({ token, loss, values }: { token: string; loss: number | null; va
   const style = { background: `color-mix(in oklab, var(--v3) ${Math.round(62 * shade(loss))}%, transparent)` };
   const title = `${visible(token)}: loss ${loss.toFixed(3)}, probability ${percent(probability(loss))}`;
   if (!values) return <span style={style} title={title}>{token}</span>;
-  return <ruby><span style={style} title={title}>{token.trim() ? token : visible(token)}</span><rt>{loss.toFixed(2)}</rt></ruby>;
+  const lines = token.split("\n");
+  const carrier = Math.max(0, lines.findIndex((line) => line.trim()));
+  return lines.map((line, i) => (
+    <Fragment key={i}>
+      {i > 0 && "\n"}
+      {i === carrier
+        ? <ruby><span style={style} title={title}>{line.trim() ? line : visible(token)}</span><rt>{loss.toFixed(2)}</rt></ruby>
+        : <span style={style}>{line}</span>}
+    </Fragment>
+  ));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hardest, shade, spreadOf, visible } from "./shading";
+import { hardest, shade, shorter, spreadOf, visible } from "./shading";
 
 describe("shade", () => {
   it("grows with the loss up to a limit, and is nothing for no loss", () => {
@@ -29,5 +29,12 @@ describe("spreadOf", () => {
     expect(spreadOf([2, 2])!.mean).toBeCloseTo(1.5);
     expect(spreadOf([])).toBeNull();
     expect(spreadOf([0, 0])).toBeNull();
+  });
+});
+
+describe("shorter", () => {
+  it("leaves away what every answer begins with, and nothing else", () => {
+    expect(shorter("Could not apply tactic: Lean error:\nUnknown identifier `h`\nand more")).toBe("Unknown identifier `h`\nand more");
+    expect(shorter("timed out")).toBe("timed out");
   });
 });

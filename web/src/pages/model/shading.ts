@@ -1,4 +1,4 @@
-// How a loss is shown: as a strength of shading, as a probability, and the tokens that were hardest.
+// How losses, values and Lean's answers are put for the eye.
 
 /** A loss from here on is shaded as strongly as can be. */
 export const FULL = 5;
@@ -46,4 +46,9 @@ export function spreadOf(distribution: number[]): Spread | null {
   const square = distribution.reduce((sum, p, i) => sum + p * (i + 1 - mean) ** 2, 0) / total;
   const mode = distribution.reduce((best, p, i) => (p > distribution[best]! ? i : best), 0) + 1;
   return { mean, mode, deviation: Math.sqrt(square) };
+}
+
+/** What Lean said without what every answer begins with. */
+export function shorter(message: string): string {
+  return message.replace(/^(?:\s*(?:Could not apply tactic|Lean error):\s*)+/, "").trim();
 }

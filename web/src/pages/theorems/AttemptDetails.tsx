@@ -30,7 +30,7 @@ function AttemptFacts({ attempt }: { attempt: Attempt }) {
     attempt.stop_reason && `ended: ${attempt.stop_reason}`,
     check,
     attempt.policy && `model: ${attempt.policy}`,
-    ...Object.entries(attempt.counts).map(([name, value]) => `${name.replace(/_/g, " ")} ${compact(value)}`),
+    ...Object.entries(attempt.counts).filter(([, value]) => value > 0).map(([name, value]) => `${name.replace(/_/g, " ")} ${compact(value)}`),
     ...Object.entries(attempt.phases).map(([name, seconds]) => `${name} ${duration(seconds)}`),
   ];
   return <ul className="facts-line small muted num">{facts.filter(Boolean).map((fact, i) => <li key={i}>{fact}</li>)}</ul>;

@@ -84,13 +84,17 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
       <aside className="tree-side card" aria-label="Selected node">
         <NodeDetails node={node} onSelect={onSelect} />
         <p className="keys small muted">
-          <kbd>←</kbd><kbd>→</kbd> parent, child <kbd>↑</kbd><kbd>↓</kbd> neighbours <kbd>Enter</kbd> fold <kbd>+</kbd><kbd>−</kbd> zoom <kbd>F</kbd> fit
-          <kbd>P</kbd> proof <kbd>U</kbd> untried <kbd>/</kbd> find <kbd>N</kbd> next hit
+          {KEYS.map(([keys, what]) => <span key={what}>{keys.map((key) => <kbd key={key}>{key}</kbd>)} {what}</span>)}
         </p>
       </aside>
     </div>
   );
 }
+
+const KEYS: [keys: string[], what: string][] = [
+  [["←", "→"], "parent, child"], [["↑", "↓"], "neighbours"], [["Enter"], "fold"], [["+", "−"], "zoom"], [["F"], "fit"],
+  [["P"], "proof"], [["U"], "untried"], [["/"], "find"], [["N"], "next hit"],
+];
 
 function Legend({ farthest }: { farthest: number }) {
   return (
