@@ -2,6 +2,7 @@
 measured."""
 
 import json
+import shlex
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from scripts import rl_cpu, small_runs
+from scripts import quickstart, rl_cpu, small_runs
+from scripts.check_flags import check_commands
 from scripts.rl_cpu_report import Point, write_report
 from scripts.small_runs import Commands
 
@@ -29,6 +31,7 @@ def make_evaluation(out: Path, solved: set[int], total: int = 10) -> None:
     (out / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     low, high = small_interval(len(solved), total)
     summary = {"solved": len(solved), "total": total, "low": low, "high": high, "settings": SETTINGS}
+    summary |= {"simulations": 8, "tactic_samples": 48}
     (out / "summary.json").write_text(json.dumps(summary))
 
 
@@ -59,9 +62,10 @@ class FakeCommands(Commands):
         run_dir.mkdir(parents=True, exist_ok=True)
         for step in (0, 1, 2, 3, 4):
             (run_dir / f"model_{step}.json").touch()
-        (run_dir / "args.json").write_text(json.dumps({"num_updates_per_step": 8}))
+        (run_dir / "args.json").write_text('{"num_updates_per_step": 8}')
         rows = [{"step": step, "attempts": 5, "theorems_proven": 3 * step} for step in (1, 2, 3, 4)]
         (run_dir / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (run_dir / "best.json").write_text('{"step": 4}')
         if stage != self.stop_at:
             (run_dir / "finished").touch()
 
@@ -127,6 +131,14 @@ def test_ablations_change_one_thing_each_and_start_from_the_same_model(tmp_path:
         assert set(words) - plain - {words[-1]} <= set(flags)
         assert words[words.index("--model-path") + 1] == str(tmp_path / "seed_0" / "sft")
         assert words[words.index("--max-time") + 1] == "0:08:00"
+
+
+def test_the_commands_have_flags_that_exist(tmp_path: Path) -> None:
+    commands = FakeCommands()
+    compare(tmp_path / "rl_cpu", commands, ablations=True)
+    shown = quickstart.Quickstart(quickstart.QuickstartOptions(control=True), tmp_path / "quickstart", commands)
+    shown.run()
+    assert check_commands(shlex.join(["python", "-m", *words]) for words in commands.ran) > 20
 
 
 def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
