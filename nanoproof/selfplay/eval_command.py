@@ -16,6 +16,7 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
+from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems
@@ -75,9 +76,15 @@ class EvalCommand:
     """One rank of an evaluation command. Use `opened` and call `run` with as many targets as there are."""
 
     def __init__(
-        self, args: argparse.Namespace, dist: DistInfo, fleet: Fleet, loaded: dict[Path | None, Network]
+        self,
+        args: argparse.Namespace,
+        dist: DistInfo,
+        fleet: Fleet,
+        loaded: dict[Path | None, Network],
+        watch: RankWatch,
     ) -> None:
         """`loaded` are networks that are there already, by the manifests of their checkpoints."""
+        self._watch = watch
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
         self.search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
         self.fleet_options = from_args(FleetOptions, args)
@@ -182,12 +189,17 @@ class EvalCommand:
                     options, patience = self.options, self.options.lean_patience
                     network = self._loaded.pop(model, None) or load(options, model, self.dist)
                     policy = stack.enter_context(self._policy(network))
-                    pool = ActorPool(self.fleet.slots, policy, self._make_prover, self.fleet.check, patience)
+                    pool = ActorPool(self.fleet.slots, policy, self._make_prover, self._check, patience)
                     pools.append(pool)
                     stack.callback(pool.stop)
                 return pools[0]
 
             yield start
+
+    def _check(self) -> None:
+        """Raise UserError if the embedded server or another rank is gone."""
+        self.fleet.check()
+        self._watch.check()
 
     def _policy(self, network: Network) -> AbstractContextManager[Policy]:
         options = self.options
@@ -293,8 +305,8 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
         dist = repeatable(dist)
         first = targets[0].model
         loaded = {} if options.continue_ else {first: load(options, first, dist)}
-        with open_fleet(fleet_options, dist) as fleet:
+        with RankWatch.of(dist) as watch, open_fleet(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
-            yield EvalCommand(args, dist, fleet, loaded)
+            yield EvalCommand(args, dist, fleet, loaded, watch)
     finally:
         cleanup()
