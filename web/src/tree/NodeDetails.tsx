@@ -2,7 +2,7 @@
 
 import { Fragment, memo } from "react";
 import { CopyButton } from "../parts/basics";
-import { count, integer, percent, signed } from "../lib/format";
+import { count, integer, percent } from "../lib/format";
 import { LeanCode, LeanState } from "../lean/LeanText";
 import { FATE_WORD, fateOf, nameOf, pathTo, type TreeNode } from "./model";
 
@@ -28,7 +28,7 @@ export const NodeDetails = memo(function NodeDetails({ node, onSelect }: { node:
         <Fact name="visits">{integer(node.visits)}</Fact>
         <Fact name="tactics to go">{node.toGo === null ? "–" : node.toGo.toFixed(2)}</Fact>
         <Fact name="prior">{share(node.share)}</Fact>
-        <Fact name="log p">{node.tactic !== null && !node.finisher && node.logprob ? signed(node.logprob, (value) => value.toFixed(2)) : "–"}</Fact>
+        <Fact name="log p">{node.tactic !== null && !node.finisher && node.logprob ? node.logprob.toFixed(2).replace("-", "−") : "–"}</Fact>
         <Fact name="expansions">{integer(node.expansions)}</Fact>
         <Fact name="depth">{integer(node.depth)}</Fact>
       </dl>

@@ -25,7 +25,7 @@ const COLUMNS: Column<EvaluationResult>[] = [
   { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
   { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
   { key: "seconds", title: "Time", right: true, cell: (row) => duration(row.seconds) },
-  { key: "message", title: "Message", cell: (row) => <span className="small muted">{row.message}</span> },
+  { key: "message", title: "Message", cell: (row) => <span className="small muted result-message">{row.message}</span> },
 ];
 
 export function EvaluationPage() {

@@ -17,6 +17,8 @@ import { evaluationHref } from "./links";
 import "./evaluations.css";
 
 const SIZE = 25;
+/** Up to so many points of a history are drawn as such. */
+const FEW = 60;
 
 export function EvaluationsPage() {
   const [query, change] = useQuery();
@@ -74,7 +76,7 @@ function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
   if (!last) return null;
   return (
     <Card title={benchmarkName(benchmark)} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(last.simulations, "simulation")}; 95% interval`}>
-      <Chart label={`Share solved of ${benchmarkName(benchmark)}`} lines={lines} height={190} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape="points" range={[0, null]} />
+      <Chart label={`Share solved of ${benchmarkName(benchmark)}`} lines={lines} height={190} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape={points.length > FEW ? "line" : "points"} range={[0, null]} />
     </Card>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Page, Sample, SampledTactic } from "../../api/types";
 import { useQuery } from "../../app/router";
-import { ago, count, integer, percent, signed } from "../../lib/format";
+import { ago, count, integer, percent } from "../../lib/format";
 import { oneLine } from "../../lean/highlight";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
@@ -83,7 +83,7 @@ function SampledRow({ one }: { one: SampledTactic }) {
         <span className="under-bar" aria-hidden="true" style={{ width: `${Math.max(0.5, 100 * p)}%` }} />
         {one.message && <Message text={shorter(one.message)} />}
       </td>
-      <td className="right">{signed(one.logprob, (value) => value.toFixed(2))}</td>
+      <td className="right">{one.logprob.toFixed(2).replace("-", "−")}</td>
       <td className="right less">{p < 0.0005 ? "<0.1%" : percent(p)}</td>
       <td className="right less">{integer(one.count)}</td>
       <td><span className={`badge ${tone}`}>{text}</span></td>
