@@ -22,7 +22,7 @@ class SearchConfig:
             "c_and": 1.0,
             "progressive_c": 0.01,
         },
-        "nanolean": {},  # what benchmarks/search_quality.py finds best on the embedded prover
+        "nanolean": {"algorithm": "best-first"},  # the best of benchmarks/search_quality.py on the embedded prover
     }
 
     c_base: float = opt(200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0)
