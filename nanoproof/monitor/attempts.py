@@ -197,15 +197,14 @@ class AttemptStore:
         return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
 
     def _having_trees(self) -> np.ndarray:
-        keep = np.zeros(self._count, bool)
+        keys: list[int] = []
         for name in self._trees:
-            step, rank, sequence = (
-                int(part) if part.isdigit() and len(part) < 19 else -1 for part in f"{name}__".split("_")[:3]
-            )
-            number = None if min(step, rank, sequence) < 0 else self.find(rank, step, sequence)
-            if number is not None:
-                keep[number] = True
-        return keep
+            parts = name.split("_")
+            if len(parts) == 3 and all(part.isascii() and part.isdigit() and len(part) < 12 for part in parts):
+                step, rank, sequence = map(int, parts)
+                if step < _MAX_STEP and rank < _MAX_RANK and sequence < _MAX_SEQUENCE:
+                    keys.append(_key(step, rank, sequence))
+        return np.isin(self._rows["key"][: self._count], np.array(keys, np.int64))
 
     def row(self, number: int) -> AttemptRow:
         """An attempt in short."""

@@ -71,10 +71,12 @@ def test_attempts_come_the_newest_first_and_in_pages(asker: Asker, simulated: Si
 
 
 def test_an_attempt_has_its_proof_and_its_transitions(look: Look, tmp_path: Path) -> None:
-    (tmp_path / "attempts_r3.jsonl").write_text(lines(attempt(5, "x", rank=3, step=2)))
+    failed = {"failed_tactics": [["⊢ True", "rfl", "omega"], ["⊢ x", "simp"]]}
+    (tmp_path / "attempts_r3.jsonl").write_text(lines(attempt(5, "x", rank=3, step=2) | failed))
     found = look(tmp_path).get("/api/attempts/3/2/5")
     assert found["proof"] == "trivial" and found["statement"].startswith("theorem x")
     assert found["transitions"] == [{"state": "⊢ True", "tactic": "trivial", "depth": 1}]
+    assert [one["tactic"] for one in found["failed_tactics"]] == ["rfl", "omega", "simp"]
 
 
 def test_a_theorem_shows_its_shortest_proof_and_its_history(look: Look, tmp_path: Path) -> None:
@@ -128,6 +130,14 @@ def test_a_tree_that_is_none_is_not_served(look: Look, tmp_path: Path, parent: l
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees" / "0_0_0.json.gz").write_bytes(gzip.compress(json.dumps(tree).encode()))
     assert look(tmp_path).ask("/api/attempts/0/0/0/tree").status_code == 404
+
+
+def test_files_that_are_no_trees_do_not_hide_those_that_are(look: Look, tmp_path: Path) -> None:
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(attempt(0), attempt(1)))
+    (tmp_path / "trees").mkdir()
+    for name in ("0_0_1.json.gz", "notes.txt", "99999999999_0_0.json.gz", "1_2.json.gz", "0_0_1_2.json.gz"):
+        (tmp_path / "trees" / name).touch()
+    assert [one["seq"] for one in look(tmp_path).get("/api/attempts?tree=true")["items"]] == [1]
 
 
 def test_metrics_of_a_long_run_take_bounded_memory_and_lose_no_peak() -> None:

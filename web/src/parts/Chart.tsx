@@ -161,7 +161,7 @@ function options(width: number, height: number, time: boolean, shape: string, la
   return {
     width, height, series, bands,
     legend: { show: false },
-    padding: [8, 12, 0, 0],
+    padding: [8, 18, 0, 0],
     scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: 26, ...(time ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
