@@ -244,8 +244,8 @@ class SimulatedRun:
         self._write(
             "metrics.jsonl",
             {
-                **{"step": self.step, "time": round(self.now, 3), **new, "loss": loss, "loss/tactic": 0.8 * loss},
-                **{"loss/value": 0.2 * loss, "grad_norm": 0.5 + rng.random(), "transitions": 3 * new["proofs"]},
+                **{"step": self.step, "time": round(self.now, 3), **new, "loss": loss, "tactic_loss": 0.8 * loss},
+                **{"value_loss": 0.2 * loss, "grad_norm": 0.5 + rng.random(), "transitions": 3 * new["proofs"]},
                 **{"simulations": 40 * new["attempts"], "theorems_proven": len(self._proven)},
                 **{"replay": min(20000, 3 * self.counts["proofs"]), "staleness": self.step / 2},
                 **{"seconds/collect": 1.2 * self._collect_seconds + 4, "seconds/train": 6 + rng.random()},

@@ -15,7 +15,7 @@ export interface Group {
   format: (value: number) => string;
 }
 
-export const LOSS: Group = { title: "Loss", names: ["loss", "loss/tactic", "loss/value"], format: measure };
+export const LOSS: Group = { title: "Loss", names: ["loss", "tactic_loss", "value_loss", "unlikelihood_loss"], format: measure };
 export const COLLECTION: Group = { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer };
 export const TIME: Group = { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration };
 const SHOWN = [LOSS, COLLECTION, TIME].flatMap((group) => group.names);
