@@ -63,12 +63,10 @@ class Timeline:
         """Write the line up to now. `open_spans` are the states that actors are in, and since when."""
         now = time.monotonic()
         line = {"from": round(time.time() - (now - self._from), 4), "to": round(time.time(), 4)}
-        spans = [*_drain(self.actor_spans), *(ActorSpan(*span, now) for span in open_spans)]
-        actors = [
-            [span.actor, span.state, *self._cut(span.began, span.ended)]
-            for span in spans
-            if span.state != IDLE and span.ended > self._from
-        ]
+        actors = []
+        for actor, state, began, ended in (*_drain(self.actor_spans), *(ActorSpan(*span, now) for span in open_spans)):
+            if state != IDLE and ended > self._from:
+                actors.append((actor, state, *self._cut(began, ended)))
         steps = [
             [*self._cut(span.began, span.began + span.seconds), span.rows, span.states, span.waiting]
             for span in _drain(self.model_spans)
@@ -82,8 +80,8 @@ class Timeline:
 
     def _cut(self, began: float, ended: float) -> tuple[float, float]:
         """Start and length in milliseconds of what of a span is in the present line."""
-        began = max(began, self._from)
-        return round(1000 * (began - self._from), 1), round(1000 * max(0.0, ended - began), 1)
+        start = began - self._from if began > self._from else 0.0
+        return int(10_000 * start) / 10, int(10_000 * max(0.0, ended - self._from - start)) / 10
 
     def _cut_phases(self, now: float) -> list[list[Any]]:
         spans, began = [], self._from

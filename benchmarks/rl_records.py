@@ -1,0 +1,214 @@
+"""What it costs that a run of reinforcement learning writes down what it does.
+
+    python -m benchmarks.rl_records [--attempts 60] [--repeats 3] [--log-mb 100] [--json PATH]
+
+Actors with a Lean and a policy that cost nothing search with 64 simulations, with a recorder and without one, in turns:
+the difference in processor time is what traces, timeline, trees, samples and status cost. An index of attempts against
+reading their log, and writing both against writing the log alone. Times are processor times.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from nanoproof.common.dist import DistInfo
+from nanoproof.common.files import JsonlWriter, json_line
+from nanoproof.common.run_dir import RunDir
+from nanoproof.common.suggestion import Policy
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.wire import Branch
+from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.actors import ActorPool, Task
+from nanoproof.selfplay.buffers import Buffers
+from nanoproof.selfplay.collect import CollectSource, Experience
+from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
+from nanoproof.selfplay.records.attempt_index import AttemptIndex, attempts_file
+from nanoproof.selfplay.records.attempt_log import AttemptLog
+from nanoproof.selfplay.records.observer import NULL_OBSERVER
+from nanoproof.selfplay.records.options import RecordOptions
+from nanoproof.selfplay.records.recorder import Recorder
+from tests.fakes.world import RandomLean, RandomPolicy, state
+
+HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "benchmark", torch.float32, "benchmark")
+ACTORS, SIMULATIONS, THEOREMS = 8, 64, 1000
+
+
+class Session:
+    """A Lean process that costs nothing, and in which no proof is ever found."""
+
+    def __init__(self) -> None:
+        self.apply = RandomLean(0, 1_000_000, 0.0).apply
+
+    def start(self, theorem: Theorem) -> Branch:
+        return state(0)
+
+    def close(self) -> None: ...
+
+
+class Slot:
+    """A server with such processes."""
+
+    address = "free:1"
+
+    def lease(self, timeout: float) -> Session:
+        return Session()
+
+
+class Counting(CollectSource):
+    """Counts the attempts that ended."""
+
+    done = 0
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        super().finish(task, attempt)
+        self.done += 1
+
+
+def make_prover(purpose: str, policy: Policy) -> Prover:
+    return Prover(policy, SearchConfig(), ProverOptions(keep_tree=False))
+
+
+def collect(run_path: Path, attempts: int, recorded: bool) -> dict[str, float]:
+    """Processor seconds of an attempt, of all threads together, and what the recorder wrote."""
+    theorems = [Theorem("theorem t : True := by sorry", "free", f"t{number}") for number in range(THEOREMS)]
+    matchmaker = Matchmaker(THEOREMS, MatchmakerConfig(base_simulations=SIMULATIONS, simulations_mult=1.0))
+    experience = Experience(theorems, matchmaker, Buffers(1000, 1000))
+    run = RunDir(run_path)
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Recorder(run, 0, RecordOptions())) if recorded else None
+        source = Counting(experience, run_path, ALONE, 0, 0, recorder or NULL_OBSERVER)
+        slots: list[Any] = [Slot()] * ACTORS
+        pool = ActorPool(slots, RandomPolicy(0, 32), make_prover, observer=recorder or NULL_OBSERVER)
+        if recorder is not None:
+            load = SimpleNamespace(steps=0, busy_seconds=0.0, rows=0, states=0, waiting=0)
+            snapshot = lambda: {"actors": [actor.snapshot() for actor in pool.actors]}  # noqa: E731
+            recorder.watch(snapshot, pool.actors, lambda: load)
+        began, cpu = time.monotonic(), time.process_time()
+        source.begin(1, None)
+        pool.set_source(source)
+        pool.wait(lambda: source.done >= attempts)
+        cpu, seconds = time.process_time() - cpu, time.monotonic() - began
+        done = source.done
+        pool.stop()
+        pool.join()
+        source.close()
+    run.close()
+    size = sum(file.stat().st_size for file in run_path.rglob("*") if file.is_file())
+    log_size = attempts_file(run_path, 0).stat().st_size
+    return {"cpu": cpu / done, "per_second": done / seconds, "bytes": (size - log_size) / done, "log": log_size / done}
+
+
+def measure_recorder(folder: Path, attempts: int, repeats: int) -> dict[str, Any]:
+    """The search with a recorder and without one, in turns."""
+    ways: dict[bool, list[dict[str, float]]] = {True: [], False: []}
+    for turn in range(repeats):
+        for recorded in (True, False) if turn % 2 else (False, True):
+            ways[recorded].append(collect(folder / f"{turn}_{recorded}", attempts, recorded))
+    ours, plain = (statistics.median(one["cpu"] for one in ways[recorded]) for recorded in (True, False))
+    last = ways[True][-1]
+    return {
+        "name": "a search of 64 simulations, recorded",
+        "ratio": ours / plain,
+        "ours": 1000 * ours,
+        "baseline": 1000 * plain,
+        "unit": "ms of a processor",
+        "hardware": HARDWARE,
+        "details": {
+            "attempts_per_second": last["per_second"],
+            "log_bytes_per_attempt": last["log"],
+            "other_bytes_per_attempt": last["bytes"],
+        },
+    }
+
+
+def record(sequence: int) -> dict[str, Any]:
+    """An attempt of the size that a search of 64 simulations leaves."""
+    failed = tuple(
+        FailedTactic(f"a b c : Nat\nh : a = b + {group}\n⊢ a * c = b * c + {sequence}", f"rw [Nat.add_comm a {one}]")
+        for group in range(40)
+        for one in range(5)
+    )
+    counts = {"simulations": 64, "expansions": 60, "tactics_run": 300}
+    theorem = Theorem(
+        "theorem t (a b c : Nat) (h : a = b) : a * c = b * c := by sorry", "free", f"t{sequence % THEOREMS}"
+    )
+    attempt = Attempt(theorem, "unproven", failed_tactics=failed, budget=64, counts=counts, seconds={"search": 1.5})
+    return {"number": {"step": sequence // 100, "rank": 0, "sequence": sequence}, "time": 0.0, **attempt.to_json()}
+
+
+def timed(action: Callable[[], object]) -> float:
+    began = time.process_time()
+    action()
+    return time.process_time() - began
+
+
+def measure_index(folder: Path, megabytes: int) -> list[dict[str, Any]]:
+    """Writing and listing attempts, with an index and without one."""
+    one = record(0)
+    size = len(json_line(one).encode())
+    count = max(100, megabytes * 1_000_000 // size)
+    (folder / "plain").mkdir(parents=True)
+    log, plain = AttemptLog(folder, 0), JsonlWriter(folder / "plain" / "attempts_r0.jsonl")
+    writing = {log: 0.0, plain: 0.0}
+    for sequence in range(count):
+        one["number"]["sequence"] = sequence
+        for writer in (log, plain):
+            writing[writer] += timed(lambda writer=writer: writer.write(one))  # type: ignore[misc]
+    log.close()
+    plain.close()
+
+    def listed(path: Path) -> None:
+        index = AttemptIndex(path)
+        index.poll()
+        assert len(index.entries) == count
+
+    ours, theirs = timed(lambda: listed(folder)), timed(lambda: listed(folder / "plain"))
+    details = {"attempts": count, "bytes_per_attempt": size, "log_megabytes": count * size / 1e6}
+    return [
+        {
+            "name": "attempts listed from their index, against from their log",
+            **{"ratio": theirs / ours, "ours": 1e6 * ours / count, "baseline": 1e6 * theirs / count, "unit": "µs each"},
+            **{"hardware": HARDWARE, "details": details},
+        },
+        {
+            "name": "an attempt written with its index, against to the log alone",
+            **{"ratio": writing[log] / writing[plain], "ours": 1e6 * writing[log] / count},
+            **{"baseline": 1e6 * writing[plain] / count, "unit": "µs", "hardware": HARDWARE, "details": details},
+        },
+    ]
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--attempts", type=int, default=60)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--log-mb", type=int, default=100)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        results = [measure_recorder(Path(folder), args.attempts, args.repeats)]
+        results += measure_index(Path(folder) / "index", args.log_mb)
+    for result in results:
+        text = "{name}: {ours:.4g} against {baseline:.4g} {unit}, ratio {ratio:.3f}".format(**result)
+        print(text, ", ".join(f"{name} {value:,.4g}" for name, value in result["details"].items()), sep="\n  ")
+    if args.json:
+        args.json.write_text(json.dumps(results, indent=2))
+
+
+if __name__ == "__main__":
+    main()
