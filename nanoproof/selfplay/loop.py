@@ -1,22 +1,17 @@
 """The loop of reinforcement learning: collect, exchange, train, evaluate, save. Each phase has a file of its own:
-`collection.py`, `mixing.py` and `learner.py`, `evaluations.py`."""
+`collection.py`, `updates.py`, `evaluations.py`."""
 
 import logging
-import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from nanoproof.common.dist import DistInfo, broadcast_json
-from nanoproof.common.errors import UserError, is_full_disk
-from nanoproof.common.run_dir import FINISHED
-from nanoproof.data.packing import Example
 from nanoproof.data.whitelist import choose_lean
-from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.cadence import Cadence
+from nanoproof.selfplay.closing import told_how_to_go_on, what_next
 from nanoproof.selfplay.collection import Collection
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.evaluations import Evaluations
@@ -25,9 +20,8 @@ from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
 from nanoproof.selfplay.records.machine import gpu_status
 from nanoproof.selfplay.records.recorder import Recorder
-from nanoproof.selfplay.train_samples import record_training
-from nanoproof.training.not_finite import FailedStep
-from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
+from nanoproof.selfplay.updates import Updates
+from nanoproof.training.report import clock, peak_memory_bytes, short
 from nanoproof.training.schedule import duration
 from nanoproof.training.setup import Stage
 from nanoproof.training.signals import StopSignal
@@ -54,6 +48,7 @@ class ReinforcementLearning:
         self.evaluations = Evaluations(config, lean, dist)
         self.mixture = Mixture(config, self.learner, self.collection.experience.buffers, dist)
         self.stop = StopSignal()
+        self.updates = Updates(config, self.learner, self.mixture, self.stop, dist)
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
@@ -142,61 +137,13 @@ class ReinforcementLearning:
         return self.collection.exchange()
 
     def _train(self) -> dict[str, float]:
-        """The updates of a step, fewer if a signal comes; returns their mean losses.
-
-        The policy rests while the weights change: what is asked meanwhile waits.
-        """
+        """The policy rests while the weights change: what is asked meanwhile waits."""
         self._enter("train")
-        progress, metrics = self._progress(), []
-        self.collection.policy.pause(release=self.dist.device.type == "cuda")
-        if self.learner.restart_due():
-            self._restart(progress)
-        for update in range(self.options.num_updates_per_step):
-            if update > 0 and self.stop.agreed(self.dist.device):
-                break
-            examples = self.mixture.examples(self.state.step, update)
-            self._record_training(examples)
-            metrics.append({**self._update(examples, progress), **self.mixture.metrics})
-        self.learner.model.eval()
-        self.collection.policy.resume()
-        self.state.sft_position = self.mixture.position()
-        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
-
-    def _restart(self, progress: float) -> None:
-        """Go back to the first weights and train them on what is known by now.
-
-        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
-        """
-        self.learner.restart(self.stage.run.path)
-        first = self.options.num_updates_per_step
-        for update in range(first, first + self.options.restart_updates):
-            if self.stop.agreed(self.dist.device):
-                raise Interrupted
-            self._update(self.mixture.examples(self.state.step, update), progress)
-        if self.dist.is_main:
-            self.stage.run.event("restart", step=self.state.step, updates=self.options.restart_updates)
-            log.info(
-                "step %d: back to the first weights, trained on %d batches",
-                self.state.step,
-                self.options.restart_updates,
-            )
-
-    def _record_training(self, examples: list[Example]) -> None:
-        model, tokenizer = self.learner.model, self.learner.tokenizer
-        num_sft = self.mixture.num_sft
-        record_training(self.recorder, model, tokenizer, self.config.batch, examples, num_sft, self.state.step)
-
-    def _update(self, examples: list[Example], progress: float) -> dict[str, float]:
-        try:
-            return self.learner.update(examples, progress)
-        except FailedStep as error:
-            step, run = self.state.step + 1, self.stage.run
-            told = error.write_to(run.path, step, self.dist.rank, self.learner.model)
-            run.event("not_finite", step=step, problem=str(error), path=told.name)
-            raise NonFiniteLoss(
-                f"step {step}: {error}; the run ends here, the last checkpoint is of step {self.learner.saved_step}; "
-                f"{told} tells of the step"
-            ) from error
+        policy = self.collection.policy
+        policy.pause(release=self.dist.device.type == "cuda")
+        losses = self.updates.run(self.stage, self.recorder, self._progress())
+        policy.resume()
+        return losses
 
     def evaluate(self) -> None:
         """Evaluate on every benchmark, unless that was done with these weights (in this part of the run).
@@ -224,19 +171,12 @@ class ReinforcementLearning:
 
     def _summarize(self) -> None:
         """The last lines: what was done, the best checkpoint, and what comes next."""
-        run, state, path = run_name(self.stage.run.path), self.state, self.stage.run.path
-        experience = self.collection.experience
-        log.info("steps: %d in %s", state.step, clock(self._seconds()))
+        experience, path = self.collection.experience, self.stage.run.path
+        log.info("steps: %d in %s", self.state.step, clock(self._seconds()))
         log.info("theorems: %d of %d proved at some time", len(experience.ever_proven), len(experience.theorems))
         log.info("peak memory: %sB (%s, one rank)", short(peak_memory_bytes(self.dist.device)), self.dist.device.type)
-        for line in self.evaluations.best_lines(path):
+        for line in [*self.evaluations.best_lines(path), *what_next(path, self.state)]:
             log.info("%s", line)
-        log.info("checkpoint: %s", path / f"model_{state.step}.pt")
-        if (path / FINISHED).exists():
-            best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
-            log.info("next: python -m scripts.prover_eval --model-path %s --split test", best)
-        else:
-            log.info("to go on: python -m nanoproof.rl --resume-from %s", run)
 
     def _record(self, metrics: dict[str, float]) -> None:
         if not self.dist.is_main:
@@ -286,18 +226,3 @@ class ReinforcementLearning:
             "gpu": gpu_status(self.dist.device),
             **self.collection.snapshot(),
         }
-
-
-@contextmanager
-def told_how_to_go_on(run_path: Path) -> Iterator[None]:
-    """A full disk ends the run with one line that says what to do; what is written so far is whole."""
-    try:
-        yield
-    except (OSError, UserError) as error:
-        cause = error if isinstance(error, OSError) else error.__cause__
-        if not is_full_disk(cause):
-            raise
-        raise UserError(
-            f"{error}; nothing that was written is damaged: make room on the disk of {run_path}, then go on with "
-            f"--resume-from {run_name(run_path)}"
-        ) from error

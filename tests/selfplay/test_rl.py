@@ -246,10 +246,12 @@ def phase_of(path):
 @pytest.mark.parametrize("phase", ["collect", "evaluate"])
 def test_a_signal_to_one_of_two_ranks_ends_both_at_once_with_a_checkpoint(model, runs, tmp_path, phase):
     path = tmp_path / "rl"
-    options = {"collect_transitions": 100_000} if phase == "collect" else {"eval_start": True}
-    children = runs.start(words(model, path, **options), ranks=2, slow=0.01 if phase == "collect" else 5)
+    options = {"collect_transitions": 100_000} if phase == "collect" else {"eval_start": True, "max_eval_theorems": 12}
+    children = runs.start(words(model, path, **options), ranks=2, slow=0.01 if phase == "collect" else 2)
     while phase_of(path) != phase:
+        assert phase_of(path) != "stopped"
         time.sleep(0.05)
+    os.kill(children[0], signal.SIGUSR1)  # it shows its stacks and goes on
     os.kill(children[1], signal.SIGTERM)
     assert runs.codes() == [0, 0]
     assert finished_steps(path) == [0] and not (path / "finished").exists()

@@ -42,6 +42,7 @@ def test_evaluations_and_checkpoints_come_when_they_are_due_and_at_the_end(words
     assert [record["step"] for record in records] == [1, 2, 3, 4, 5]
     assert [record["step"] for record in records if "valid/seen" in record] == [2, 4, 5]
     assert sorted(file.name for file in (tmp_path / "run").glob("model_*.pt")) == ["model_3.pt", "model_5.pt"]
+    assert (tmp_path / "run" / "finished").exists()
 
 
 def test_only_the_newest_checkpoints_are_kept(words, tmp_path):
@@ -121,6 +122,7 @@ def test_a_signal_ends_a_run_after_the_step_with_a_checkpoint(words, tmp_path):
     manifest = read_manifest(tmp_path / "run")
     assert manifest["step"] == list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))[-1]["step"]
     assert "to go on: python -m nanoproof.toy --resume-from" in err
+    assert not (tmp_path / "run" / "finished").exists()
 
 
 def test_a_second_signal_ends_a_run_at_once(words, tmp_path):

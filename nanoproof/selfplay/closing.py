@@ -1,0 +1,35 @@
+"""How a run ends: what its last lines say, and what to do when the disk is full."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nanoproof.common.errors import UserError, is_full_disk
+from nanoproof.common.run_dir import FINISHED
+from nanoproof.selfplay.learner import LoopState
+from nanoproof.training.report import run_name
+
+
+def what_next(run_path: Path, state: LoopState) -> list[str]:
+    """The last checkpoint, and the command that comes next."""
+    run = run_name(run_path)
+    lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
+    if not (run_path / FINISHED).exists():
+        return [*lines, f"to go on: python -m nanoproof.rl --resume-from {run}"]
+    best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
+    return [*lines, f"next: python -m scripts.prover_eval --model-path {best} --split test"]
+
+
+@contextmanager
+def told_how_to_go_on(run_path: Path) -> Iterator[None]:
+    """A full disk ends the run with one line that says what to do; what is written so far is whole."""
+    try:
+        yield
+    except (OSError, UserError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not is_full_disk(cause):
+            raise
+        raise UserError(
+            f"{error}; nothing that was written is damaged: make room on the disk of {run_path}, then go on with "
+            f"--resume-from {run_name(run_path)}"
+        ) from error
