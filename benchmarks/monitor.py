@@ -55,7 +55,7 @@ class Viewers:
 
     def __init__(self, address: str, count: int) -> None:
         self._address, self._over = address, threading.Event()
-        self.received = 0
+        self._received = [0] * count
         self._threads = [threading.Thread(target=self._look, args=(number,)) for number in range(count)]
         for number, thread in enumerate(self._threads):
             thread.start()
@@ -68,12 +68,17 @@ class Viewers:
         answer = stream.getresponse()
         asked = time.monotonic() + PAGE_SECONDS * (number % 10) / 10
         while not self._over.is_set():
-            self.received += len(answer.read1(1 << 16))
+            self._received[number] += len(answer.read1(1 << 16))
             if time.monotonic() > asked:
                 asked = time.monotonic() + PAGE_SECONDS
                 for question in PAGE:
-                    self.received += len(requests.get(self._address + question, timeout=30).content)
+                    self._received[number] += len(requests.get(self._address + question, timeout=30).content)
         stream.close()
+
+    @property
+    def received(self) -> int:
+        """Bytes that all of them got."""
+        return sum(self._received)
 
     def close(self) -> None:
         """All look away."""
@@ -143,7 +148,7 @@ def questions(address: str) -> list[str]:
 
 
 def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
-    """Milliseconds of each answer: median and slowest; and the time until all of the run was read."""
+    """Milliseconds of each answer and of the processor for it; and the time until all of the run was read."""
     started = time.perf_counter()
     monitor = start_monitor_process(0)
     try:
@@ -159,14 +164,17 @@ def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
 def rows_of(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
     """Each question with its times and its size."""
     rows: dict[str, Any] = {}
+    assert monitor.pid is not None
+    process = psutil.Process(monitor.pid)
     with requests.Session() as session:
         for question in questions(monitor.address):
+            before = processor_seconds(process)
             times = [time_of(lambda: session.get(monitor.address + question, timeout=60)) for _ in range(repeats)]  # noqa: B023
+            busy = (processor_seconds(process) - before) / repeats
             size = len(session.get(monitor.address + question, timeout=60).content)
             label = question if len(question) < 60 else question.split("?")[0] + "?…"
-            rows[label] = (1000 * statistics.median(times), 1000 * max(times), size)
-    assert monitor.pid is not None
-    rows["memory"] = psutil.Process(monitor.pid).memory_info().rss
+            rows[label] = (1000 * statistics.median(times), 1000 * max(times), 1000 * busy, size)
+    rows["memory"] = process.memory_info().rss
     return rows
 
 
@@ -197,15 +205,15 @@ def report_viewers(found: dict[str, Any], count: int) -> list[str]:
 
 
 def report_answers(found: dict[str, Any]) -> list[str]:
-    lines = ["", "| question | median ms | slowest ms | kB |", "|---|---|---|---|"]
+    lines = ["", "| question | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
     memory = found["rows"].pop("memory")
-    for question, (median, slowest, size) in found["rows"].items():
-        lines.append(f"| `{question}` | {median:.1f} | {slowest:.1f} | {size / 1000:.0f} |")
+    for question, (median, slowest, busy, size) in found["rows"].items():
+        lines.append(f"| `{question}` | {median:.1f} | {slowest:.1f} | {busy:.1f} | {size / 1000:.0f} |")
     times = f"first answer after {found['first']:.1f} s, all read after {found['ready']:.1f} s"
     return [*lines, "", f"From the start of the process: {times}, {memory / 1e6:.0f} MB."]
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=("viewers", "answers"), default=["viewers", "answers"])
@@ -216,7 +224,7 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--evaluations", type=int, default=1000)
     parser.add_argument("--markdown", type=Path, help="Write the tables to this file too.")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     lines: list[str] = []
     if "viewers" in options.parts:
         lines += report_viewers(measure_viewers(options.viewers, options.seconds), options.viewers)

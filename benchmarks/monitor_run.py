@@ -54,13 +54,13 @@ def write_attempts(path: Path, attempts: int, start: float) -> None:
         log.close()
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dir", type=Path, help="Directory to make; one that is there is replaced.")
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--evaluations", type=int, default=1000)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     started = time.perf_counter()
     shutil.rmtree(options.dir, ignore_errors=True)
     make_run(options.dir, options.attempts, options.evaluations).close()

@@ -51,6 +51,7 @@ PAGES = (
     "docs/evaluation.md",
     "docs/inference.md",
     "docs/rl.md",
+    "docs/monitor.md",
 )
 """Pages whose commands are checked against the flags that exist."""
 

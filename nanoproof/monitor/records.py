@@ -41,7 +41,7 @@ def attempt_in_full(row: AttemptRow, record: dict[str, Any]) -> Attempt:
 def transitions_of(rows: Any) -> list[Transition]:
     """The steps of a proof."""
     return [
-        {"state": text_of(row[0]), "tactic": text_of(row[1]), "depth": integer(row[2])}
+        {"state": text_of(row[0], MAX_TEXT), "tactic": text_of(row[1], MAX_TEXT), "depth": integer(row[2])}
         for row in _list(rows)[:MAX_STEPS]
         if isinstance(row, list) and len(row) == 3
     ]
@@ -50,7 +50,7 @@ def transitions_of(rows: Any) -> list[Transition]:
 def _failed(rows: list[Any]) -> list[FailedTactic]:
     """Each row is a state and the tactics that were refused in it."""
     return [
-        {"state": text_of(row[0]), "tactic": text_of(tactic)}
+        {"state": text_of(row[0], MAX_TEXT), "tactic": text_of(tactic, MAX_TEXT)}
         for row in rows
         if isinstance(row, list) and row
         for tactic in row[1:]

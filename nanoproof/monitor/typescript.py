@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
+from nanoproof.common.config import Parser
 from nanoproof.common.files import atomic_write_text
 from nanoproof.monitor import schema
 
@@ -89,8 +90,9 @@ def _type(hint: Any) -> str:
     return hint.__name__
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Write the file."""
+    Parser(prog="python -m nanoproof.monitor.typescript", description=__doc__).parse_args(argv)
     atomic_write_text(TYPES_FILE, to_typescript())
     print(f"wrote {TYPES_FILE}")
 
