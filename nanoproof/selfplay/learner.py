@@ -115,7 +115,7 @@ class Learner:
 
     def restart(self, run_path: Path) -> None:
         """Go back to the weights that the run began with, and forget what the optimizer knows of later ones."""
-        first, _, _ = load_model(run_path / FIRST_WEIGHTS, self._dist.device, self._dist.dtype)
+        first, _, _ = load_model(run_path / FIRST_WEIGHTS, torch.device("cpu"), self._dist.dtype)
         self.model.load_state_dict(first.state_dict())
         self.optimizer = build_optimizer(self.model, self._config.optim)
 
