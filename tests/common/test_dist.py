@@ -4,7 +4,15 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from nanoproof.common.dist import DistInfo, choose_device, cleanup, count_errors, init_distributed, together
+from nanoproof.common.dist import (
+    DistInfo,
+    HandedOver,
+    choose_device,
+    cleanup,
+    count_errors,
+    init_distributed,
+    together,
+)
 from nanoproof.common.errors import UserError
 
 
@@ -80,3 +88,13 @@ def test_a_rank_that_fails_on_a_gpu_leaves_without_waiting_for_the_others(monkey
 def test_without_a_store_a_rank_knows_of_its_own_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MASTER_ADDR", raising=False)
     assert (count_errors(add=1), count_errors(add=0)) == (1, 0)
+
+
+def test_what_is_handed_over_is_taken_once_in_order_and_zero_counts() -> None:
+    left = HandedOver("test")
+    assert left.take() is None
+    for number in (0, 7):
+        left.put(number)
+    assert [left.take() for _ in range(4)] == [0, 7, None, None]
+    left.put(3)
+    assert left.take() == 3
