@@ -10,7 +10,7 @@ from typing import Any
 from nanoproof.monitor.schema import Batches, Lane, Timeline, Trace, TraceEvent
 from nanoproof.monitor.tail import parse_object, read_range, real, text_of
 
-MAX_BYTES = 24 << 20
+MAX_BYTES = 8 << 20
 """Of lines that are read for one answer; a longer part is shortened at its beginning."""
 MAX_LANES = 1024
 _PROBE = 32 << 10
@@ -83,15 +83,10 @@ class TimelineReader:
         start = start if start is not None else end - 60.0
         lanes: dict[tuple[int, str, int], list[_Span]] = {}
         batches: dict[int, Batches] = {}
-        for rank, files in ranks.items():
-            budget, blocks = MAX_BYTES // max(1, len(ranks)), []
-            for file in reversed(files):
-                block = _part(file, start, end, budget)
-                budget -= len(block)
-                blocks.append(block)
-                if len(block) and budget <= 0:
-                    break
-            for block in reversed(blocks):
+        parts = [(rank, *_parts(files, start, end, MAX_BYTES // len(ranks))) for rank, files in ranks.items()]
+        start = max([start, *(begin for _, _, begin in parts)])
+        for rank, blocks, _ in parts:
+            for block in blocks:
                 for record in _records(block, start, end):
                     _spread(rank, record, lanes, batches, start, end)
         spans = sum(map(len, lanes.values()))
@@ -109,14 +104,21 @@ class TimelineReader:
         return dict(sorted(ranks.items()))
 
 
-def _part(file: _File, start: float, end: float, budget: int) -> bytes:
-    """Whole lines of a file that have to do with a part of time: the last ones of them, if they are too many."""
-    low, high = file.find(start), min(file.size, file.find(end) + _PROBE + _LONGEST_LINE)
-    if high - low > budget:
-        low = high - max(0, budget)
-    block = read_range(file.path, max(0, low - 1), high - max(0, low - 1))
-    begin = block.find(b"\n") + 1 if low else 0  # the line that begins at `low` counts
-    return block[begin : block.rfind(b"\n") + 1]
+def _parts(files: list[_File], start: float, end: float, budget: int) -> tuple[list[bytes], float]:
+    """Whole lines of a rank's files that have to do with a part of time, and when that begins if they are too many."""
+    blocks: list[bytes] = []
+    for file in reversed(files):
+        low, stop = file.find(start), min(file.size, file.find(end) + _PROBE)
+        cut = stop - low > budget
+        low = max(low, stop - max(budget, _PROBE))
+        block = read_range(file.path, max(0, low - 1), stop + _LONGEST_LINE - max(0, low - 1))
+        begin = block.find(b"\n") + 1 if low else 0  # the line that begins at `low` counts
+        blocks.append(block[begin : block.rfind(b"\n") + 1])
+        budget -= stop - low
+        if cut:
+            first = next(_records(blocks[-1], start, end), {})
+            return blocks[::-1], real(first.get("from")) or start
+    return blocks[::-1], start
 
 
 def _records(block: bytes, start: float, end: float) -> Iterator[dict[str, Any]]:

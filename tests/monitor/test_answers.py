@@ -178,6 +178,19 @@ def test_a_part_of_a_long_timeline_is_found_wherever_it_is(look: Look, tmp_path:
         assert (part["first"], part["last"]) == (1000.0, 3000.0)
 
 
+def test_too_long_a_part_of_the_timeline_is_shortened_and_says_so(
+    look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nanoproof.monitor.timeline.MAX_BYTES", 100_000)
+    with open(tmp_path / "timeline_r0.jsonl", "w") as file:
+        for second in range(2000):
+            spans = [[actor, "model", 0.0, 500.0] for actor in range(20)]
+            file.write(lines({"from": 1000.0 + second, "to": 1001.0 + second, "actors": spans}))
+    part = look(tmp_path).get("/api/timeline?from=1000&to=2000&max=20000")
+    begins = [span[0] for lane in part["lanes"] for span in lane["spans"]]
+    assert 1500 < part["start"] < 2000 and part["end"] == 2000 and min(begins) == part["start"]
+
+
 def test_the_trace_holds_the_spans_in_microseconds(asker: Asker) -> None:
     events = asker.get("/api/trace")["traceEvents"]
     assert {"X", "M"} <= {event["ph"] for event in events}
