@@ -24,6 +24,9 @@ from nanoproof.selfplay.matchmaker import Matchmaker
 from nanoproof.selfplay.records.observer import Observer
 from nanoproof.training.setup import Stage
 
+JOIN_SECONDS = 10.0
+"""How long the end of a run waits for actors that are in the middle of a call: whoever sent a signal waits as well."""
+
 
 class Collection:
     """Holds the experience from the start, and actors and policy while `working`."""
@@ -80,7 +83,7 @@ class Collection:
         finally:
             self.pool.stop()
             self.policy.close()
-            self.pool.join()
+            self.pool.join(JOIN_SECONDS)
             self.source.close()
 
     def _relearn(self, run_path: Path) -> int:
