@@ -1,6 +1,7 @@
 // How fast the page is in a browser: node tools/measure.mjs http://localhost:5050 [--json FILE]
 // First paint of each tab opened cold; then, in one page, each interaction: until the next frame (what the browser
-// calls the duration of the event) and until what was asked for is on show.
+// calls the duration of the event) and until what was asked for is on show. Beside them the processor time of the
+// page's own thread, which other load on the machine does not distort.
 import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { findBrowser } from "./find_browser.mjs";
@@ -19,10 +20,10 @@ for (const tab of TABS) {
   for (let round = 0; round < ROUNDS; round++) times.push(await firstPaint(tab));
   const best = times.sort((a, b) => a.painted - b.painted)[ROUNDS >> 1];
   paints.push({ tab: tab || "overview", ...best });
-  console.log(`${(tab || "overview").padEnd(13)} first paint ${show(best.painted)}   filled ${show(best.filled)}`);
+  console.log(`${(tab || "overview").padEnd(13)} first paint ${show(best.painted)}   filled ${show(best.filled)}   processor ${show(best.processor)}`);
 }
 const actions = await interactions();
-for (const action of actions) console.log(`${action.name.padEnd(34)} next frame ${show(action.frame)}   done ${show(action.done)}`);
+for (const action of actions) console.log(`${action.name.padEnd(34)} next frame ${show(action.frame)}   done ${show(action.done)}   processor ${show(action.processor)}`);
 await browser.close();
 if (file) writeFileSync(file, `${JSON.stringify({ paints, actions }, null, 1)}\n`);
 
@@ -30,16 +31,28 @@ function show(ms) {
   return `${ms.toFixed(0).padStart(5)} ms`;
 }
 
+/** A function that says how much processor time the page's thread has used so far, in milliseconds. */
+async function processorClock(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find((metric) => metric.name === "TaskDuration").value;
+  };
+}
+
 async function firstPaint(tab) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 840 } });
   const page = await context.newPage();
+  const processor = await processorClock(page);
   await page.goto(`${address}/#/${tab}`);
   await page.waitForSelector("h1");
   await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
   const filled = await page.evaluate(() => performance.now());
   const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+  const used = await processor();
   await context.close();
-  return { painted, filled };
+  return { painted, filled, processor: used };
 }
 
 async function interactions() {
@@ -54,14 +67,17 @@ async function interactions() {
     }).observe({ type: "event", durationThreshold: 16 });
   });
   const results = [];
+  const processor = await processorClock(page);
   const act = async (name, doIt, isDone) => {
     await page.evaluate(() => (window.longest = 0));
+    const used = await processor();
     const began = await page.evaluate(() => performance.now());
     await doIt();
     await page.waitForFunction(isDone, null, { polling: "raf" });
     const done = (await page.evaluate(() => performance.now())) - began;
+    const spent = (await processor()) - used;
     await page.waitForTimeout(400);
-    results.push({ name, frame: await page.evaluate(() => window.longest), done });
+    results.push({ name, processor: spent, frame: await page.evaluate(() => window.longest), done });
   };
   const settled = () => document.querySelectorAll(".skeleton, [aria-busy=true]").length === 0 && document.querySelector("h1") !== null;
   for (const tab of [...TABS.slice(1), ""]) {
