@@ -182,20 +182,20 @@ class Hub:
     def listen(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
         """The messages from now on, after those that were missed since `last_id`; None if too many listen."""
         with self._news:
-            if self._viewers >= MAX_VIEWERS or self._closed:
-                return None
-            self._viewers += 1
+            return None if self._viewers >= MAX_VIEWERS or self._closed else self._messages(last_id, gone)
+
+    def _join(self) -> tuple[dict[str, int], int, bytes]:
+        """Count one more viewer: positions, number of the last message, and the newest status."""
+        with self._news:
             if self._watch is None:
                 self._watch = FileWatch(self._reader.path)
                 self._places = self._watch.places
                 threading.Thread(target=self._run, name="monitor-stream", daemon=True).start()
-            places, number = self._places, self._number
-            status = self._last_status
-        return self._messages(last_id, places, number, status, gone)
+            self._viewers += 1
+            return self._places, self._number, self._last_status
 
-    def _messages(
-        self, last_id: str, places: dict[str, int], number: int, status: bytes, gone: Callable[[], bool]
-    ) -> Iterator[bytes]:
+    def _messages(self, last_id: str, gone: Callable[[], bool]) -> Iterator[bytes]:
+        places, number, status = self._join()  # only now: who never asks for the first message is no viewer
         try:
             hello = {"server": self._reader.server, "run": self._reader.path.name}
             yield message("hello", hello, None if last_id else places)

@@ -206,6 +206,11 @@ def test_who_comes_back_gets_exactly_what_was_missed(live: Asker, look: Look, ru
     again.close()
 
 
+def test_who_asks_for_the_headers_only_is_no_viewer(live: Asker) -> None:
+    assert live.client.head("/api/stream").status_code == 200
+    assert live.current.hub.viewers == 0
+
+
 @pytest.mark.parametrize("last", ["nonsense", "m0:999999999999", "../../etc/passwd:1"])
 def test_an_id_that_means_nothing_asks_for_a_fresh_start(live: Asker, last: str) -> None:
     listener = Listener(live.current.hub, last)
