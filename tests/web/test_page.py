@@ -52,7 +52,7 @@ def in_browser(built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> di
     if "NANOPROOF_BROWSER" not in os.environ and not any(map(shutil.which, BROWSERS)):
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
     folder = tmp_path_factory.mktemp("web")
-    write_history(folder / "recorded", 600.0, actors=4, theorems=60).close()
+    write_history(folder / "recorded", 800.0, actors=4, theorems=60).close()
     environment = {**os.environ, "NANOPROOF_PYTHON": sys.executable, "NANOPROOF_RECORDED_RUN": str(folder / "recorded")}
     report = folder / "report.json"
     command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]

@@ -64,6 +64,37 @@ describe("a run that is over", () => {
       await page.getByRole("application", { name: /search tree with \d+ nodes/i }).press("ArrowRight");
     }));
 
+  it("has search trees for the keyboard: moving, folding, finding", () =>
+    withPage(`${recorded.address}/#/tree?outcome=proven`, async ({ page }) => {
+      await page.locator("tbody tr a").first().click();
+      const tree = page.getByRole("application", { name: /search tree/i });
+      const said = page.locator("#tree-selected");
+      await tree.press("ArrowRight");
+      await page.waitForFunction(() => document.getElementById("tree-selected")?.textContent?.includes("level 2"));
+      const tactic = await said.textContent();
+      await tree.press("Home");
+      await tree.press("Enter");
+      await tree.press("ArrowRight"); // unfolds what Enter folded
+      expect(await said.textContent()).toBe(tactic);
+      await tree.press("/");
+      await page.keyboard.type("⊢");
+      await page.getByText(/^[1-9]\d* hits?$/).waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForFunction((old) => document.getElementById("tree-selected")?.textContent !== old, tactic);
+    }));
+
+  it("compares two evaluations and opens a result", () =>
+    withPage(`${recorded.address}/#/evaluations`, async ({ page }) => {
+      const boxes = page.getByRole("checkbox", { name: /nanolean/ });
+      await boxes.nth(0).check();
+      await boxes.nth(1).check();
+      await page.getByRole("button", { name: "Compare the two" }).click();
+      await page.getByText("McNemar, exact").waitFor();
+      await page.getByRole("link", { name: /^step/ }).first().click();
+      await page.locator("tbody tr").first().click();
+      await page.getByRole("button", { name: "Close" }).waitFor();
+    }));
+
   it("filters theorems as one types", () =>
     withPage(`${recorded.address}/#/theorems`, async ({ page }) => {
       await page.locator("tbody tr").first().waitFor();
