@@ -3,8 +3,8 @@
     python -m benchmarks.rl_memory [--steps 2000] [--json PATH]
 
 Every step collects, trains, and logs; every 20th saves, every 50th evaluates. Buffers are small, so that they are full
-soon. Prints a table, and fails if memory grew in the second half of the run by more than `--tolerance` MB for each
-thousand steps, or the number of threads grew at all.
+soon. Prints a table, and fails if memory grew in the second half of the run by more than a share of it, `--tolerance`,
+or the number of threads grew at all.
 """
 
 import argparse
@@ -40,10 +40,12 @@ def table(rows: list[dict[str, float]], parts: int = 10) -> str:
 
 
 def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
-    """Growth in the second half, in MB for each thousand steps, and in threads."""
+    """Growth in the second half, by the line through it: as a share, in MB for each thousand steps, and in threads."""
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     threads = max(row["threads"] for row in second) - max(row["threads"] for row in first)
-    return {"mb_per_1000_steps": slope(second) * 1000 / MB, "threads": threads, "last_mb": rows[-1]["rss"] / MB}
+    share = slope(second) * len(second) / second[0]["rss"]
+    memory = {"mb_per_1000_steps": slope(second) * 1000 / MB, "last_mb": rows[-1]["rss"] / MB}
+    return {"share": share, "threads": threads, **memory}
 
 
 def main() -> int:
@@ -51,7 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--slots", type=int, default=8)
-    parser.add_argument("--tolerance", type=float, default=5.0, help="MB for each thousand steps")
+    parser.add_argument("--tolerance", type=float, default=0.02, help="share of the memory")
     parser.add_argument("--json", type=Path, help="write the result to this file")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -62,12 +64,13 @@ def main() -> int:
         rows = run(folder, "memory", args.steps, 30, more=more, **options)[0]["rows"]
     found = judge(rows)
     print(table(rows))
-    print(f"second half: {found['mb_per_1000_steps']:+.2f} MB for each thousand steps, {found['threads']:+.0f} threads")
+    growth = f"{found['share']:+.2%}, {found['mb_per_1000_steps']:+.2f} MB for each thousand steps"
+    print(f"second half: {growth}, {found['threads']:+.0f} threads")
     if args.json:
-        result = {"name": "growth of resident memory", "ours": round(found["mb_per_1000_steps"], 2), "unit": "MB"}
+        result = {"name": "growth of resident memory", "ours": round(found["share"], 4), "unit": "share"}
         details = {"steps": args.steps, "tolerance": args.tolerance, **found}
         args.json.write_text(json.dumps([{**result, "hardware": HARDWARE, "details": details}], indent=2) + "\n")
-    return int(found["mb_per_1000_steps"] > args.tolerance or found["threads"] > 0)
+    return int(found["share"] > args.tolerance or found["threads"] > 0)
 
 
 if __name__ == "__main__":

@@ -178,6 +178,17 @@ def count_errors(add: int) -> int:
         return add
 
 
+def connect_store(seconds: float) -> dist.TCPStore | None:
+    """A connection of its own to torchrun's store, whose answers may take so long; None for a rank that is alone.
+
+    Nobody waits here for what another thread asks of the store.
+    """
+    if not dist.is_initialized():
+        return None
+    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=seconds), wait_for_workers=False)
+
+
 def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:
     """Element-wise sums over all ranks (double precision where the device has it)."""
     if not dist.is_initialized():

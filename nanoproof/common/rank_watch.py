@@ -13,13 +13,10 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from datetime import timedelta
 from types import TracebackType
 from typing import Any, Protocol
 
-import torch.distributed as dist
-
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.dist import DistInfo, connect_store
 from nanoproof.common.errors import UserError, say_error
 
 log = logging.getLogger(__name__)
@@ -92,9 +89,7 @@ class RankWatch:
     @classmethod
     def of(cls, info: DistInfo) -> "RankWatch":
         """The watch over the ranks that torchrun started."""
-        if not dist.is_initialized():
-            return cls(info, None)
-        return cls(info, _connect())
+        return cls(info, connect_store(seconds=20.0))
 
     def check(self) -> None:
         """Raise RankLost if a rank is gone."""
@@ -213,12 +208,6 @@ class RankWatch:
 
 def _key(rank: int) -> str:
     return f"nanoproof/watch/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{rank}"
-
-
-def _connect() -> Store:
-    """A connection of our own to the rendezvous store: nobody has to wait for what another thread asks of it."""
-    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-    return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=20), wait_for_workers=False)
 
 
 def _exists(pid: int) -> bool:
