@@ -192,14 +192,14 @@ def measure_index(folder: Path, megabytes: int) -> list[dict[str, Any]]:
     ]
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--attempts", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--log-mb", type=int, default=100)
     parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         results = [measure_recorder(Path(folder), args.attempts, args.repeats)]
         results += measure_index(Path(folder) / "index", args.log_mb)
