@@ -78,14 +78,16 @@ run() {
     fi
 }
 
-# ready STAGE DATA...: ends the script where the doctor misses something that the stage needs.
+# ready STAGE DATA...: shows the doctor's page and ends the script where something is missing that the stage needs.
 ready() {
     local word names=()
     for word in "${@:2}"; do
         case "$word" in */* | *.*) word=nanolean ;; esac  # a file is no data set
         names+=("$word")
     done
-    plain python -m nanoproof.doctor --for "$1" --datasets "${names[@]}" "${servers[@]}" || exit 1
+    local look=(python -m nanoproof.doctor --for "$1" --datasets "${names[@]}" "${servers[@]}") page
+    if [ "$DRY_RUN" != 0 ]; then plain "${look[@]}" && return; fi
+    page="$("${look[@]}")" || { echo "$page" >&2 && exit 1; }
 }
 
 # stage NAME ARGUMENTS...: a training stage; its own directory says whether it is finished, begun, or new.
