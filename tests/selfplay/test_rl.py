@@ -204,6 +204,18 @@ def test_the_first_evaluation_can_wait(model, tmp_path):
         rl.main([*words(model, tmp_path / "other"), "--eval-start", "soon"])
 
 
+def test_an_evaluation_that_was_cut_short_goes_on_with_what_it_has(model, tmp_path):
+    path = tmp_path / "rl"
+    assert rl.main(words(model, path, num_steps=1)) == 0
+    files = path / "evals" / "1_scripted_valid"
+    (files / "summary.json").unlink()
+    lines = (files / "results.jsonl").read_text().splitlines(keepends=True)
+    (files / "results.jsonl").write_text("".join(lines[:2]))
+    assert rl.main(["--resume-from", str(path)]) == 0
+    assert (files / "results.jsonl").read_text().splitlines(keepends=True)[:2] == lines[:2]
+    assert read_json(files / "summary.json")["total"] == 4 and len(read_json(files / "settings.json")["parts"]) == 2
+
+
 def test_the_time_of_evaluations_counts(model, tmp_path, monkeypatch):
     monkeypatch.setenv("SLOW", "0.3")
     assert rl.main(words(model, tmp_path / "rl", max_time="0:00:01", eval_start=True, num_steps=1000)) == 0
