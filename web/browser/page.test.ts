@@ -83,6 +83,18 @@ describe("a run that is over", () => {
       await page.waitForFunction((old) => document.getElementById("tree-selected")?.textContent !== old, tactic);
     }));
 
+  it("draws a chart whose data come once", () =>
+    withPage(`${recorded.address}/#/evaluations`, async ({ page }) => {
+      await page.locator(".plot canvas").first().waitFor();
+      await page.waitForFunction(() => {
+        const canvas = document.querySelector(".plot canvas") as HTMLCanvasElement;
+        const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+        let blue = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3]! > 200 && data[i + 2]! - data[i]! > 120) blue++;
+        return blue > 100;
+      });
+    }));
+
   it("compares two evaluations and opens a result", () =>
     withPage(`${recorded.address}/#/evaluations`, async ({ page }) => {
       const boxes = page.getByRole("checkbox", { name: /nanolean/ });
