@@ -81,10 +81,8 @@ def killed(runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     while died.total() < KILLS or any(died[phase] < 2 for phase in PHASES):
         assert died.total() < MOST_KILLS, f"killed in {died}"
         rarest = min(PHASES, key=lambda phase: (died[phase], rng.random()))
-        first = {"phase": "collect", "times": 2}  # a run begins with its first checkpoint
-        code, said = runs.run(
-            line, **first if not told else {"phase": rarest, "times": rng.choice((1, 1, 1, 2))}, delay=rng.uniform(0, 0.01)
-        )
+        phase, times = (rarest, rng.choice((1, 1, 1, 2))) if told else ("collect", 2)  # by then there is a checkpoint
+        code, said = runs.run(line, phase, times, rng.uniform(0, 0.01))
         assert code == -signal.SIGKILL, said[-3:]
         told += said
         died[[name for kind, *rest in said if kind == "phase" for name in rest][-1]] += 1
