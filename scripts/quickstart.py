@@ -6,13 +6,14 @@ memory, and puts the scores side by side. It writes `summary.json` and `learning
 
 import os
 import shutil
+import socket
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home, versions
 from scripts.quickstart_report import plot, print_proofs, print_table
@@ -126,6 +127,7 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(QuickstartOptions, parser.parse_args(argv))
     started = options.started or time.time()
     out = Path(options.out) if options.out else home() / "quickstart"
+    check_port(options.monitor_port)
     prepare(out)
     memory = PeakMemory()
     memory.start()
@@ -150,6 +152,15 @@ def main(argv: list[str] | None = None) -> int:
     print(f"Peak memory: {summary['peak_rss_mb']} MB")
     print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
     return 0
+
+
+def check_port(port: int | None) -> None:
+    """Raise UserError if RL could not open the dashboard later, when minutes have passed."""
+    if port:
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError as error:
+            raise UserError(f"--monitor-port {port}: {error.strerror}; take another one, or none") from error
 
 
 def prepare(out: Path) -> None:

@@ -18,7 +18,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home
 from scripts.rl_cpu_report import Point, write_report
-from scripts.small_runs import RL, SFT, SFT_ONLY, Commands, checkpoint_steps, clock, updates_of
+from scripts.small_runs import RL, SFT, SFT_ONLY, Commands, checkpoint_steps, clock, take_lock, updates_of
 
 ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
     "as in the main run": ([], []),
@@ -201,6 +201,7 @@ def main(argv: list[str] | None = None) -> int:
     out = Path(options.out) if options.out else home() / ("rl_cpu_quick" if options.quick else "rl_cpu")
     claim(out, options)
     commands = Commands(ranks=1, lean_processes=4) if options.quick else Commands()
+    commands.lock = take_lock(out / "lock")
     Comparison(options, out, commands).run()
     return 0
 

@@ -5,6 +5,7 @@ A stage that was finished is not run again, and one that was stopped goes on: a 
 in its directory, an evaluation its `summary.json`.
 """
 
+import fcntl
 import os
 import shlex
 import shutil
@@ -15,7 +16,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 
@@ -43,6 +44,8 @@ class Commands:
     ranks: int = RANKS
     lean_processes: int = 16
     seconds: dict[str, float] = field(default_factory=dict)
+    lock: IO[str] | None = None
+    """A lock file that the commands hold as well, should they outlive this process."""
 
     def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
         """Say what happens, and run a module with its arguments (on several ranks)."""
@@ -55,7 +58,7 @@ class Commands:
             **os.environ,
             "OMP_NUM_THREADS": "1",
         }  # more, beside Lean processes on two cores, wait for each other
-        code = wait_in_order([sys.executable, "-m", *launcher, module, *arguments], environment)
+        code = wait_in_order([sys.executable, "-m", *launcher, module, *arguments], environment, self.lock)
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if code != 0:
             raise UserError(f"the stage '{stage}' failed with exit code {code}; its message is above")
@@ -95,9 +98,23 @@ class Commands:
             self.run("tokenizer", "Training a tokenizer on it", words)
 
 
-def wait_in_order(command: list[str], environment: dict[str, str]) -> int:
+def take_lock(file: Path) -> IO[str]:
+    """Lock a file for as long as this process lives, and whoever inherits it. Raises UserError if it is locked."""
+    handle = file.open("w", encoding="utf-8")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        handle.close()
+        raise UserError(
+            f"{file.parent} is in use: another script works there, or a stage of one that was killed still runs"
+        ) from error
+    return handle
+
+
+def wait_in_order(command: list[str], environment: dict[str, str], lock: IO[str] | None = None) -> int:
     """Run a command and return its exit code. It is told of Ctrl-C and SIGTERM, and ends in its own time."""
-    with subprocess.Popen(command, env=environment) as process:
+    kept = () if lock is None else (lock.fileno(),)
+    with subprocess.Popen(command, env=environment, pass_fds=kept) as process:
         previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
         try:
             return process.wait()

@@ -3,6 +3,8 @@ measured."""
 
 import json
 import shlex
+import socket
+import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -175,3 +177,21 @@ def test_a_signal_reaches_the_command_which_ends_in_its_own_time(tmp_path: Path)
     code += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
     code += "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
     assert small_runs.wait_in_order([sys.executable, "-c", code], {}) == 7
+
+
+def test_a_stage_that_outlives_its_script_keeps_others_out(tmp_path: Path) -> None:
+    lock = small_runs.take_lock(tmp_path / "lock")
+    with subprocess.Popen(["sleep", "60"], pass_fds=(lock.fileno(),)) as stage:
+        lock.close()
+        with pytest.raises(UserError, match=f"{tmp_path} is in use"):
+            small_runs.take_lock(tmp_path / "lock")
+        stage.kill()
+    small_runs.take_lock(tmp_path / "lock").close()
+
+
+def test_the_quickstart_finds_a_busy_port_before_it_begins() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
+        with pytest.raises(UserError, match=f"--monitor-port {port}: Address already in use"):
+            quickstart.check_port(port)
+    quickstart.check_port(port)
