@@ -136,7 +136,7 @@ def scaling(folder: Path, ranks: list[int], slots: int, steps: int, seconds: int
     return rows
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--slots", type=int, nargs="*", default=[8, 16, 32])
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="of collection in each step")
     parser.add_argument("--json", type=Path, help="write the results to this file")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_model(folder)

@@ -48,14 +48,14 @@ def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
     return {"share": share, "threads": threads, **memory}
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Command line; 1 if memory grows."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--slots", type=int, default=8)
     parser.add_argument("--tolerance", type=float, default=0.02, help="share of the memory")
     parser.add_argument("--json", type=Path, help="write the result to this file")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_model(folder)
