@@ -1,6 +1,6 @@
 """The attempts of a run and the theorems they were at, in little memory: what pages, filters and sums are made of.
 
-An attempt takes some 70 bytes here. Its record stays in the log, where the index says it is.
+An attempt takes 60 bytes here. Its record stays in the log, where the index says it is.
 """
 
 import os
