@@ -113,8 +113,8 @@ class LeanFile:
             shift += len(text) - size
         if subject is None:
             return text, start
-        stripped = without_imports(text)
-        return f"{_AXIOM}\n{stripped}", start - len(text) + len(stripped) + len(_AXIOM) + 1
+        before, after = without_imports(text[:start]), text[start:]  # behind a `sorry` only comments hold such lines
+        return f"{_AXIOM}\n{before}{after}", len(_AXIOM) + 1 + len(before)
 
 
 def _look_at(gap: Gap, masked: str, text: str, command: re.Match[str] | None) -> Gap:

@@ -66,6 +66,13 @@ def test_a_comment_behind_a_declaration_is_not_part_of_it(file: LeanFile) -> Non
     assert file.theorem(file.gaps[4], "user", "last").source.endswith('⟨sorry, "sorry"⟩')
 
 
+def test_a_comment_that_reads_like_an_import_moves_nothing() -> None:
+    text = "import A\n\ntheorem s : q := r\n\ntheorem t : p := by\n  sorry\n\n/- what to\nimport later, at length\n-/"
+    file = LeanFile.parse(text)
+    source = file.theorem(file.gaps[0], "user", "t").source
+    assert source.endswith("\n\n\ntheorem s : q := r\n\ntheorem t : p := by\n  sorry")
+
+
 def test_proofs_stand_in_the_text_and_in_what_comes_after_them(file: LeanFile) -> None:
     file = file.with_proof(file.gaps[0], "intro h\nexact h").with_proof(file.gaps[3], "rfl")
     assert file.proved() == TEXT.replace(":= by\n  sorry", ":= by\n  intro h\n  exact h", 1).replace(
