@@ -36,6 +36,8 @@ CPU_SLOTS, CUDA_SLOTS = 4, 32
 """Slots of a size that are made at first. Recordings are lost when more are made."""
 ADMITTED_SHARE = 1 / 8
 """New requests are let in when this share of the rows is free for them, so that several are read at once."""
+MAX_TEMPERATURE = 1e6
+"""Beyond, samples are as good as uniform, and somewhere beyond a number has no place in fp32."""
 
 
 @dataclass
@@ -196,8 +198,11 @@ class Engine:
         return request
 
     def _check(self, prompt: Sequence[int], options: SamplingOptions) -> None:
-        if options.num_samples < 1 or options.max_new_tokens < 1 or not options.temperature > 0:
-            raise ValueError(f"samples, new tokens and temperature must be positive, got {options}")
+        if options.num_samples < 1 or options.max_new_tokens < 1 or not 0 < options.temperature <= MAX_TEMPERATURE:
+            raise ValueError(
+                "samples, new tokens and temperature must be positive, the temperature at most "
+                f"{MAX_TEMPERATURE:.0e}, got {options}"
+            )
         room = self.model.config.sequence_len - options.max_new_tokens
         if not 0 < len(prompt) <= room:
             raise ValueError(f"prompts must have 1 to {room} tokens, got {len(prompt)}")

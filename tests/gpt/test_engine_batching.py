@@ -236,6 +236,7 @@ def test_a_request_that_could_never_fit_is_refused_at_once(tokenizer: Tokenizer)
         ([10**6], OPTIONS, "tokens must be 0 to"),
         ([1], replace(OPTIONS, num_samples=0), "must be positive"),
         ([1], replace(OPTIONS, temperature=math.nan), "must be positive"),
+        ([1], replace(OPTIONS, temperature=1e39), "the temperature at most 1e\\+06"),
     ],
 )
 def test_impossible_requests_are_refused(

@@ -144,6 +144,8 @@ def test_a_client_says_how_to_sample(serve: Serve) -> None:
         ({"states": ["p"], "seeds": [True]}, "`seeds`"),
         ({"states": ["p"], "temperature": 0}, "temperature must be > 0, got 0"),
         ('{"states": ["p"], "temperature": NaN}', "got nan"),
+        ({"states": ["p"], "temperature": 1e39}, r"temperature must be <= 1000000.0, got 1e\+39"),
+        ('{"states": ["p"], "temperature": Infinity}', "got inf"),
         ({"states": ["p"], "temperature": "hot"}, "`temperature` must be a number"),
         ({"states": ["p"], "num_sampled_tactics": 2.5}, "`num_sampled_tactics` must be an integer"),
         ({"states": ["p"], "num_sampled_tactics": None}, "`num_sampled_tactics` must be an integer"),
