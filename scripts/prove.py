@@ -10,6 +10,7 @@ server, and 130 after Ctrl-C, which ends the search and keeps what there is.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -96,7 +97,7 @@ def what_to_prove(text: str | None, options: ProveOptions) -> Theorem | LeanFile
         return found[0]
     if text is None:
         return None
-    if text.endswith(".lean") or (len(text) < 4096 and "\n" not in text and Path(text).is_file()):
+    if text.endswith(".lean") or os.path.isfile(text):  # which is false for what is too long to be a name
         return read_lean_file(Path(text))
     return theorem_of(text, embedded=not options.lean_servers)
 

@@ -25,7 +25,10 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
     """
     source = text.strip()
     if SORRY.search(mask(source)) is None:
-        source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source) + " := by sorry"
+        source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source)
+        if find_top_level(mask(source), ":=") >= 0:
+            raise UserError("the theorem has a proof already: leave it out, or write `sorry` in its place")
+        source += " := by sorry"
     if embedded:
         try:
             parse_commands(source)

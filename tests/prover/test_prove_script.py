@@ -260,6 +260,18 @@ def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: boo
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("embedded", [True, False])
+def test_a_theorem_with_a_proof_is_told_so(embedded: bool) -> None:
+    with pytest.raises(UserError, match="has a proof already"):
+        theorem_of("theorem t (h : 1 = 1 := by rfl) : let x := 1; x = 1 := by rfl", embedded)
+    assert theorem_of("theorem t (h : p := by rfl) : p := by", embedded=False).source.endswith(": p := by sorry")
+
+
+def test_a_long_theorem_on_one_line_is_no_file(lean: ScriptedLean) -> None:
+    hypotheses = " ".join(f"(h{i} : A)" for i in range(50))
+    assert prove.main([f"theorem foo {hypotheses} : A"]) == 0
+
+
 def test_a_syntax_error_is_refused_with_its_place() -> None:
     with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
         theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
