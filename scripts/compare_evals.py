@@ -108,7 +108,10 @@ def main(argv: list[str] | None = None) -> int:
         result["rates"] = compare_rates(first, second)
         print(rates(result["rates"]))
     if options.json is not None:
-        atomic_write_json(Path(options.json), result)
+        try:
+            atomic_write_json(Path(options.json), result)
+        except OSError as error:
+            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
     return 0
 
 

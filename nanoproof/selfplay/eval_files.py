@@ -89,9 +89,12 @@ class EvaluationFiles:
         if any(part.get("versions") != about.get("versions") for part in parts):
             log.warning("%s goes on under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.settings, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
-        (self.path / SUMMARY).unlink(missing_ok=True)
-        self._gather(found)
-        atomic_write_json(self.path / SETTINGS, self._record)
+        try:
+            (self.path / SUMMARY).unlink(missing_ok=True)
+            self._gather(found)
+            atomic_write_json(self.path / SETTINGS, self._record)
+        except OSError as error:
+            raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
         return todo
 
     def complete(self) -> bool:

@@ -82,6 +82,12 @@ def test_what_is_no_finished_evaluation_is_one_line(tmp_path, make):
         compare_evals.main([str(evaluation(tmp_path / "a", "+")), str(other)])
 
 
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path):
+    first, second = evaluation(tmp_path / "a", "+"), evaluation(tmp_path / "b", "-")
+    with pytest.raises(UserError, match=r"^cannot write --json "):
+        compare_evals.main([str(first), str(second), "--json", str(first / "summary.json" / "out.json")])
+
+
 def test_repeats_count_theorems_by_how_often_they_were_solved():
     theorems = [Theorem(f"theorem t{number} : True := by sorry", "d", f"t{number}") for number in range(3)]
     runs = [

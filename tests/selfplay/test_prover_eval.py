@@ -69,6 +69,12 @@ def test_earlier_results_are_not_overwritten_unless_forced(tmp_path):
     assert [file.name for file in (tmp_path / "out" / "proofs").iterdir()] == ["t0.lean"]
 
 
+def test_a_directory_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"^cannot write to .*/file/out: "):
+        prover_eval.main(words(tmp_path / "file" / "out", "--max-theorems", 2))
+
+
 def test_other_settings_are_refused_by_name(tmp_path):
     assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 4)) == 0
     changed = words(tmp_path / "out", "--max-theorems", 5, "--seed", 1, "--search-c-base", 3, "--continue")
