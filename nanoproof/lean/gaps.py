@@ -8,6 +8,7 @@ import re
 import textwrap
 
 SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
+_BEFORE_TACTICS = ("by", "all_goals", "any_goals", "try", "repeat")
 _BY = re.compile(r"(?<![\w.'])by(?![\w.'])")
 _ARM = re.compile(r"[ \t]*\|[^\n]*?=>\s*")
 _ARMS_OF = re.compile(r"(?<![\w.'])(match|induction|cases|rcases|fun|λ|next|case)(?![\w.'])")
@@ -17,11 +18,13 @@ _BULLETS = re.compile(r"[ \t]*(?:[·.][ \t]*)*")
 def is_tactic(masked: str, start: int) -> bool:
     """Whether the `sorry` at `start` of a masked text stands where a tactic is expected (else a term is)."""
     before = masked[:start].rstrip()
-    if before.endswith(("·", ";", "<;>")) or _ends_with_word(before, "by"):
+    if before.endswith(("·", ";", "<;>")) or any(_ends_with_word(before, word) for word in _BEFORE_TACTICS):
         return True
     inside_by = _BY.search(masked, max(0, _declaration_start(masked, start)), start) is not None
     if before.endswith("=>"):
         return _is_tactic_arm(masked, before, inside_by)
+    if inside_by and _BULLETS.sub("", before[before.rfind("\n") + 1 :], count=1) == "{":
+        return True
     on_its_own_line = masked[len(before) : start].count("\n") > 0
     continues = before.endswith((":=", ",", "(", "⟨", "<|", "$", "▸", "←")) or _ends_with_word(before, "from")
     return inside_by and on_its_own_line and not continues

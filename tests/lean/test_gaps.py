@@ -19,6 +19,8 @@ TACTICS = [
     ("theorem t : p := by\n  match n with\n  | 0 => sorry\n  | n + 1 => rfl", "  | 0 => \n    intro h\n    exact h\n"),
     ("theorem t : p := by\n  constructor <;> sorry", "constructor <;> (intro h\n                   exact h)"),
     ("theorem t : p := by\n  simp\n  sorry", "  simp\n  intro h\n  exact h"),
+    ("theorem t : p := by\n  constructor\n  all_goals sorry", "  all_goals intro h\n            exact h"),
+    ("theorem t : p := by\n  constructor\n  { sorry }\n  · rfl", "  { intro h\n    exact h }\n  · rfl"),
     ("theorem t : p := by\n  case a => sorry", "case a => \n    intro h\n    exact h"),
 ]
 TERMS = [
