@@ -1,5 +1,6 @@
 """Shared by all tests: one thread for torch, Ctrl-C as at a terminal, and a home of its own for what is written."""
 
+import logging
 import os
 import signal
 
@@ -16,3 +17,9 @@ def nanoproof_home(tmp_path_factory):
     if "NANOPROOF_HOME" not in os.environ:
         os.environ["NANOPROOF_HOME"] = str(tmp_path_factory.mktemp("home"))
     return os.environ["NANOPROOF_HOME"]
+
+
+@pytest.fixture(autouse=True)
+def usual_log_level():
+    """Commands that other tests ran in this process have set the level that they were asked for."""
+    logging.getLogger().setLevel(logging.WARNING)

@@ -21,8 +21,7 @@ def main() -> None:
         os.nice(_NICE)  # the run comes first
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
-    monitor = Monitor(listener, settings.get("token"))
-    monitor.show(Path(sys.argv[2]))
+    monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]))
     while sys.stdin.readline():
         pass
     monitor.close()

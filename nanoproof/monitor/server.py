@@ -46,9 +46,12 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
 class Monitor:
     """A monitor that serves from a thread of this process."""
 
-    def __init__(self, listener: socket.socket, token: str | None = None) -> None:
+    def __init__(self, listener: socket.socket, token: str | None = None, run_path: Path | None = None) -> None:
+        """Whoever connects before there is a run to show (`run_path`, `show`) is told so."""
         self.address = address_of(listener)
         self._current = CurrentRun()
+        if run_path is not None:
+            self.show(run_path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
         self._server = HttpServer(app, Listen(), listener, app.extensions["count_unread"])
