@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
+from nanoproof.common.files import file_sha256
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
 from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.gpt.batching.request import EngineLimits
-from nanoproof.gpt.checkpoint import load_model
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model
 from nanoproof.policy.opening import model_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service import PolicyService, create_app
@@ -52,9 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     listener = bind(options)
     on_signals(interrupt)
     dist = init_distributed(chosen.device_type)
-    path = resolve_model_path(chosen.model_path or "")
+    path = find_checkpoint(resolve_model_path(chosen.model_path or ""))
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
-    about = {"path": str(path), "step": manifest.get("step"), "parameters": model.num_parameters()}
+    weights = path.parent / manifest["weights"]
+    about = {"path": str(weights), "step": manifest.get("step"), "sha256": file_sha256(weights)}
+    about["parameters"] = model.num_parameters()
     with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:
         for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():
             log.info("%s: %s", name, decision)

@@ -1,5 +1,6 @@
 """Files that survive a killed process: atomic writes, and append-only JSONL that tolerates a torn last line."""
 
+import hashlib
 import json
 import os
 import secrets
@@ -30,6 +31,12 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, which says what it is wherever it lies."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_directory(path: Path) -> None:

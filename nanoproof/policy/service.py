@@ -103,7 +103,7 @@ class PolicyService:
         return states
 
     def _seeds(self, body: dict[str, Any]) -> list[int]:
-        seeds = body.get("seeds") or []
+        seeds = body.get("seeds", [])
         if not isinstance(seeds, list) or not all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds):
             raise BadRequest("`seeds` must be a list of integers from 0 to 2^63 - 1")
         return seeds

@@ -15,7 +15,7 @@ import torch
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup, on_main
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json
+from nanoproof.common.files import file_sha256, read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
 from nanoproof.common.suggestion import Policy
@@ -31,7 +31,7 @@ from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.actors import ActorPool, Interrupted
-from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles, file_sha256
+from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles
 from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.fleet import Fleet, open_fleet
@@ -171,9 +171,9 @@ class EvalCommand:
         return self._models[manifest]
 
     def _ask_server(self) -> dict[str, Any]:
+        """What a policy server serves; where it computes is no part of what the model is."""
         with RemotePolicy(self.options.policy_server or "", self.options.policy_token) as remote:
-            model: dict[str, Any] = remote.status()["model"]
-            return model
+            return {name: value for name, value in remote.status()["model"].items() if name != "device"}
 
     def _about(self) -> dict[str, Any]:
         return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}

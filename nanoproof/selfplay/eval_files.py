@@ -9,7 +9,6 @@
 Whatever was written before a process was killed counts when the evaluation goes on. Ranks share the directory.
 """
 
-import hashlib
 import logging
 import re
 import time
@@ -238,9 +237,3 @@ def _change(name: str, earlier: Any, now: Any) -> str:
 
 def _shown(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, which says what a model is wherever it lies."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -142,6 +142,7 @@ def test_a_client_says_how_to_sample(serve: Serve) -> None:
         ({"states": ["p"], "seeds": [1, 2]}, "2 seeds for 1 states"),
         ({"states": ["p"], "seeds": [2**63]}, "`seeds` must be a list of integers from 0"),
         ({"states": ["p"], "seeds": [True]}, "`seeds`"),
+        ({"states": ["p"], "seeds": 0}, "`seeds`"),
         ({"states": ["p"], "temperature": 0}, "temperature must be > 0, got 0"),
         ('{"states": ["p"], "temperature": NaN}', "got nan"),
         ({"states": ["p"], "temperature": 1e39}, r"temperature must be <= 1000000.0, got 1e\+39"),
