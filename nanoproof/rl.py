@@ -15,6 +15,7 @@ from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.monitor.child import start_monitor_process
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.fleet import open_fleet
@@ -56,6 +57,9 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
         stage = start_stage("rl", config.run, vars(args), dist, decisions, config.start.resume_from is not None)
+        if dist.is_main and fleet.lean not in (None, EMBEDDED_LEAN):
+            for flag in config.of_nanolean():
+                log.warning("%s nanolean: data of the embedded prover, and the servers run Lean %s", flag, fleet.lean)
         if monitor is not None:
             monitor.show(stage.run.path)
             log.info("monitor: %s", monitor.address)

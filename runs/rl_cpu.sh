@@ -14,4 +14,4 @@ arguments=()
 [ -z "${SEEDS:-}" ] || arguments+=(--seeds $SEEDS)
 [ -z "${RL_MINUTES:-}" ] || arguments+=(--minutes "$RL_MINUTES")
 [ "${ABLATIONS:-0}" = 0 ] || arguments+=(--ablations)
-exec python -m scripts.rl_cpu "${arguments[@]}" "$@"
+exec python -m scripts.rl_cpu ${arguments[@]+"${arguments[@]}"} "$@"  # an empty array is an error in bash 3

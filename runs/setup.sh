@@ -65,7 +65,10 @@ install_torch() {
             echo "set-up: torch from the local wheels that pip is configured with"
             return
         fi
-        if [ -n "$uv" ] && UV_HTTP_TIMEOUT=15 UV_HTTP_RETRIES=0 timeout 300 env VIRTUAL_ENV="$PWD/.venv" "$uv" pip install --quiet \
+        local limit=""
+        command -v timeout >/dev/null && limit="timeout 300"
+        # shellcheck disable=SC2086  # several words
+        if [ -n "$uv" ] && UV_HTTP_TIMEOUT=15 UV_HTTP_RETRIES=0 VIRTUAL_ENV="$PWD/.venv" $limit "$uv" pip install --quiet \
             --torch-backend cpu --constraint "$requirements/pins.txt" -r "$requirements/torch.txt" 2>/dev/null; then
             echo "set-up: torch from PyTorch's CPU-only builds"
             return
@@ -79,7 +82,7 @@ started=$SECONDS
 echo "set-up: installing packages with ${uv:-pip}"
 install_torch
 if [ -n "${PIP_FIND_LINKS:-}" ]; then links=(--find-links "$PIP_FIND_LINKS"); else links=(); fi
-install "${links[@]}" --constraint "$requirements/pins.txt" -r "$requirements/torch.txt" -r "$requirements/all.txt"
+install ${links[@]+"${links[@]}"} --constraint "$requirements/pins.txt" -r "$requirements/torch.txt" -r "$requirements/all.txt"
 install --no-deps --no-build-isolation --editable .
 .venv/bin/python -c 'import torch; print("set-up: torch", torch.__version__, "CUDA", torch.version.cuda or "none")'
 echo "$wanted" >"$stamp"

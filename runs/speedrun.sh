@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${DRY_RUN:=0}" "${TINY:=0}"
-[ "$DRY_RUN" != 0 ] || bash runs/setup.sh
+[ "$DRY_RUN" = commands ] || bash runs/setup.sh >&2
 [ ! -e .venv/bin/activate ] || source .venv/bin/activate
 
 if [ "$TINY" = 1 ]; then
@@ -47,7 +47,7 @@ if [ -z "${LEAN_PROCESSES:-}" ]; then  # a core and 4 GB for each; two cores are
     LEAN_PROCESSES=$((cores < fit ? cores : fit))
     [ "$LEAN_PROCESSES" -gt 0 ] || LEAN_PROCESSES=1
 fi
-: "${LEAN_PROJECT:=$home/lean}"
+: "${LEAN_PROJECT:=${LEAN_PROJECT_PATH:-$home/lean}}"
 export NANOPROOF_HOME OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 servers=()
 # shellcheck disable=SC2206  # several addresses are several words, here and in the *_FLAGS below
@@ -128,11 +128,11 @@ download() {
 
 # lean: Lean with Mathlib in $LEAN_PROJECT, and a server on this machine until the script ends.
 lean() {
-    export LEAN_PROJECT_PATH="$LEAN_PROJECT"
-    [ -z "$LEAN_SERVERS" ] || return 0
-    if [ "$DRY_RUN" != 0 ] || [ ! -e "$LEAN_PROJECT/lakefile.toml" ]; then
+    export LEAN_PROJECT_PATH="$LEAN_PROJECT"  # which Lean it is, also where its servers are elsewhere
+    if [ "$DRY_RUN" != 0 ] || [ ! -e "$LEAN_PROJECT/lean-toolchain" ]; then
         plain python -m nanoproof.lean.project create "$LEAN_PROJECT" --libraries mathlib formal_conjectures
     fi
+    [ -z "$LEAN_SERVERS" ] || return 0
     plain python -m nanoproof.lean.project setup "$LEAN_PROJECT" --install-elan
     export PATH="$HOME/.elan/bin:$PATH"
     local imports=(Mathlib FormalConjecturesForMathlib.Analysis.SpecialFunctions.NthRoot FormalConjectures.Util.Answer)

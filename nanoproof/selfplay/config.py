@@ -64,6 +64,12 @@ class RLConfig:
             groups["search"] = replace(groups["search"], disable_solvers=True, finishers=finishers)
         return cls(**groups)
 
+    def of_nanolean(self) -> list[str]:
+        """The flags whose data are those of the embedded prover."""
+        datasets, benchmarks = split_names(self.rl.datasets), split_names(self.rl.eval_datasets)
+        named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
+        return [flag for flag, names in named.items() if "nanolean" in names]
+
 
 GROUPS: dict[str, type] = {
     "run": RunOptions,

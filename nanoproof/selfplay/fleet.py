@@ -56,7 +56,8 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
         slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
         return Fleet(slots, embedded, text, EMBEDDED_LEAN)
-    fleet = LeanFleet(options.lean_servers, token=options.lean_token)
+    config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
+    fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=config)
     reports = fleet.check()
     lean = _lean_version(reports)
     if lean == EMBEDDED_LEAN:

@@ -15,6 +15,9 @@ class FleetOptions:
         None, "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH)."
     )
     lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
+    lean_tactic_seconds: float = opt(
+        5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0
+    )
 
     def __post_init__(self) -> None:
         validate(self, "fleet")

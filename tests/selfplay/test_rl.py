@@ -15,6 +15,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import finished_steps, load_model
 from nanoproof.selfplay.attempt_stream import logged_attempts
+from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.records.attempt_log import AttemptLog
 from nanoproof.training import not_finite, step
@@ -226,6 +227,19 @@ def test_the_time_of_evaluations_counts(model, tmp_path, monkeypatch):
 def test_solvers_can_be_left_to_the_search():
     config = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x", "--disable-solvers"]))
     assert config.search.disable_solvers and config.search.finishers == ("grind",)
+
+
+def test_real_servers_with_data_of_the_embedded_prover_are_warned_of(model, tmp_path, monkeypatch, capfd):
+    real = Fleet([scripted_rl.Slot(), scripted_rl.Slot()], None, "scripted", "v4.27.0")
+    monkeypatch.setattr(rl, "open_fleet", lambda *_: real)
+    told = "nanolean: data of the embedded prover, and the servers run Lean v4.27.0"
+    line = words(model, tmp_path / "rl", eval_datasets="nanolean", max_eval_theorems=1, num_steps=0)
+    assert rl.main(line) == 0
+    written = capfd.readouterr()
+    assert f"--eval-datasets {told}" in written.out + written.err
+    assert (written.out + written.err).count(told) == 1
+    all_three = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x"]))
+    assert all_three.of_nanolean() == ["--datasets", "--sft-data", "--eval-datasets"]
 
 
 def test_a_memory_profile_needs_a_gpu(model, tmp_path):
