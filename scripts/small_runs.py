@@ -135,8 +135,11 @@ def checkpoint_steps(run_dir: Path) -> list[int]:
 
 
 def updates_of(run_dir: Path, step: int) -> int:
-    """Optimizer updates of an RL run up to a step."""
-    return step * int(read_json(run_dir / "args.json")["num_updates_per_step"])
+    """Optimizer updates of an RL run up to a step, those after each restart from the first weights too."""
+    options = read_json(run_dir / "args.json")
+    every = options.get("restart_from_sft_every")
+    restarts = (step - 1) // every if every and step else 0
+    return step * int(options["num_updates_per_step"]) + restarts * int(options.get("restart_updates", 0))
 
 
 def metrics_of(run_dir: Path) -> list[dict[str, Any]]:

@@ -93,7 +93,7 @@ def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidat
     samples = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
     candidates = [(tactic, count * exp(logprob / tau), logprob, False) for tactic, logprob, count in samples]
     if config.disable_solvers:
-        solver = _solver_pattern(config.solver_tactics)
+        solver = solver_pattern(config.solver_tactics)
         candidates = [candidate for candidate in candidates if not solver.search(candidate[0])]
     if config.finisher_use == "candidate":
         candidates += [(tactic, 1.0, 0.0, True) for tactic in config.finishers]
@@ -231,7 +231,7 @@ def _closes(result: TacticApplied | TacticFailed) -> bool:
 
 
 @cache
-def _solver_pattern(solvers: tuple[str, ...]) -> re.Pattern[str]:
+def solver_pattern(solvers: tuple[str, ...]) -> re.Pattern[str]:
     """Matches a solver used as a tactic or a modifier's argument, not as part of a longer name."""
     names = "|".join(re.escape(solver) for solver in solvers)
     return re.compile(rf"(?<![\w.'])(?:{names})(?![\w'])")

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from nanoproof.common.dist import gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
-from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
+from nanoproof.lean.errors import AccessDenied, LeanError, ServerBusy, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
@@ -29,10 +29,12 @@ from nanoproof.selfplay.server_watch import Reach, ServerWatch
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-OUT_OF_REACH = frozenset({ServerUnavailable.__name__, AccessDenied.__name__})
-"""Why an attempt ended that says nothing about its theorem: its server was gone."""
+OUT_OF_REACH = frozenset({ServerUnavailable.__name__, ServerBusy.__name__, AccessDenied.__name__})
+"""Why an attempt ended that says nothing about its theorem: its server was gone, or had no process for it any more."""
 MAX_RETURNS = 4
 """How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
+MAX_DEFECTS = 3
+"""So many attempts that end in errors of ours, with none in between that ends well, end the run."""
 IDLE_POLL_SECONDS = 0.1
 LEASE_TIMEOUT_SECONDS = 30.0
 FIRST_BACKOFF_SECONDS = 0.5
@@ -164,7 +166,7 @@ class Actor(threading.Thread):
             self._drop_session()
 
     def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
-        """Try a task.
+        """Try a task. What we did not foresee costs the attempt; three times in a row, it is raised.
 
         Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
         """
@@ -180,11 +182,14 @@ class Actor(threading.Thread):
                 task.trace.begin,
                 may_disprove=task.may_disprove,
             )
-        except PolicyUnavailable:
+        except (PolicyUnavailable, Stopped, UserError):
             raise
-        except PolicyError as error:  # it is about this attempt's question, others are not affected
+        except Exception as error:
+            if not isinstance(error, PolicyError):  # such an error is about this attempt's question alone
+                self._pool.defect(error, f"{task.theorem.id} of {task.theorem.dataset}, seed {task.seed}")
+            text, name = str(error) or repr(error), type(error).__name__
             attempt = Attempt(
-                task.theorem, "error", str(error), budget=task.num_simulations, stop_reason=type(error).__name__
+                task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name
             )
         if self._pool.closing:
             raise Stopped
@@ -257,6 +262,7 @@ class ActorPool:
         self._check, self._patience_seconds = check, patience_seconds
         self._asked_to_end, self.observer = asked_to_end, observer
         self._error: Exception | None = None
+        self._defects = 0
         self.servers = ServerWatch([client.address for client in slots], tell_server)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -312,8 +318,18 @@ class ActorPool:
     def finish(self, source: TaskSource, task: Task, attempt: Attempt) -> None:
         """Hand an attempt to its source (actors call this)."""
         with self._condition:
+            if attempt.outcome != "error":
+                self._defects = 0
             source.finish(task, attempt)
             self._condition.notify_all()
+
+    def defect(self, error: Exception, where: str) -> None:
+        """Note that an attempt met an error of ours (actors call this). Raises it if there is nothing but errors."""
+        log.error("an error that was not foreseen, at %s", where, exc_info=error)
+        with self._condition:
+            self._defects += 1
+            if self._defects >= MAX_DEFECTS:
+                raise error
 
     def fail(self, error: Exception) -> None:
         """Note that an actor died of `error` (actors call this)."""

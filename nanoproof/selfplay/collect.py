@@ -23,6 +23,11 @@ from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
 
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
+REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
+"""So many refused statements in a row say that no statement will be accepted. Other attempts take longer: where half of
+a data set is refused, each actor meets one refusal before it is at work."""
+LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts")
+"""What ranks must know of each other's attempts."""
 
 
 class Experience:
@@ -62,6 +67,8 @@ class CollectSource:
         observer: Observer = NULL_OBSERVER,
     ) -> None:
         self._experience, self._dist, self.step = experience, dist, first_step
+        self._shared = LEARNED_FIELDS + (("failed_tactics",) if experience.buffers.negative.window else ())
+        self._refusals, self._refusal = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
         self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
@@ -97,8 +104,9 @@ class CollectSource:
         self._sequence += 1
         record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
         self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
-        self._fresh.append(record)
+        self._fresh.append({name: record[name] for name in self._shared if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
+        self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
 
     def hand_over(self, task: Task) -> bool:
         """No: the others have theorems enough, and this rank is at no other."""
@@ -110,7 +118,15 @@ class CollectSource:
         self._deadline = time.monotonic() + max_seconds if max_seconds is not None else float("inf")
 
     def enough(self) -> bool:
-        """Whether the ranks together have the transitions of this step, or one of them ran out of time."""
+        """Whether the ranks together have the transitions of this step, or one of them ran out of time.
+
+        Raises UserError if Lean refuses statement after statement.
+        """
+        if self._refusals >= max(REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR * len(self._under_way)):
+            raise UserError(
+                f"Lean refused the statements of the last {self._refusals} attempts; do the servers import what "
+                f"the theorems of --datasets need? It said: {self._refusal}"
+            )
         if time.monotonic() > self._deadline:
             self._transitions.add(self._target)
         self.collected = self._transitions.add(0)
@@ -144,18 +160,27 @@ def relearn(experience: Experience, run_path: Path, show: bool = False) -> int:
 
     `show` progress where the log is long. Raises UserError if not all ranks found the same log.
     """
-    next_step = count = 0
+    next_step = 0
     for step, attempt in logged_attempts(run_path, show):
         experience.learn(step, [attempt])
-        next_step, count = step + 1, count + 1
-    found = gather_json([next_step, count])
-    if any(other != found[0] for other in found):
-        numbers = ", ".join(str(attempts) for _, attempts in found)
-        raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
+        next_step = step + 1
+    _compare(experience, run_path)
     return next_step
 
 
 def relearn_other(experience: Experience, run_path: Path, show: bool = False) -> None:
-    """Learn from the log of an earlier run, whose steps are not those of this one: all of it came before step 0."""
+    """Learn from the log of an earlier run, whose steps are not those of this one: all of it came before step 0.
+
+    All ranks call it together. Raises UserError if not all ranks found the same log, as where that run still goes on.
+    """
     for _, attempt in logged_attempts(run_path, show):
         experience.learn(BEFORE_THIS_RUN, [attempt])
+    _compare(experience, run_path)
+
+
+def _compare(experience: Experience, run_path: Path) -> None:
+    """Raise UserError if not all ranks have learned from as many attempts (a collective)."""
+    found = gather_json(experience.attempts)
+    if len(set(found)) > 1:
+        numbers = ", ".join(map(str, found))
+        raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")

@@ -40,7 +40,7 @@ class Collection:
         theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
         if not theorems:
             raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
-        buffers = Buffers(options.replay_buffer_window_size, options.negative_buffer_window_size)
+        buffers = Buffers(options.replay_buffer_window_size, options.negative_window)
         self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
     @contextmanager

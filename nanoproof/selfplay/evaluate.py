@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from nanoproof.common.dist import DistInfo, HandedOver, SharedCounter, on_main
+from nanoproof.common.dist import DistInfo, HandedOver, SharedCounter, barrier, on_main
 from nanoproof.common.progress import Progress
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
@@ -145,5 +145,6 @@ def evaluate(
         budget, seed = settings["num_simulations"], settings["seed"]
         with files.writer(dist.rank) as writer:
             try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main)
+        barrier()  # a network's file system promises to show what others wrote once they have closed it
     summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
     return summary

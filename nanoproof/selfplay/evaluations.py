@@ -1,6 +1,8 @@
 """The phase that evaluates: every benchmark of `--eval-datasets`, and which checkpoint was best so far."""
 
+import hashlib
 import itertools
+import json
 import logging
 from dataclasses import replace
 from functools import partial
@@ -9,7 +11,7 @@ from typing import Any, Final
 
 from nanoproof.common.dist import DistInfo, on_main
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.files import atomic_write_json, file_sha256, read_json
 from nanoproof.common.run_dir import versions
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
@@ -26,6 +28,8 @@ from nanoproof.training.setup import Stage
 log = logging.getLogger(__name__)
 SPLIT: Final = "valid"
 BEST = "best.json"
+MODEL = "model_sha256"
+"""The setting in which evaluations of one run differ."""
 
 
 class Evaluations:
@@ -54,24 +58,32 @@ class Evaluations:
         All ranks call it together. Raises Interrupted on all of them if one was asked to end.
         """
         scores: dict[str, dict[str, int]] = {}
+        compared = []
+        digest = on_main(lambda: file_sha256(stage.run.path / f"model_{state.step}.pt"))
         for name in self.benchmarks:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
-            files = self._files(name, stage, lean, state.step)
+            files = self._files(name, stage, lean, state.step, digest)
+            compared.append({setting: value for setting, value in files.settings.items() if setting != MODEL})
             mode: Mode = "continue" if on_main(partial(_can_go_on, files)) else "force"
             summary = evaluate(pool, tag, files, self._dist, mode, self._about, {"step": state.step})
             scores[name] = {"solved": summary["solved"], "total": summary["total"]}
             self._report(stage, name, summary, state.step)
         solved = sum(score["solved"] for score in scores.values())
-        if solved > state.best_solved:
-            state.best_solved, state.best_step = solved, state.step
+        of = hashlib.sha256(json.dumps(compared, sort_keys=True).encode()).hexdigest()[:16]
+        others = state.best_of not in ("", of)
+        if others and self._dist.is_main:
+            log.info("evaluations are not what they were: the best checkpoint is chosen anew")
+        if solved > state.best_solved or others:
+            state.best_solved, state.best_step, state.best_of = solved, state.step, of
             if self._dist.is_main:
-                best = {"step": state.step, "solved": solved, "checkpoint": f"model_{state.step}.pt"}
+                best = {"step": state.step, "solved": solved, "of": of, "checkpoint": f"model_{state.step}.pt"}
                 atomic_write_json(stage.run.path / BEST, {**best, "benchmarks": scores})
 
     def unfinished(self, stage: Stage, step: int) -> bool:
-        """Whether an evaluation of this step was begun in an earlier part of the run and not ended."""
+        """Whether this step's evaluation was begun in an earlier part of the run, but not ended on every benchmark."""
         paths = [self._path(name, stage, step) for name in self.benchmarks]
-        return bool(on_main(lambda: any(path.exists() and not (path / SUMMARY).exists() for path in paths)))
+        ended = on_main(lambda: [path.exists() + (path / SUMMARY).exists() for path in paths])
+        return any(ended) and min(ended) < 2
 
     def best_lines(self, run_path: Path) -> list[str]:
         """What is known of the best checkpoint, for the last lines of a run."""
@@ -85,9 +97,10 @@ class Evaluations:
         if self._dist.is_main:
             stage.run.event("evaluation", **event_fields(summary))
             stage.tracker.log({f"eval/{name}": summary["solved"] / summary["total"]}, step)
-            log.info("step %d: %s %s %d/%d", step, name, SPLIT, summary["solved"], summary["total"])
+            errors = f", {summary['errors']} errors" if summary["errors"] else ""
+            log.info("step %d: %s %s %d/%d%s", step, name, SPLIT, summary["solved"], summary["total"], errors)
 
-    def _files(self, name: str, stage: Stage, lean: str | None, step: int) -> EvaluationFiles:
+    def _files(self, name: str, stage: Stage, lean: str | None, step: int, digest: str) -> EvaluationFiles:
         theorems = self.benchmarks[name]
         settings = eval_settings(
             name,
@@ -97,6 +110,7 @@ class Evaluations:
             self._config.run.seed,
             replace(self._config.search, finisher_use="candidate"),
             sampling=self._config.sampling,
+            model_sha256=digest,
             dtype=str(self._dist.dtype).removeprefix("torch."),
             lean=lean,
         )
@@ -107,8 +121,8 @@ class Evaluations:
 
 
 def _can_go_on(files: EvaluationFiles) -> bool:
-    """Whether there is a part of this very evaluation."""
-    if not (files.path / SETTINGS).exists() or (files.path / SUMMARY).exists():
+    """Whether there is a part of this very evaluation, or all of it: then errors are tried again."""
+    if not (files.path / SETTINGS).exists():
         return False
     try:
         files.check("continue")

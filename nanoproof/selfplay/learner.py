@@ -28,6 +28,7 @@ FIRST_WEIGHTS = "model_0.pt"
 class LoopState:
     """What a checkpoint stores beside weights and optimizer; experience is in the attempt logs.
 
+    `best_step` solved the most theorems, `best_solved`, in evaluations whose settings have the digest `best_of`.
     `seconds` are those of the whole run so far, all its parts together; `since_evaluation` and `since_save` those from
     the last evaluation and save to the checkpoint.
     """
@@ -37,6 +38,7 @@ class LoopState:
     sft_position: dict[str, int] = field(default_factory=dict)
     best_step: int = -1
     best_solved: int = -1
+    best_of: str = ""
     since_evaluation: float = 0.0
     since_save: float = 0.0
 
@@ -69,6 +71,7 @@ class Learner:
             if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
                 best = read_json(resume / "best.json")
                 self.state.best_step, self.state.best_solved = best["step"], best["solved"]
+                self.state.best_of = best.get("of", "")
             if not start.resume_fresh_optimizer:
                 load_optimizer(path, self.optimizer)
             if config.rl.restart_from_sft_every is not None and not (resume / FIRST_WEIGHTS).exists():

@@ -138,6 +138,8 @@ class ReinforcementLearning:
 
     def _train(self) -> dict[str, float]:
         """The policy rests while the weights change: what is asked meanwhile waits."""
+        if self.learner.restart_due():
+            self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
         policy = self.collection.policy
         policy.pause(release=self.dist.device.type == "cuda")
@@ -184,11 +186,12 @@ class ReinforcementLearning:
         self.stage.run.metrics(self.state.step, **metrics)
         self.stage.tracker.log(metrics, self.state.step)
         log.info(
-            "step %d: loss %.3f, %d of %d attempts proved, %d theorems so far, replay %d, %.1f + %.1f s",
+            "step %d: loss %.3f, %d of %d attempts proved%s, %d theorems so far, replay %d, %.1f + %.1f s",
             self.state.step,
             metrics["loss"],
             metrics.get("proofs", 0),
             metrics.get("attempts", 0),
+            f" ({metrics['errors']:.0f} errors)" if metrics.get("errors") else "",
             len(self.collection.experience.ever_proven),
             len(self.collection.experience.buffers.replay),
             metrics["seconds/collect"],
@@ -208,6 +211,10 @@ class ReinforcementLearning:
     def _is_over(self) -> bool:
         """Whether the last step is done or time is over, by rank 0's clock."""
         out_of_time = self.max_seconds is not None and self._seconds() >= self.max_seconds
+        if self.collection.experience.matchmaker.exhausted:
+            if self.dist.is_main:
+                log.warning("every theorem is disproved: nothing is left to try")
+            return True
         return self.state.step >= self.options.num_steps or bool(broadcast_json(out_of_time))
 
     def _progress(self) -> float:

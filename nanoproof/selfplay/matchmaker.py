@@ -38,7 +38,7 @@ class MatchmakerConfig:
 
     trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1)
     trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1)
-    low: float = opt(0.001, "Weight of a theorem that is settled or trivial.", min=0, max=1)
+    low: float = opt(0.001, "Weight of a theorem that is settled, trivial, or refused by Lean.", min=0, max=1)
     undecided: float = opt(
         0.1,
         "Weight of a theorem that was never proved in `trust` attempts, or whose last `trust` were errors.",
@@ -47,7 +47,11 @@ class MatchmakerConfig:
     )
     base_simulations: int = opt(64, "Simulations of a first attempt.", min=1)
     simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1)
-    max_simulations: int = opt(1024, "Most simulations of one attempt.", min=1)
+    max_simulations: int = opt(
+        1024,
+        "Most simulations of one attempt (with failures among the last `trust`, these may set a lower bound).",
+        min=1,
+    )
     recent_failures: Literal["trust", "trailing"] = opt(
         "trust",
         "Failures that raise the simulations: those among the last `trust` attempts, or all since the last proof.",
@@ -146,12 +150,13 @@ def after(standing: Standing, event: Event, config: MatchmakerConfig) -> Standin
 def weight(standing: Standing, config: MatchmakerConfig) -> float:
     """How often a theorem is drawn, relative to the others; the first rule that applies decides.
 
-    A theorem is left for good if it was disproved or is refused. One that only ever meets failing servers and processes
-    may itself be the reason: it becomes rarer, until an attempt at it ends without an error.
+    A theorem is left for good if it was disproved. One that Lean refuses becomes rare, not more: the server may be what
+    is wrong. One that only ever meets failing servers and processes may itself be the reason: it becomes rarer. Both
+    are forgotten when an attempt at it ends without an error.
     """
-    if standing.disproven or standing.refusals == 2:
+    if standing.disproven:
         return 0.0
-    if standing.one_tactic:
+    if standing.one_tactic or standing.refusals == 2:
         return config.low
     if standing.errors == config.trust:
         return config.undecided
@@ -191,6 +196,11 @@ class Matchmaker:
         new = self._number(Standing())
         self._of_theorem = array("I", [new]) * num_theorems
         self._weights = FenwickTree(num_theorems, self._units[new])
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no theorem is left to try."""
+        return self._weights.total == 0
 
     def assign(self, rng: random.Random) -> Assignment | None:
         """A theorem with probability proportional to its weight; None if all weights are 0."""

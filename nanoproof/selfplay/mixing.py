@@ -1,6 +1,9 @@
 """What a step trains on: SFT data, transitions of proofs and failed tactics, in their proportions."""
 
+import logging
+import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.data.transitions import Transition
+from nanoproof.search.expand import solver_pattern
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import Learner
@@ -15,15 +19,17 @@ from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_dep
 from nanoproof.training.data import load_transitions
 from nanoproof.training.tactic_logprobs import tactic_logprobs
 
+log = logging.getLogger(__name__)
+
 DRAWS = 4
-"""How often as many transitions as are needed are drawn, until enough have a log-probability within the limits."""
+"""How often as many transitions as are needed are drawn, until enough of them can be used."""
 
 
 class Mixture:
     """The examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
 
     def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
-        """Raises UserError if the SFT data cannot be used, or is not that of the run that goes on."""
+        """Raises UserError if the SFT data cannot be used."""
         self._config, self._buffers, self._dist = config, buffers, dist
         options, seed = config.rl, config.run.seed
         self._tokenizer = learner.tokenizer
@@ -37,7 +43,10 @@ class Mixture:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         if options.balance_value_by_depth and config.batch.value_weight == 0:
             raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")
-        transitions = load_transitions(options.sft_data)[0]
+        transitions: Sequence[Transition] = load_transitions(options.sft_data)[0]
+        if options.disable_solvers:  # the search would leave out what is learned here
+            solver = solver_pattern(config.search.solver_tactics)
+            transitions = [item for item in transitions if not solver.search(item.tactic)]
         depths = Counter(item.depth for item in transitions) if options.balance_value_by_depth else None
         self.sft = TransitionSet(
             self._tokenizer,
@@ -54,7 +63,8 @@ class Mixture:
             try:
                 self._sampler.restore(learner.state.sft_position)
             except ValueError as error:
-                raise UserError(f"--sft-data {options.sft_data} is not as in the resumed run: {error}") from error
+                if dist.is_main:
+                    log.warning("the SFT data begin anew, as they are not those of before the resumption: %s", error)
 
     def position(self) -> dict[str, int]:
         """Where the SFT data is at, for a checkpoint."""
@@ -65,38 +75,52 @@ class Mixture:
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
-        negative = self._buffers.negative if options.unlikelihood_weight > 0 else ()
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
         self.num_sft = len(sft)
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
-        failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(negative) else 0
+        failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
         replayed = self._replayed(rng, rest - failed) if rest > failed else []
+        if replayed and len(replayed) < rest - failed:  # a smaller batch, in the same proportions
+            sft = sft[: math.ceil(len(sft) * len(replayed) / (rest - failed))]
+            self.num_sft = len(sft)
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
         return sft + replayed + refused
 
     def _replayed(self, rng: np.random.Generator, count: int) -> list[Example]:
-        """Transitions of proofs: so many, if among `DRAWS` times as many there are so many within the limits."""
-        replay, options = self._buffers.replay, self._config.rl
-        low, high = options.replay_logprob_min, options.replay_logprob_max
-        weights = balanced_depth_weights(self._buffers.depths) if options.balance_value_by_depth else None
-        if low is None and high is None:
-            return self._encode(replay.sample(rng, count), depth_weights=weights)
+        """Transitions of proofs that fit in a row, with log-probabilities within the limits.
+
+        So many, if there are so many among `DRAWS` times as many. None of them within the limits are none, where there
+        are SFT data to learn from.
+        """
+        weights = balanced_depth_weights(self._buffers.depths) if self._config.rl.balance_value_by_depth else None
+        fitting: list[Example] = []
         kept: list[Example] = []
-        seen = 0
-        for _ in range(DRAWS):
-            drawn = self._encode(replay.sample(rng, count), depth_weights=weights)
-            logprobs = tactic_logprobs(self._learner.model, self._tokenizer.pad, drawn, self._config.batch)
-            kept += [
-                example
-                for example, logprob in zip(drawn, logprobs)
-                if (low is None or logprob >= low) and (high is None or logprob <= high)
-            ]
-            seen += len(drawn)
-            if len(kept) >= count:
-                break
-        self.metrics = {"replay_within_logprobs": len(kept) / max(1, seen)}
-        return kept[:count] or drawn  # an update needs something to learn from
+        draws = 0
+        while len(kept) < count and draws < DRAWS:
+            draws += 1
+            drawn = self._encode(self._buffers.replay.sample(rng, count), depth_weights=weights)
+            fitting += drawn
+            kept += self._within_limits(drawn)
+        self.metrics = {"replay_too_long": 1 - len(fitting) / (draws * count)}
+        if self._limited:
+            self.metrics["replay_within_logprobs"] = len(kept) / max(1, len(fitting))
+        return (kept if kept or self.num_sft else fitting)[:count]
+
+    @property
+    def _limited(self) -> bool:
+        return self._config.rl.replay_logprob_min is not None or self._config.rl.replay_logprob_max is not None
+
+    def _within_limits(self, examples: list[Example]) -> list[Example]:
+        if not self._limited or not examples:
+            return examples
+        low, high = self._config.rl.replay_logprob_min, self._config.rl.replay_logprob_max
+        logprobs = tactic_logprobs(self._learner.model, self._tokenizer.pad, examples, self._config.batch)
+        return [
+            example
+            for example, logprob in zip(examples, logprobs)
+            if (low is None or logprob >= low) and (high is None or logprob <= high)
+        ]
 
     def _encode(
         self, drawn: list[Transition], negative: bool = False, depth_weights: list[float] | None = None

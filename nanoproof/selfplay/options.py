@@ -41,7 +41,7 @@ class RLOptions:
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
     augment_data: bool = opt(True, "Rename and reorder what may be in the SFT data, anew in each epoch.")
     replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
-    negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept.", min=0)
+    negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept, if any are used.", min=0)
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
     balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.")
@@ -61,8 +61,8 @@ class RLOptions:
     proof_simplification: bool = opt(True, "Simplify proofs during collection.")
     disable_solvers: bool = opt(
         False,
-        "Leave out what the policy says if it uses a solver (--search-solver-tactics); collection tries `grind` on new "
-        "leaves instead, which teaches nothing, and evaluation offers it at every node.",
+        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and SFT data that do; "
+        "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node.",
     )
     eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")
     eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
@@ -75,6 +75,12 @@ class RLOptions:
     monitor_port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
     monitor_host: str = opt("127.0.0.1", "Address of the monitor; others than the machine's own need --monitor-token.")
     monitor_token: str | None = opt(None, "Token that the monitor asks browsers for.")
+
+    @property
+    def negative_window(self) -> int:
+        """How many failed tactics are kept: none where training has no use for them."""
+        used = self.negative_fraction > 0 and self.unlikelihood_weight > 0
+        return self.negative_buffer_window_size if used else 0
 
     def __post_init__(self) -> None:
         validate(self, "rl")

@@ -1,8 +1,9 @@
 import pytest
 
-from nanoproof.lean.errors import ProcessLost, ServerUnavailable
+from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
 from nanoproof.selfplay.actors import MAX_RETURNS, ActorPool
 from nanoproof.selfplay.evaluate import try_theorems
+from tests.fakes.policy import suggestion
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
 
 
@@ -93,13 +94,34 @@ def test_a_wait_ends_when_no_server_is_within_reach_for_too_long(pool_of):
         run(pool)
 
 
-def test_a_bug_in_an_actor_reaches_the_main_thread(pool_of):
-    class Broken:
-        def suggest(self, state_text, seed=0):
-            raise ZeroDivisionError("a bug")
+class BrokenPolicy:
+    """Meets a bug at the first questions, and then says nothing."""
 
+    def __init__(self, bugs):
+        self.bugs = bugs
+
+    def suggest(self, state_text, seed=0):
+        self.bugs -= 1
+        if self.bugs >= 0:
+            raise ZeroDivisionError("a bug")
+        return suggestion([])
+
+
+def test_a_bug_that_is_met_again_and_again_reaches_the_main_thread(pool_of):
     with pytest.raises(ZeroDivisionError):
-        run(pool_of(ScriptedClient(), ask=Broken()))
+        run(pool_of(ScriptedClient(), ask=BrokenPolicy(1000)))
+
+
+def test_a_bug_that_one_theorem_meets_costs_its_attempt(pool_of, caplog):
+    attempts = run(pool_of(ScriptedClient(), ask=BrokenPolicy(1)), 3)
+    assert outcomes(attempts) == ["error", "unproven", "unproven"]
+    assert (attempts[0].stop_reason, attempts[0].message) == ("ZeroDivisionError", "a bug")
+    assert "at t0 of scripted, seed" in caplog.text and "Traceback" in caplog.text
+
+
+def test_a_busy_server_costs_a_retry_not_the_attempt(pool_of):
+    client = ScriptedClient(crashes=(ServerBusy("all processes are in use"),))
+    assert outcomes(run(pool_of(client), 3)) == ["proven"] * 3
 
 
 def test_a_dead_embedded_server_ends_the_wait():

@@ -4,12 +4,13 @@ import pytest
 import torch
 
 from nanoproof.common.dist import DistInfo
+from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.selfplay.actors import ActorPool
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import CollectSource, Experience, relearn
+from nanoproof.selfplay.collect import REFUSALS_AT_LEAST, CollectSource, Experience, relearn
 from nanoproof.selfplay.fleet import deal_slots
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
@@ -80,6 +81,55 @@ def test_a_collection_without_proofs_ends_at_its_deadline(tmp_path):
     source = CollectSource(experience(), tmp_path, ALONE, seed=0, first_step=0)
     source.begin(4, 0.0)
     assert source.enough()
+    source.close()
+
+
+REFUSED = {"outcome": "error", "message": "unknown identifier 'Finset'", "stop_reason": "TheoremRejected"}
+
+
+def test_a_lean_that_refuses_every_statement_ends_the_run(tmp_path):
+    source = CollectSource(experience(), tmp_path, ALONE, seed=0, first_step=0)
+    source.begin(4, None)
+    busy = [source.next() for _ in range(3)]
+    for _ in range(REFUSALS_AT_LEAST - 1):
+        source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
+    assert not source.enough()
+    source.finish(busy[1], Attempt(busy[1].theorem, "unproven"))
+    for _ in range(REFUSALS_AT_LEAST):
+        assert not source.enough()
+        source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
+    with pytest.raises(UserError, match=r"the last 50 attempts; do the servers import .* unknown identifier 'Finset'"):
+        source.enough()
+    assert len(list(logged_attempts(tmp_path))) == 2 * REFUSALS_AT_LEAST
+    source.close()
+
+
+def test_refusals_are_no_reason_to_end_while_many_actors_are_at_work(tmp_path):
+    source = CollectSource(experience(60), tmp_path, ALONE, seed=0, first_step=0)
+    source.begin(4, None)
+    busy = [source.next() for _ in range(30)]
+    for _ in range(2 * REFUSALS_AT_LEAST):
+        source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
+    assert not source.enough()
+    source.close()
+
+
+@pytest.mark.parametrize("window", [0, 9])
+def test_ranks_tell_each_other_failed_tactics_only_where_they_are_kept(tmp_path, window):
+    learned = Experience(theorems(2), Matchmaker(2, MatchmakerConfig()), Buffers(9, window))
+    source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
+    found = Attempt(
+        *(theorems(1)[0], "proven", "", False, "step", "the whole text", 1),
+        transitions=(Transition("A", "step", 1),),
+        failed_tactics=(FailedTactic("A", "wrong"),),
+        counts={"simulations": 3},
+    )
+    source.finish(source.next(), found)
+    (told,) = source.exchange(source.drain())[1]
+    assert (told.theorem, told.outcome, told.transitions) == (found.theorem, "proven", found.transitions)
+    assert (told.num_tactics, told.simulations, told.source) == (1, 3, "")
+    assert len(told.failed_tactics) == bool(window)
+    assert [attempt for _, attempt in logged_attempts(tmp_path)] == [found]
     source.close()
 
 

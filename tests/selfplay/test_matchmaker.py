@@ -46,9 +46,9 @@ def num_simulations(events: str, config: MatchmakerConfig = CONFIG) -> int:
         ("ud", 0.0),
         ("e", 1.0),
         ("r", 1.0),
-        ("rr", 0.0),
-        ("uuuurr", 0.0),
-        ("reer", 0.0),
+        ("rr", 0.001),
+        ("uuuurr", 0.001),
+        ("reer", 0.001),
         ("rru", 1.0),
         ("rur", 1.0),
         ("ee", 1.0),
@@ -88,13 +88,15 @@ def test_a_bad_hour_of_the_servers_retires_no_theorem(error: type[LeanError]) ->
 
 
 @pytest.mark.parametrize("error", [TheoremRejected, SourceError])
-def test_a_theorem_that_lean_refuses_twice_is_retired(error: type[LeanError]) -> None:
+def test_a_theorem_that_lean_refuses_twice_becomes_rare_until_it_is_accepted(error: type[LeanError]) -> None:
     learned = Experience([THEOREM], Matchmaker(1, CONFIG), Buffers(9, 9))
     refused = Attempt(THEOREM, "error", stop_reason=error.__name__)
     learned.learn(0, [refused])
     assert learned.matchmaker.weight(0) == 1.0
     learned.learn(1, [refused])
-    assert learned.matchmaker.weight(0) == 0.0
+    assert learned.matchmaker.weight(0) == CONFIG.low
+    learned.learn(2, [Attempt(THEOREM, "unproven")])
+    assert learned.matchmaker.weight(0) == 1.0
 
 
 def test_a_negation_that_lean_refuses_says_nothing_about_the_theorem() -> None:
@@ -143,9 +145,9 @@ def plain_weight_and_budget(events: str, config: MatchmakerConfig) -> tuple[floa
     else:
         failures = decided[-config.trust :].count("u")
     simulations = min(config.max_simulations, round(config.base_simulations * config.simulations_mult**failures))
-    if "d" in decided or events.replace("e", "").endswith("rr"):
+    if "d" in decided:
         return 0.0, simulations
-    if "1" in events:
+    if "1" in events or events.replace("e", "").endswith("rr"):
         return config.low, simulations
     if events.endswith("e" * config.trust):
         return config.undecided, simulations
@@ -190,7 +192,7 @@ def test_theorems_are_drawn_as_often_as_random_choices_draws_them() -> None:
         for letter in outcomes:
             matchmaker.update(index, EVENTS[letter])
     weights = [matchmaker.weight(i) for i in range(7)]
-    assert weights == [1.0, 0.1, 0.0, 0.001, 1.0, 0.0, 1.0]
+    assert weights == [1.0, 0.1, 0.001, 0.001, 1.0, 0.0, 1.0]
     draws = 40_000
     rng = random.Random(3)
     ours = Counter(matchmaker.assign(rng).index for _ in range(draws))
@@ -228,13 +230,12 @@ def test_changed_weights_are_found_where_a_running_sum_puts_them(weights: list[i
     assert [tree.find(target) for target in range(tree.total)] == expected
 
 
-def test_nothing_is_assigned_when_every_theorem_is_disproved_or_refused() -> None:
+def test_nothing_is_assigned_when_every_theorem_is_disproved() -> None:
     matchmaker = Matchmaker(2, CONFIG)
     matchmaker.update(0, "disproven")
-    matchmaker.update(1, "refused")
-    assert matchmaker.assign(random.Random(0)).index == 1
-    matchmaker.update(1, "refused")
-    assert matchmaker.assign(random.Random(0)) is None
+    assert matchmaker.assign(random.Random(0)).index == 1 and not matchmaker.exhausted
+    matchmaker.update(1, "disproven")
+    assert matchmaker.assign(random.Random(0)) is None and matchmaker.exhausted
 
 
 def test_an_assignment_carries_the_budget_of_its_theorem() -> None:

@@ -1,5 +1,6 @@
 """What a step trains on, with the options that choose among the transitions, and a learner that begins anew."""
 
+import math
 from collections import Counter
 
 import pytest
@@ -31,13 +32,14 @@ def config_of(model, *more):
     return RLConfig.from_args(parse_args([*line, "--target-examples-per-step", "40", "--fraction-sft", "0.25", *more]))
 
 
-def mixture_of(model, *more):
+def mixture_of(model, *more, sft_position=None):
     config = config_of(model, *more)
-    learner, buffers = Learner(config, small.ALONE), Buffers(100, 100)
+    learner, buffers = Learner(config, small.ALONE), Buffers(500, config.rl.negative_window)
     attempt = Attempt(
         theorems(1)[0], "proven", transitions=tuple(FOUND), failed_tactics=(FailedTactic("⊢ p0", "simp"),)
     )
     buffers.add([attempt], 0)
+    learner.state.sft_position = sft_position or {}
     return Mixture(config, learner, buffers, small.ALONE), learner, config
 
 
@@ -90,8 +92,39 @@ def test_only_tactics_within_the_limits_are_replayed(model):
 
 def test_where_no_tactic_is_within_the_limits_there_is_still_a_batch(model):
     mixture, _, _ = mixture_of(model, "--replay-logprob-max", "-10000")
-    assert len(replayed(mixture)) == 30
+    assert len(mixture.examples(0, 0)) == mixture.num_sft == 10
     assert mixture.metrics["replay_within_logprobs"] == 0
+    mixture, _, _ = mixture_of(model, "--replay-logprob-max", "-10000", "--fraction-sft", "0")
+    assert len(replayed(mixture)) == 40
+
+
+def test_where_few_tactics_can_be_used_the_batch_is_smaller_and_its_proportions_stay(model):
+    mixture, _, _ = mixture_of(model)
+    long = [Transition("⊢ " + "p ∧ " * 200 + f"q{n}", "exact h", 1) for n in range(400)]
+    mixture._buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(long))], 1)
+    mixture._buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND))], 2)
+    found = replayed(mixture)
+    assert 0 < len(found) < 30
+    assert mixture.num_sft == math.ceil(10 * len(found) / 30)
+    assert mixture.metrics["replay_too_long"] == 1 - len(found) / 120
+
+
+def test_sft_data_that_changed_begin_anew(model, caplog):
+    mixture, _, _ = mixture_of(model)
+    mixture.examples(0, 0)
+    position = mixture.position()
+    same, _, _ = mixture_of(model, sft_position=position)
+    assert same.position() == position and "begin anew" not in caplog.text
+    other, _, _ = mixture_of(model, sft_position={**position, "size": 1})
+    assert other.position()["offset"] == 0 and "the SFT data begin anew" in caplog.text
+
+
+def test_solvers_that_are_left_to_the_search_are_not_learned(model, tmp_path):
+    path = tmp_path / "data.jsonl"
+    tactics = ["simp", "exact grindstone", "grind", "first | grind | rfl"]
+    small.write_leantree(path, [Transition("⊢ p", tactic, 1) for tactic in tactics])
+    counts = [len(mixture_of(model, "--sft-data", str(path), *more)[0].sft) for more in ([], ["--disable-solvers"])]
+    assert counts == [4, 2]
 
 
 def test_limits_that_leave_nothing_are_refused(model):

@@ -14,11 +14,13 @@ from nanoproof import rl
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.gpt.checkpoint import finished_steps, load_model
+from nanoproof.selfplay import collect
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.records.attempt_log import AttemptLog
 from nanoproof.training import not_finite, step
+from scripts.small_runs import updates_of
 from tests.selfplay import scripted_rl
 from tests.selfplay.scripted_rl import Policy, words
 
@@ -215,6 +217,43 @@ def test_an_evaluation_that_was_cut_short_goes_on_with_what_it_has(model, tmp_pa
     assert rl.main(["--resume-from", str(path)]) == 0
     assert (files / "results.jsonl").read_text().splitlines(keepends=True)[:2] == lines[:2]
     assert read_json(files / "summary.json")["total"] == 4 and len(read_json(files / "settings.json")["parts"]) == 2
+
+
+def test_an_evaluation_of_a_run_that_is_over_is_not_made_again(model, tmp_path):
+    path = tmp_path / "rl"
+    assert rl.main(words(model, path, num_steps=1, eval_datasets="scripted,twin")) == 0
+    files = [path / "evals" / f"1_{name}_valid" for name in ("scripted", "twin")]
+    before = [(folder / "results.jsonl").read_text() for folder in files]
+    (files[1] / "summary.json").unlink()
+    (files[1] / "settings.json").unlink()  # as if the run had been killed between the two
+    (files[1] / "results.jsonl").unlink()
+    assert rl.main(["--resume-from", str(path)]) == 0
+    assert (files[0] / "results.jsonl").read_text() == before[0]
+    assert read_json(files[1] / "summary.json")["total"] == 4
+
+
+def test_the_best_checkpoint_is_chosen_anew_where_the_evaluation_changed(model, run_path, tmp_path):
+    path = tmp_path / "rl"
+    assert rl.main(words(model, path, num_steps=1, eval_start=True, keep_checkpoints=1)) == 0
+    first = read_json(path / "best.json")
+    assert (first["step"], first["solved"]) == (0, 4)
+    assert rl.main(["--resume-from", str(path), "--num-steps", "2", "--max-eval-theorems", "3"]) == 0
+    best = read_json(path / "best.json")
+    assert (best["step"], best["solved"]) == (2, 3) and best["of"] != first["of"]
+
+
+def test_a_restart_leaves_a_checkpoint_of_the_weights_before_it(model, tmp_path):
+    path = tmp_path / "rl"
+    options = {"restart_from_sft_every": 2, "restart_updates": 1, "num_steps": 3, "keep_checkpoints": 9}
+    assert rl.main(words(model, path, **options)) == 0
+    assert sorted(finished_steps(path)) == [0, 2, 3]
+    assert updates_of(path, 2) == 4 and updates_of(path, 3) == 7
+
+
+def test_a_run_ends_when_every_theorem_is_disproved(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(collect, "event_of", lambda attempt: "disproven")
+    assert rl.main(words(model, tmp_path / "rl", num_steps=1000)) == 0
+    assert len(metrics(tmp_path / "rl")) < 30 and (tmp_path / "rl" / "finished").exists()
 
 
 def test_the_time_of_evaluations_counts(model, tmp_path, monkeypatch):
