@@ -19,7 +19,8 @@ from benchmarks.rl import HARDWARE, make_model, run
 
 MB = 1e6
 FLAGS = ("--save-every", "20steps", "--eval-every", "50steps", "--replay-buffer-window-size", "300")
-MORE = ("--negative-buffer-window-size", "300", "--keep-checkpoints", "2", "--keep-trees", "20")
+NEGATIVE = ("--negative-fraction", "0.1", "--negative-buffer-window-size", "300")
+MORE = ("--keep-checkpoints", "2", "--keep-trees", "20")
 
 
 def slope(rows: list[dict[str, float]]) -> float:
@@ -60,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
         folder = Path(name)
         make_model(folder)
         options = {"slots": args.slots, "tactic_seconds": 0.0, "sleeping_network": True}
-        more = (*FLAGS, *MORE, "--collect-transitions", "8")
+        more = (*FLAGS, *NEGATIVE, *MORE, "--collect-transitions", "8")
         rows = run(folder, "memory", args.steps, 30, more=more, **options)[0]["rows"]
     found = judge(rows)
     print(table(rows))
