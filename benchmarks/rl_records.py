@@ -31,7 +31,7 @@ from nanoproof.lean.wire import Branch
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay.actors import ActorPool, Task
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
@@ -40,6 +40,7 @@ from nanoproof.selfplay.records.attempt_log import AttemptLog
 from nanoproof.selfplay.records.observer import NULL_OBSERVER
 from nanoproof.selfplay.records.options import RecordOptions
 from nanoproof.selfplay.records.recorder import Recorder
+from nanoproof.selfplay.tasks import Task
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

@@ -36,7 +36,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
 from nanoproof.policy import opening
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.collection import Collection
 from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.learner import Learner

@@ -12,10 +12,10 @@ from typing import Any
 
 from nanoproof.common.config import Parser, from_args
 from nanoproof.common.errors import run_main
-from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened
 from nanoproof.selfplay.eval_plan import EvalOptions, plan
 from nanoproof.selfplay.eval_summary import report
+from nanoproof.selfplay.tasks import Interrupted
 
 
 def show(job: Job, summary: dict[str, Any]) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened
 from nanoproof.selfplay.eval_plan import EvalOptions, Target, plan
 from nanoproof.selfplay.eval_repeats import repeats_report, summarize_repeats
 from nanoproof.selfplay.eval_summary import headline
+from nanoproof.selfplay.tasks import Interrupted
 
 __test__ = False  # a command, not a test: pytest leaves it alone
 

@@ -14,12 +14,12 @@ from nanoproof.common.dist import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.actors import Task
 from nanoproof.selfplay.attempt_stream import attempt_of, logged_attempts, number_of
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.matchmaker import Matchmaker, event_of
 from nanoproof.selfplay.records.attempt_log import AttemptLog
 from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
+from nanoproof.selfplay.tasks import Task
 
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""

@@ -14,7 +14,7 @@ from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.policy.opening import model_policy
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.selfplay.actors import ActorPool, wait_together
+from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience, relearn, relearn_other
 from nanoproof.selfplay.config import RLConfig

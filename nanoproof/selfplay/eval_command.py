@@ -30,12 +30,13 @@ from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay.actors import ActorPool, Interrupted
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles
 from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.fleet import Fleet, open_fleet
 from nanoproof.selfplay.options import FleetOptions
+from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
 

@@ -14,9 +14,10 @@ from nanoproof.common.dist import DistInfo, HandedOver, SharedCounter, barrier, 
 from nanoproof.common.progress import Progress
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.actors import ActorPool, Task, wait_together
+from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.eval_files import EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import theorem_key
+from nanoproof.selfplay.tasks import Task
 
 _LOOK_SECONDS = 0.3
 """How often a rank that has no theorem looks for those that another left."""

@@ -16,7 +16,7 @@ from nanoproof.common.run_dir import versions
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.lean.theorem import Theorem
-from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.eval_files import SETTINGS, SUMMARY, EvaluationFiles, Mode
 from nanoproof.selfplay.eval_plan import eval_settings

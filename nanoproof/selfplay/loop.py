@@ -9,7 +9,6 @@ from typing import Any
 
 from nanoproof.common.dist import DistInfo, broadcast_json
 from nanoproof.data.whitelist import choose_lean
-from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.cadence import Cadence
 from nanoproof.selfplay.closing import told_how_to_go_on, what_next
 from nanoproof.selfplay.collection import Collection
@@ -20,6 +19,7 @@ from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
 from nanoproof.selfplay.records.machine import gpu_status
 from nanoproof.selfplay.records.recorder import Recorder
+from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.selfplay.updates import Updates
 from nanoproof.training.report import clock, peak_memory_bytes, short
 from nanoproof.training.schedule import duration

@@ -6,11 +6,11 @@ import statistics
 from nanoproof.common.dist import DistInfo
 from nanoproof.data.packing import Example
 from nanoproof.gpt.optim import NonFiniteLoss
-from nanoproof.selfplay.actors import Interrupted
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
 from nanoproof.selfplay.records.recorder import Recorder
+from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.selfplay.train_samples import record_training
 from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.setup import Stage

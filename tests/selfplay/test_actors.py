@@ -1,7 +1,8 @@
 import pytest
 
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
-from nanoproof.selfplay.actors import MAX_RETURNS, ActorPool
+from nanoproof.selfplay.actor import MAX_RETURNS
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import try_theorems
 from tests.fakes.policy import suggestion
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems

@@ -7,7 +7,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
-from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import REFUSALS_AT_LEAST, CollectSource, Experience, relearn

@@ -14,7 +14,7 @@ from nanoproof.common.dist import DistInfo
 from nanoproof.common.run_dir import RunDir
 from nanoproof.lean.wire import TacticFailed
 from nanoproof.search.node import Kind, Node
-from nanoproof.selfplay.actors import ActorPool
+from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
