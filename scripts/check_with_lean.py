@@ -154,6 +154,8 @@ class LeanCommand:
 
     def check(self, source: str) -> CheckReport:
         """What the program said about a text; raises ProtocolError if that cannot be understood."""
+        if source not in self._reports:
+            self.read([source])
         report = self._reports[source]
         if isinstance(report, ProtocolError):
             raise report

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ import torch.distributed as dist
 
 from nanoproof.common.errors import UserError
 
+NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 DTYPES = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
@@ -68,6 +70,8 @@ def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.dev
         count = torch.cuda.device_count()
         raise UserError(f"--nproc_per_node must be at most {count}, the CUDA devices of this machine")
     reason = "asked for" if device_type else f"the first available of {', '.join(available)}"
+    if chosen == "cpu" and not device_type and NVIDIA_GPUS.exists():
+        reason += "; this machine has NVIDIA GPUs, but torch cannot use them: is their driver too old?"
     return torch.device(chosen, local_rank) if chosen == "cuda" else torch.device(chosen), reason
 
 

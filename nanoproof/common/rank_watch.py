@@ -30,6 +30,7 @@ GRACE_SECONDS = 15.0
 """What the main thread has to end in good order, before the process is ended for it."""
 RANKS_PER_SECOND = 64
 _PACKAGE = f"{os.sep}nanoproof{os.sep}"
+_COLLECTING = frozenset({"gather_json", "all_reduce_sum", "barrier"})
 _COLLECTIVES = os.path.join("torch", "distributed", "")
 
 
@@ -160,8 +161,10 @@ class RankWatch:
         in_collective = False
         while frame is not None:
             file = frame.f_code.co_filename
-            in_collective = in_collective or _COLLECTIVES in file
-            if _PACKAGE in file and not file.endswith(f"common{os.sep}dist.py"):
+            ours = file.endswith(f"common{os.sep}dist.py")
+            # With nccl a collective returns at once, and what waits is the first look at its result.
+            in_collective |= _COLLECTIVES in file or (ours and frame.f_code.co_name in _COLLECTING)
+            if _PACKAGE in file and not ours:
                 return f"{file.rpartition(_PACKAGE)[2]}:{frame.f_lineno} in {frame.f_code.co_name}", in_collective
             frame = frame.f_back
         return "", in_collective

@@ -6,6 +6,7 @@ that were read), `parts.py` (samples in work), `decode.py` (one step of the netw
 `graphs.py` (recorded steps).
 """
 
+import logging
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ from nanoproof.gpt.batching.request import Completion, EngineLimits, EngineReque
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
 
 CPU_ROWS, CUDA_ROWS = 192, 1024
 """Samples in work. A CPU gains nothing by more."""
@@ -248,14 +251,16 @@ class Engine:
                 launched, self._launched = self._launched, launched
             return self._read(launched) if launched is not None else []
         except RuntimeError as error:
-            failed = list(self._work)
-            for request in failed:
-                request.error = error
-            self._stats.failed += len(failed)
-            self._reset()
-            if not failed:
-                raise
-            return failed
+            log.error("a step of the engine failed", exc_info=True)
+            problem = error.with_traceback(None)  # its frames hold memory on the device
+        failed = list(self._work)
+        for request in failed:
+            request.error = problem
+        self._stats.failed += len(failed)
+        self._reset()
+        if not failed:
+            raise problem
+        return failed
 
     def generate(
         self, prompts: Sequence[Sequence[int]], options: SamplingOptions, seeds: Sequence[int]

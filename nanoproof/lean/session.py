@@ -19,7 +19,7 @@ from nanoproof.lean.errors import (
 )
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.leases import Lease, LeaseKeeper
-from nanoproof.lean.source import to_example
+from nanoproof.lean.source import renamed, unforeseeable_name
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
@@ -30,6 +30,10 @@ T = TypeVar("T")
 _LEASE_CALL_SECONDS = 20.0
 _ASK_AGAIN_SECONDS = 1.0
 _RECOVERIES = 3
+_RECOVERY_SECONDS = 120.0
+"""How long to wait, at least, for a process in place of one that was lost: others may be starting too."""
+_REPLAY_PATIENCE = 4.0
+"""How much longer a step may take again that was made once: the new process is cold, and others start beside it."""
 _LOSSES_IN_A_ROW = 6
 
 
@@ -147,7 +151,8 @@ class HttpLeanSession:
         they read them. A server that does not expire leases is never kept waiting with the question: it would give the
         process to a connection that may be gone by then, for good.
         """
-        deadline = time.monotonic() + self._timeout
+        timeout = max(self._timeout, _RECOVERY_SECONDS) if self._epoch else self._timeout
+        deadline = time.monotonic() + timeout
         while True:
             longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
             wait = max(0.0, min(longest, deadline - time.monotonic()))
@@ -166,7 +171,7 @@ class HttpLeanSession:
                 raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
             left = deadline - time.monotonic()
             if left <= 0:
-                raise ServerBusy(f"Lean server {self.address} had no free process for {self._timeout:g} s")
+                raise ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
             if code == 429 or wait == 0:
                 time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
 
@@ -191,9 +196,10 @@ class HttpLeanSession:
     def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
         """Start a theorem: the number of its proof state and its goals.
 
-        It is sent as an `example`: a proof must not use the theorem itself, and its name may be taken already.
+        It has another name, which nobody guesses: a proof must not use the theorem itself, and its own name may be
+        taken already. It is no `example`: in those a proof may use all `variable`s, in a theorem those it states.
         """
-        body = {"theorem_with_sorry": to_example(theorem.source), "fresh": fresh}
+        body = {"theorem_with_sorry": renamed(theorem.source, unforeseeable_name(theorem.source)), "fresh": fresh}
         try:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
@@ -213,7 +219,7 @@ class HttpLeanSession:
                 step.number, state = self._start(step.theorem)
                 found = [(step.number, state)]
             else:
-                answer = self._try(step.parent.number, [step.tactic])[0]
+                answer = self._try(step.parent.number, [step.tactic], _REPLAY_PATIENCE)[0]
                 if (text := error_text(answer)) is not None:
                     raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
                 found = read_branches(answer.get("value"))
@@ -223,9 +229,12 @@ class HttpLeanSession:
             step.epoch = self._epoch
         return origin.number
 
-    def _try(self, number: int, tactics: Sequence[str]) -> list[Any]:
-        """Try tactics on a proof state: one answer (`{"value"}` or `{"error"}`) for each, or for the first ones."""
-        seconds = self._config.tactic_seconds
+    def _try(self, number: int, tactics: Sequence[str], patience: float = 1.0) -> list[Any]:
+        """Try tactics on a proof state: one answer (`{"value"}` or `{"error"}`) for each, or for the first ones.
+
+        Each may take `patience` times as long as tactics may.
+        """
+        seconds = patience * self._config.tactic_seconds
         milliseconds = round(seconds * 1000)
         if self._features.has_batch_call and len(tactics) > 1:
             path = f"proof/{number}/try_apply_tactics"

@@ -1,5 +1,6 @@
 """The text of theorems: where its statement ends, what it is called, and how a proof takes the place of its `sorry`."""
 
+import hashlib
 import re
 import textwrap
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ _SCOPE = re.compile(
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
+_NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
+_LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
+_IN_FRONT = re.compile(r"^[ \t]*(?:set_option|open|variable|include|omit|attribute)\s[^\n]*?\sin\s*\Z", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 
@@ -101,16 +105,30 @@ def theorem_name(source: str) -> str | None:
     return parts(source).name
 
 
-def to_example(source: str) -> str:
-    """The same source with `theorem NAME` (its modifiers too) replaced by `example`.
+def unforeseeable_name(*texts: str) -> str:
+    """A name that depends on all of the texts, so that none of them can hold it; the same for the same texts."""
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"nanoproof_{digest[:24]}"
 
-    An `example` cannot name universes; those of a `theorem t.{u}` are declared in front of it all.
+
+def renamed(source: str, name: str) -> str:
+    """The source up to the end of the theorem, with another last part of its name and without its attributes.
+
+    An `example` becomes a theorem. What comes behind may speak of the theorem by its old name, and is left out.
     """
     found = parts(source, whole=False)
-    universes = _UNIVERSES.search(source, found.keyword, found.head_end)
-    names = universes["names"].replace(",", " ").split() if universes else []
-    declared = f"universe {' '.join(names)}\n" if names else ""
-    return f"{declared}{source[: found.start]}example{source[found.head_end :]}"
+    behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
+    end = len(source) if behind is None else behind.start()
+    return source[: found.start] + _head(source, found, name) + source[found.head_end : end].rstrip()
+
+
+def _head(source: str, found: Parts, name: str) -> str:
+    if found.name is None:
+        return f"theorem {name}"
+    declared = source[found.keyword : found.head_end]
+    universes = match.group() if (match := _UNIVERSES.search(declared)) else ""
+    noncomputable = "noncomputable " if "noncomputable" in source[found.start : found.keyword] else ""
+    return f"{noncomputable}{declared.split()[0]} {_LAST_PART.sub(name, found.name)}{universes}"
 
 
 def splice(theorem: Theorem | str, proof: str) -> str:
@@ -130,7 +148,26 @@ def put_proof(source: str, found: Parts, proof: str) -> str:
     if not found.whole:
         return fill(source, mask(source), found.sorry_start, found.sorry_end, lines)
     body = textwrap.indent(lines, found.indent + "  ")
-    return f"{source[: found.assign].rstrip()} := by\n{body}{source[found.sorry_end :]}"
+    return f"{assigned(source, found)}by\n{body}{source[found.sorry_end :]}"
+
+
+def assigned(source: str, found: Parts) -> str:
+    """The source up to and including its `:= `, behind the statement, or below it where that ends in a comment."""
+    head = source[: found.assign].rstrip()
+    commented = "--" in source[len(mask(source)[: found.assign].rstrip()) : len(head)].rpartition("\n")[2]
+    return f"{head}\n{found.indent}  := " if commented else f"{head} := "
+
+
+def before_declaration(source: str) -> str:
+    """What comes before the declaration with the `sorry` and everything that belongs to it, as `open Nat in` does.
+
+    What is left of the source is one command. Raises `SourceError` where `parts` does.
+    """
+    masked = mask(source)
+    end = masked.rfind("\n", 0, parts(source, whole=False).start) + 1
+    while match := _IN_FRONT.search(masked, 0, end):
+        end = match.start()
+    return source[: len(masked[:end].rstrip())]
 
 
 def negate(theorem: Theorem) -> Theorem:

@@ -58,7 +58,13 @@ class TacticPolicy:
         self._room(self.sampling)
         self._counts = PolicyCounts()
         self._counting = threading.Lock()
-        self._worker = EngineWorker(engine, prepare=lambda: torch.set_num_threads(chosen))
+
+        def prepare() -> None:
+            torch.set_num_threads(chosen)
+            if engine.model.device.type == "cuda":
+                torch.cuda.set_device(engine.model.device)  # a thread's own; each begins with the first
+
+        self._worker = EngineWorker(engine, prepare)
 
     def __enter__(self) -> "TacticPolicy":
         return self

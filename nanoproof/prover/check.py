@@ -9,15 +9,13 @@ Lean reads three texts, each in a fresh environment with the imports of its serv
    prints for the second text. The proof is no part of this text, so it cannot change what it says.
 """
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.lexical import mask
-from nanoproof.lean.source import ALLOWED_AXIOMS, Parts, parts, splice
+from nanoproof.lean.source import ALLOWED_AXIOMS, assigned, parts, renamed, splice, unforeseeable_name
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.block import block_reason
@@ -25,9 +23,9 @@ from nanoproof.prover.block import block_reason
 RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
 """What a proof has to pass, in this order; docs/checking.md says what each stops."""
 
-_NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
-_LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
-_UNIVERSES = re.compile(r"\.\{[^}]*\}\Z")
+UNLIMITED = "set_option maxHeartbeats 0\n"
+"""What is put in front of a text whose proof needs more work than Lean allows a declaration."""
+_OUT_OF_HEARTBEATS = re.compile(r"maximum number of heartbeats|\(deterministic\) timeout")
 
 
 class Checker(Protocol):
@@ -77,7 +75,7 @@ class Texts:
     @classmethod
     def of(cls, source: str, proof: str) -> "Texts":
         """The texts for a proof in place of the `sorry` of a source; SourceError if it has no place there."""
-        name = _unforeseeable_name(source, proof)
+        name = unforeseeable_name(source, proof)
         given = renamed(source, name)
         return cls(splice(source, proof), _enclosed(given, proof), given, name)
 
@@ -85,11 +83,17 @@ class Texts:
 def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: bool = False) -> Verdict:
     """Put the proof into its theorem and take it up the ladder; LeanError if the server fails, SourceError for no text.
 
-    `replayed` says that Lean has run the proof step by step from the start; others have only its text.
+    `replayed` says that Lean has run the proof step by step from the start; others have only its text. Lean's limit of
+    work is for a whole declaration, while each step of a search has as much of its own: a proof that is refused for it
+    is asked about once more in a text that lifts it.
     """
-    ladder = _Ladder(checker, theorem.source, proof_text)
-    if replayed:
-        ladder.rungs["replayed"] = True
+    verdict = _verdict(_Ladder(checker, theorem.source, proof_text, replayed))
+    if verdict.accepted or not _OUT_OF_HEARTBEATS.search(verdict.reason):
+        return verdict
+    return _verdict(_Ladder(checker, UNLIMITED + theorem.source, proof_text, replayed))
+
+
+def _verdict(ladder: "_Ladder") -> Verdict:
     try:
         ladder.climb()
     except _Refused as refused:
@@ -100,12 +104,12 @@ def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: b
 class _Ladder:
     """One proof on its way up: the rungs so far, and what was learned on them."""
 
-    def __init__(self, checker: Checker, source: str, proof: str) -> None:
+    def __init__(self, checker: Checker, source: str, proof: str, replayed: bool) -> None:
         self.checker = checker
         self.source = source
         self.proof = proof
         self.texts = Texts.of(source, proof)
-        self.rungs: dict[str, bool] = {}
+        self.rungs: dict[str, bool] = {"replayed": True} if replayed else {}
         self.axioms: tuple[str, ...] = ()
         self.statement = ""
 
@@ -151,37 +155,11 @@ def _statement(report: CheckReport, name: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _unforeseeable_name(source: str, proof: str) -> str:
-    """A name that depends on all of the proof, so that the proof cannot hold it; the same for the same proof."""
-    digest = hashlib.sha256(f"{source}\0{proof}".encode("utf-8", "surrogatepass")).hexdigest()
-    return f"nanoproof_{digest[:24]}"
-
-
-def renamed(source: str, name: str) -> str:
-    """The source up to the end of the theorem, with another last part of its name and without its attributes.
-
-    An `example` becomes a theorem. What comes behind may speak of the theorem by its old name, and is left out.
-    """
-    found = parts(source, whole=False)
-    behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
-    end = len(source) if behind is None else behind.start()
-    return source[: found.start] + _head(source, found, name) + source[found.head_end : end].rstrip()
-
-
-def _head(source: str, found: Parts, name: str) -> str:
-    if found.name is None:
-        return f"theorem {name}"
-    declared = source[found.keyword : found.head_end]
-    universes = match.group() if (match := _UNIVERSES.search(declared)) else ""
-    noncomputable = "noncomputable " if "noncomputable" in source[found.start : found.keyword] else ""
-    return f"{noncomputable}{declared.split()[0]} {_LAST_PART.sub(name, found.name)}{universes}"
-
-
 def _enclosed(source: str, proof: str) -> str:
     """The source with the proof in place of its `sorry`, between parentheses."""
     found = parts(source, whole=False)
     text = splice(source, proof)
-    start = text.index("by\n", found.assign) if found.whole else found.sorry_start
+    start = len(assigned(source, found)) if found.whole else found.sorry_start
     end = len(text) - (len(source) - found.sorry_end)
     block = text[start:end] if found.whole else text[start:end].replace("\n", "\n ")
     column = len(found.indent) if found.whole else start - text.rfind("\n", 0, start)

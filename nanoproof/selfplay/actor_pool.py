@@ -59,7 +59,8 @@ class ActorPool:
         self._check, self._patience_seconds = check, patience_seconds
         self._asked_to_end, self.observer = asked_to_end, observer
         self._error: Exception | None = None
-        self._defects = 0
+        self._defects = self._told = 0
+        self._last_defect: BaseException | None = None
         self.servers = ServerWatch([client.address for client in slots], tell_server)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -124,7 +125,11 @@ class ActorPool:
         """Note that an attempt met an error of ours (actors call this). Raises it if there is nothing but errors."""
         log.error("an error that was not foreseen, at %s", where, exc_info=error)
         with self._condition:
-            self._defects += 1
+            cause = error.__cause__ or error
+            if cause is self._last_defect and self._told < len(self.actors):  # it is one, and each actor is told of it
+                self._told += 1
+            else:
+                self._defects, self._last_defect, self._told = self._defects + 1, cause, 1
             if self._defects >= MAX_DEFECTS:
                 raise error
 

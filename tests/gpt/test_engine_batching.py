@@ -352,6 +352,32 @@ class Replayed:
 
         return replay, StepOutput(output.tokens_N, output.logprobs_N, output.logits_NV, output.hidden_NC)
 
+    def forget(self):
+        pass
+
+
+class Unrecordable(Replayed):
+    """Fails in the middle of what it records."""
+
+    def __init__(self):
+        self.tries = 0
+
+    def record(self, compute):
+        self.tries += 1
+        compute()
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+
+def test_a_step_that_cannot_be_recorded_is_computed(tokenizer: Tokenizer, caplog: pytest.LogCaptureFixture) -> None:
+    net, rng = lively(tokenizer), random.Random(3)
+    prompts, recorder = some_prompts(tokenizer, rng, 20, longest=100), Unrecordable()
+    engine = Engine(net, tokenizer, EngineLimits(max_rows=24), recorder=recorder, read_late=True)
+    answers = engine.generate(prompts, OPTIONS, list(range(20)))
+    plain = Engine(net, tokenizer).generate(prompts, OPTIONS, list(range(20)))
+    assert [texts(answer) for answer in answers] == [texts(expected) for expected in plain]
+    assert (recorder.tries, engine.stats.replayed_steps) == (1, 0)
+    assert "a step could not be recorded" in caplog.text
+
 
 @pytest.mark.parametrize("window_pattern", ["L", "SL"])
 def test_recorded_steps_answer_as_computed_ones(tokenizer: Tokenizer, window_pattern: str) -> None:

@@ -15,10 +15,11 @@ from nanoproof.lean.errors import (
     TheoremRejected,
 )
 from nanoproof.lean.fleet import LeanFleet
+from nanoproof.lean.source import unforeseeable_name
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport, TacticApplied, TacticFailed
 from tests.fakes.upstream_server import Answer, UpstreamServer
-from tests.lean.conftest import AND, COUPLED, EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Serve
+from tests.lean.conftest import AND, COUPLED, EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Running, Serve
 
 
 def applied(result: TacticApplied | TacticFailed) -> TacticApplied:
@@ -77,11 +78,33 @@ def test_a_refused_statement_raises(serve: Serve) -> None:
         session.start(Theorem("theorem b : bad := sorry"))
 
 
-def test_theorems_are_started_as_examples(serve: Serve) -> None:
+def commands(server: Running) -> list[dict[str, Any]]:
+    return [request for request in server.requests() if request.get("cmd")]
+
+
+def test_theorems_are_started_under_another_name(serve: Serve) -> None:
     server = serve()
     with server.client().lease() as session:
         session.start(THEOREM)
-    assert {"cmd": THEOREM.source.replace("theorem t", "example")} in server.requests()
+    name = unforeseeable_name(THEOREM.source)
+    assert {"cmd": THEOREM.source.replace("theorem t", f"theorem {name}")} in server.requests()
+
+
+def test_what_comes_before_a_theorem_is_a_command_of_its_own(serve: Serve) -> None:
+    server, before, documentation = serve(), "open Nat\nvariable (n : Nat)", "/-- Both. -/\n"
+    with server.client().lease() as session:
+        session.start(Theorem(f"{before}\n\n{documentation}{THEOREM.source}"))
+    context, theorem = commands(server)
+    assert context == {"cmd": before}
+    assert theorem["cmd"].startswith(f"{documentation}theorem nanoproof_") and theorem["env"] >= 0
+
+
+def test_a_theorem_that_cannot_be_parted_from_what_comes_before_it_is_stated_with_it(serve: Serve) -> None:
+    server, before = serve(), "axiom a : bad"
+    with server.client().lease() as session, pytest.raises(TheoremRejected, match="bad statement"):
+        session.start(Theorem(f"{before}\n{THEOREM.source}"))
+    context, whole = commands(server)
+    assert context["cmd"] == before and whole["cmd"].startswith(f"{before}\ntheorem nanoproof_")
 
 
 def test_a_text_that_is_no_theorem_is_refused_before_it_is_sent(serve: Serve) -> None:
@@ -147,7 +170,7 @@ def test_a_tactic_that_always_crashes_lean_is_no_refusal(serve: Serve) -> None:
 
 
 def test_processes_lost_in_a_row_are_an_exception(serve: Serve) -> None:
-    script = {**SCRIPT, "commands": {"example": {"do": "crash"}}}
+    script = {**SCRIPT, "commands": {"theorem": {"do": "crash"}}}
     with serve(script).client().lease() as session, pytest.raises(ProcessLost, match="scripted process crashes"):
         session.start(THEOREM)
 

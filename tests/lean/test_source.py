@@ -4,14 +4,16 @@ import pytest
 
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.source import (
+    before_declaration,
     declared_names,
     name_examples,
     negate,
     parts,
+    renamed,
     splice,
     statement_of,
     theorem_name,
-    to_example,
+    unforeseeable_name,
 )
 from nanoproof.lean.theorem import Theorem
 
@@ -124,10 +126,59 @@ def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
         parts(source)
 
 
-def test_a_theorem_becomes_an_example() -> None:
-    assert to_example("open Nat\n@[simp] theorem t.{u} (x : Nat) : p := by\n  sorry") == (
-        "universe u\nopen Nat\nexample (x : Nat) : p := by\n  sorry"
-    )
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "open Nat\n@[simp] theorem t.{u} (x : Nat) : p := by\n  sorry",
+            "open Nat\ntheorem new.{u} (x : Nat) : p := by\n  sorry",
+        ),
+        ("namespace A\ntheorem B.t : p := by sorry\n\nend A", "namespace A\ntheorem B.new : p := by sorry"),
+        ("example : p := by sorry", "theorem new : p := by sorry"),
+        (
+            "noncomputable def f (G : T) : G := by\n  sorry",
+            "noncomputable def new (G : T) : G := by\n  sorry",
+        ),
+    ],
+)
+def test_a_theorem_gets_another_name(source: str, expected: str) -> None:
+    assert renamed(source, "new") == expected
+
+
+def test_a_name_that_nobody_foresees_depends_on_all_texts() -> None:
+    assert unforeseeable_name("a", "b") == unforeseeable_name("a", "b")
+    assert len({unforeseeable_name("a", "b"), unforeseeable_name("b", "a"), unforeseeable_name("ab")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "declaration"),
+    [
+        ("", "theorem t : p := by sorry"),
+        ("open Nat\ndef f := 1", "\n\ntheorem t : p := by sorry"),
+        ("open Nat", "\n/-- About `in`. -/\n@[simp]\ntheorem t : p := by sorry"),
+        ("open Nat", "\nopen Real in\nset_option maxHeartbeats 1 in\n-- hm\ntheorem t : p := by sorry"),
+        ("variable (x : Nat)", "\nopen Real in theorem t : p := by sorry\n\nend"),
+        ("namespace A\n  def f := 1", "\n  theorem t : p := by\n    have h : q := by sorry\n    exact h"),
+        ("/-- first -/ def f := 1", " /- then -/\n\ntheorem t : p := sorry"),
+    ],
+)
+def test_what_comes_before_a_declaration_and_what_belongs_to_it(before: str, declaration: str) -> None:
+    assert before_declaration(before + declaration) == before
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("theorem t : a ≠ b\n      := by sorry", "theorem t : a ≠ b := by\n  simp"),
+        ("theorem t : p  -- easy\n  := by sorry", "theorem t : p  -- easy\n  := by\n  simp"),
+        ("theorem t : p /- `--` -/\n  := by sorry", "theorem t : p /- `--` -/\n  := by\n  simp"),
+        ('theorem t : s = "-"\n  := sorry', 'theorem t : s = "-" := by\n  simp'),
+        ("  lemma t : p -- a\n    -- b\n    := sorry", "  lemma t : p -- a\n    -- b\n    := by\n    simp"),
+    ],
+)
+def test_a_proof_stands_behind_the_statement_and_in_no_comment(source: str, expected: str) -> None:
+    assert splice(source, "simp") == expected
+    assert not parts(expected.replace("simp", "sorry")).indent.strip()
 
 
 NO_AUTO = "set_option autoImplicit false in\n"
@@ -188,7 +239,6 @@ def test_declared_names_include_namespaces() -> None:
     assert declared_names(source) == ["A.x", "A.B.C.y", "z", "w"]
 
 
-def test_a_definition_that_is_a_goal_is_an_example_while_it_is_worked_on_and_its_axioms_are_asked_for() -> None:
+def test_the_axioms_of_a_definition_that_is_a_goal_are_asked_for() -> None:
     source = "def commutative (G : Type*) [Group G] : CommGroup G := by\n  sorry"
-    assert to_example(source) == "example (G : Type*) [Group G] : CommGroup G := by\n  sorry"
     assert declared_names(splice(source, "exact x")) == ["commutative"]

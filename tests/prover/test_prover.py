@@ -8,7 +8,7 @@ from nanoproof.lean.errors import LeanError, ProcessLost
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.prover.check import RUNGS
+from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, walk
@@ -298,3 +298,15 @@ def test_times_of_all_phases_are_kept() -> None:
 def test_an_example_is_proved_as_it_stands() -> None:
     result = attempt(CHAIN, theorem=Theorem("-- by us\nexample : A := sorry"))
     assert result.source == "-- by us\nexample : A := by\n  a\n  b\n  c"
+
+
+def test_a_proof_that_needs_more_work_than_lean_allows_is_checked_without_that_limit():
+    def report(source):
+        if source.startswith(UNLIMITED):
+            return CheckReport((), 0, ())
+        return CheckReport(("(deterministic) timeout at `whnf`, maximum number of heartbeats (200000)",), 0, ())
+
+    lean = ScriptedLean(CHAIN, report=report)
+    result = attempt(CHAIN, lean)
+    assert result.outcome == "proven" and result.source.startswith(UNLIMITED)
+    assert [source.startswith(UNLIMITED) for source in lean.checked] == [False, True, True, True]

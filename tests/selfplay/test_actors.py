@@ -1,6 +1,7 @@
 import pytest
 
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
+from nanoproof.policy.errors import ModelFailed
 from nanoproof.selfplay.actor import MAX_RETURNS
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import try_theorems
@@ -118,6 +119,21 @@ def test_a_bug_that_one_theorem_meets_costs_its_attempt(pool_of, caplog):
     assert outcomes(attempts) == ["error", "unproven", "unproven"]
     assert (attempts[0].stop_reason, attempts[0].message) == ("ZeroDivisionError", "a bug")
     assert "at t0 of scripted, seed" in caplog.text and "Traceback" in caplog.text
+
+
+def test_one_failure_of_the_model_that_all_actors_are_told_of_ends_no_run(pool_of):
+    class FailsOnce:
+        def __init__(self):
+            self.cause, self.told = RuntimeError("out of memory"), 0
+
+        def suggest(self, state_text, seed=0):
+            self.told += 1
+            if self.told <= 6:
+                raise ModelFailed("the model failed") from self.cause
+            return suggestion([])
+
+    attempts = run(pool_of(*(ScriptedClient() for _ in range(6)), ask=FailsOnce()), 8)
+    assert outcomes(attempts).count("error") == 6 and outcomes(attempts).count("unproven") == 2
 
 
 def test_a_busy_server_costs_a_retry_not_the_attempt(pool_of):

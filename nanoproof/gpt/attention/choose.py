@@ -42,6 +42,9 @@ def _missing_for_fa3(device: torch.device, dtype: torch.dtype) -> str | None:
         return f"it needs a Hopper GPU, this is {torch.cuda.get_device_name(device)}"
     try:
         importlib.import_module(FA3_PACKAGE)
+        operators = torch.ops.flash_attn_3 if hasattr(torch.ops, "flash_attn_3") else None
+        if not (hasattr(operators, "fwd") and hasattr(operators, "bwd")):
+            return f"the package {FA3_PACKAGE} has no kernels that torch can take"
     except ModuleNotFoundError:
         return f"the package {FA3_PACKAGE} is not installed"
     except (ImportError, OSError, RuntimeError) as error:  # built for another torch or CUDA, say
@@ -93,10 +96,12 @@ def choose_attention(
 
 def make_path(name: str) -> AttentionPath:
     """The path of that name, which `choose_attention` found to be available."""
-    if name == "fa3":
-        from torch.nn.attention import activate_flash_attention_impl
+    from torch.nn.attention import activate_flash_attention_impl, restore_flash_attention_impl
 
+    if name == "fa3":
         activate_flash_attention_impl("FA3")
+    else:
+        restore_flash_attention_impl(_raise_warn=False)
     if name in ("fa3", "varlen"):
         return VarlenPath()
     if name == "flex":

@@ -169,12 +169,19 @@ class _Grid:
         grid = self.pool.queries_GHD.index_copy_(0, self._grid_N, q * size**-0.5)[: slots * places]
         # Queries that share keys stand together: (S * J, H / J * Q, D).
         grid = grid.view(slots, places, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
-        scores = torch.bmm(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, places, columns)
+        scores = _scores(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, places, columns)
         scores = scores.add_(self._bias.get(window, self._unlimited).unsqueeze(1))
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)
         y = torch.bmm(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
         y = y.view(slots, heads, places, size).transpose(1, 2).reshape(slots * places, heads, size)
         return y.index_select(0, self._answers_N)
+
+
+def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """Batched products; in fp32 where 16 bits would round what the flash kernels of training and prefill do not."""
+    if queries.is_cuda and queries.dtype in (torch.bfloat16, torch.float16):
+        return torch.bmm(queries, keys, torch.float32)
+    return torch.bmm(queries, keys)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ little more does as well; rare ones, and all when there are as many recordings a
 The recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -19,6 +20,8 @@ from nanoproof.gpt.batching.pools import Pool
 from nanoproof.gpt.batching.transfer import to_device
 from nanoproof.gpt.model import GPT
 
+log = logging.getLogger(__name__)
+
 MOST_RECORDINGS = 64
 WARMUP_RUNS = 2
 MOST_WASTE = 1.3
@@ -29,27 +32,39 @@ class Recorder(Protocol):
     """Records what a function does on the device."""
 
     def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
-        """What does it again, and the tensors that will hold the result each time."""
+        """What does it again, and the tensors that will hold the result each time. RuntimeError if it cannot."""
+        ...
+
+    def forget(self) -> None:
+        """Nothing that was recorded is used any more."""
         ...
 
 
 class CudaRecorder:
-    """CUDA graphs, which share their memory: only one runs at a time."""
+    """CUDA graphs, which share their memory: only one runs at a time.
+
+    All are recorded on one stream, which the libraries' work space belongs to, once warmed up: none is allocated while
+    a graph is recorded. Other threads may use the device meanwhile, as the ranks' collectives do.
+    """
 
     def __init__(self) -> None:
         self._memory = torch.cuda.graph_pool_handle()
+        self._stream: torch.cuda.Stream | None = None
 
     def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
+        stream = self._stream = self._stream or torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             for _ in range(WARMUP_RUNS):
                 compute()
-        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._memory):
+        with torch.cuda.graph(graph, pool=self._memory, stream=stream, capture_error_mode="thread_local"):
             output = compute()
         return graph.replay, output
+
+    def forget(self) -> None:
+        self._memory = torch.cuda.graph_pool_handle()  # memory whose graphs are all gone may not be used again
 
 
 def rounded_shape(shape: StepShape, pools: Sequence[Pool]) -> StepShape:
@@ -85,7 +100,9 @@ class RecordedSteps:
         self._seen: Counter[StepShape] = Counter()
         self._recordings: dict[StepShape, _Recording] = {}
         self._generation: tuple[int, int] | None = None
+        self._works = True
         self.replays = 0
+        recorder.forget()
 
     def __len__(self) -> int:
         return len(self._recordings)
@@ -96,6 +113,7 @@ class RecordedSteps:
         """The step by a recording, or None if there is none. `generation` changes when tensors were replaced."""
         if generation != self._generation:
             self._recordings.clear()
+            self._recorder.forget()
             self._generation = generation
         shape = rounded_shape(plan.shape, pools)
         recording = self._recordings.get(shape)
@@ -103,12 +121,20 @@ class RecordedSteps:
             larger = next((recorded for recorded in self._recordings if covers(recorded, shape)), shape)
             shape, recording = larger, self._recordings.get(larger)
         self._seen[shape] += 1
-        if recording is None and (self._seen[shape] < 2 or len(self._recordings) >= MOST_RECORDINGS):
+        enough = len(self._recordings) >= MOST_RECORDINGS or not self._works
+        if recording is None and (self._seen[shape] < 2 or enough):
             return None
         padded, where_N = plan.padded(shape, parts, pools)
         if recording is None:
             recording = _Recording(padded, self._network.device)
-            recording.record(self._recorder, self._network, self._num_tokens, parts, pools)
+            try:
+                recording.record(self._recorder, self._network, self._num_tokens, parts, pools)
+            except RuntimeError:
+                log.warning(
+                    "a step could not be recorded; from now on new shapes are computed as they come", exc_info=True
+                )
+                self._works = False
+                return None
             self._recordings[shape] = recording
         self.replays += 1
         return recording.replay(padded, where_N)
@@ -125,10 +151,12 @@ class _Recording:
     def record(self, recorder: Recorder, network: GPT, num_tokens: int, parts: Parts, pools: Sequence[Pool]) -> None:
         # What recording runs must not count: it changes the latest tokens; whatever else it writes is written again.
         latest = parts.last_PQ.clone()
-        self._replay, self._output = recorder.record(
-            lambda: compute_step(network, num_tokens, parts, pools, self._shape, self._rows_5N, self._positions_S)
-        )
-        parts.last_PQ.copy_(latest)
+        try:
+            self._replay, self._output = recorder.record(
+                lambda: compute_step(network, num_tokens, parts, pools, self._shape, self._rows_5N, self._positions_S)
+            )
+        finally:
+            parts.last_PQ.copy_(latest)
 
     def replay(self, plan: Plan, where_N: np.ndarray) -> StepOutput:
         self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)

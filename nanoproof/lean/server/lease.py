@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nanoproof.lean.banned import banned_reason
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.lexical import mask
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.branches import ReplBranch, own_goals, split
 from nanoproof.lean.server.repl_goals import ReplGoal
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
-from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, judge, judge_statement
+from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, error_messages, judge, judge_statement
+from nanoproof.lean.source import before_declaration
 
 
 class LeaseError(Exception):
@@ -72,28 +75,47 @@ class Lease:
             self._killed_for = (process, reason, why)
             process.kill()
 
-    def command(self, text: str, seconds: float) -> dict[str, Any]:
-        """Run a command in the base environment and return the REPL's answer."""
+    def command(self, text: str, seconds: float, env: int | None = None) -> dict[str, Any]:
+        """Run a command in an environment, by default the base environment, and return the REPL's answer."""
         if self.process is None:
             self.process, self.base_env = self._keeper.replace(self)
         message: dict[str, Any] = {"cmd": text}
-        if self.base_env is not None:
-            message["env"] = self.base_env
+        if env is None:
+            env = self.base_env
+        if env is not None:
+            message["env"] = env
         try:
             return self._request(message, seconds)
         except ReplTimeout as error:
             raise TacticTimedOut(f"Command timed out after {seconds:g} s") from error
 
     def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, ReplBranch]:
-        """Start at the single `sorry` of a theorem; `fresh` says that the client needs no earlier branch any more."""
+        """Start at the single `sorry` of a theorem; `fresh` says that the client needs no earlier branch any more.
+
+        The REPL runs tactics in the environment before the command that holds the `sorry`. So what comes before the
+        theorem is a command of its own: its definitions, notations and instances are known to the tactics then.
+        """
         if fresh and self._branches:
             self._forget()
-        found = _read(judge_statement, self.command(source, seconds))
+        found = _read(judge_statement, self._state_theorem(source, seconds))
         if isinstance(found, Refused):
             raise TacticRefused(f"REPL returned error: {found.message}")
         if isinstance(found, OutOfTime):
             raise TacticTimedOut("Command timed out in the REPL")
         return self._remember(ReplBranch(found.proof_state, found.goals))
+
+    def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
+        """The REPL's answer to the command with the `sorry`."""
+        try:
+            context = before_declaration(source)
+        except SourceError:  # Lean will say what is wrong
+            context = ""
+        if mask(context).strip():
+            answer = self.command(context, seconds)
+            env = answer.get("env")
+            if isinstance(env, int) and not error_messages(answer):
+                return self.command(source[len(context) :].lstrip("\n"), seconds, env)
+        return self.command(source, seconds)
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
         """Run a tactic on a branch; returns the branches it leaves, with their ids."""
