@@ -23,9 +23,12 @@ from tests.fakes.leantree_server import LeanTreeServer
 from tests.lean.conftest import SCRIPTED_REPL, start_server
 
 VERSION = "v4.27.0"
+UNKNOWN = "unknown identifier bad"
 SCRIPT = {
     "theorems": {" = ": "⊢ True"},
-    "commands": {"bad": {"answer": {"env": 1, "messages": [{"severity": "error", "data": "unknown identifier bad"}]}}},
+    "commands": {
+        " : bad": {"answer": {"env": 1, "messages": [{"severity": "error", "data": "unknown identifier bad"}]}}
+    },
 }
 QUICK = Patience(tries=2, pause_seconds=0.05, gone_seconds=2.0)
 
@@ -56,7 +59,7 @@ class Scripted:
 
     def asked(self):
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        found = [re.search(r"example : (\S+)", json.loads(line).get("cmd", "")) for line in lines]
+        found = [re.search(r"theorem nanoproof_\w+ : (\S+)", json.loads(line).get("cmd", "")) for line in lines]
         return sorted(match[1] for match in found if match)
 
 

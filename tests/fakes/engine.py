@@ -4,6 +4,8 @@ import threading
 from collections.abc import Sequence
 from types import SimpleNamespace
 
+import torch
+
 from nanoproof.gpt.batching.request import Completion, EngineRequest, EngineStats, Sample
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
@@ -21,7 +23,7 @@ class ScriptedEngine:
 
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[Text] = ("simp",), steps: int = 1) -> None:
         self.tokenizer, self.texts, self.steps = tokenizer, texts, steps
-        self.model = SimpleNamespace(config=SimpleNamespace(sequence_len=64))
+        self.model = SimpleNamespace(config=SimpleNamespace(sequence_len=64), device=torch.device("cpu"))
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Semaphore(0)
