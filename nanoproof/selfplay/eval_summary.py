@@ -41,6 +41,8 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
     """The numbers of an evaluation that took `seconds`.
 
     A theorem that ended in an error counts in `total` and not in `solved`; `error_kinds` says what the errors were.
+    `refused_proofs` are proofs that the search had found and the final check refused: more than a few in a hundred mean
+    that search and check do not see the same Lean.
     """
     total = len(attempts)
     outcomes = Counter(attempt.outcome for attempt in attempts)
@@ -57,6 +59,7 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
         "disproven": outcomes["disproven"],
         "errors": outcomes["error"],
         "error_kinds": dict(sorted(errors.items())),
+        "refused_proofs": sum(attempt.check is not None and not attempt.check["accepted"] for attempt in attempts),
         "simulations": budget,
         "simulations_used": sum(attempt.simulations for attempt in attempts),
         "tactic_samples": samples,
@@ -119,6 +122,8 @@ def report(summary: dict[str, Any]) -> str:
             f"samples, {cost['seconds']:.2f} s (Lean {cost['lean_seconds']:.2f} s, policy "
             f"{cost['policy_seconds']:.2f} s), {cost['wall_seconds']:.2f} s of the clock"
         )
+    if refused := summary.get("refused_proofs"):
+        lines.append(f"  {refused} proofs were found and refused by the final check: see their messages")
     baseline = summary.get("baseline")
     if baseline:
         lines.append(

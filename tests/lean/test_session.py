@@ -66,6 +66,14 @@ def test_a_goal_that_is_a_bare_metavariable_is_refused(serve: Serve) -> None:
         assert failed(session.apply(session.start(THEOREM), ["mvar"])[0]).kind == "rejected"
 
 
+def test_a_goal_that_cannot_be_read_costs_its_tactic_alone(serve: Serve) -> None:
+    tactics = {**SCRIPT["tactics"], AND: {**SCRIPT["tactics"][AND], "conv => skip": ["| p ∧ q"]}}
+    with serve({**SCRIPT, "tactics": tactics}).client().lease() as session:
+        results = session.apply(session.start(THEOREM), ["conv => skip", "trivial"])
+    assert failed(results[0]).kind == "rejected" and "as Lean prints it" in failed(results[0]).message
+    assert applied(results[1]).branches == ()
+
+
 def test_coupled_goals_are_one_branch(serve: Serve) -> None:
     with serve().client().lease() as session:
         branches = applied(session.apply(session.start(EXISTS_THEOREM), ["apply Exists.intro"])[0]).branches

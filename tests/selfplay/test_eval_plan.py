@@ -4,9 +4,11 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_files import proof_names
 from nanoproof.selfplay.eval_plan import EvalOptions, bisected, plan
-from nanoproof.selfplay.eval_summary import theorem_set_hash
+from nanoproof.selfplay.eval_summary import report, summarize, theorem_set_hash
+from tests.selfplay.small import theorems
 
 
 @pytest.fixture
@@ -63,3 +65,12 @@ def test_proofs_have_files_of_their_own_whatever_the_ids_are():
     assert len({name.lower() for name in files}) == len(ids)
     assert all("/" not in name and not name.startswith(".") and len(name) < 140 for name in files)
     assert files[0] == "plain.lean" and files[7] == "ä₁'.lean"
+
+
+def test_proofs_that_the_final_check_refused_are_counted():
+    (theorem,) = theorems(1)
+    checks = [("proven", {"accepted": True}), ("unproven", {"accepted": False}), ("unproven", None)]
+    summary = summarize([Attempt(theorem, outcome, check=check) for outcome, check in checks], 8, 1.0)
+    assert summary["refused_proofs"] == 1
+    text = report({"dataset": "scripted", "split": "test", "seed": 0, **summary})
+    assert "1 proofs were found and refused by the final check" in text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.errors import SourceError
+from nanoproof.lean.errors import ProtocolError, SourceError
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.branches import ReplBranch, own_goals, split
@@ -180,12 +180,17 @@ class Lease:
         own = own_goals(branch, step.goals)
         if own is None:
             raise TacticRefused("Could not apply tactic: it changes goals of another branch")
+        try:
+            for goal in own:
+                goal.parsed()
+        except ProtocolError as error:  # `conv` mode, say: this tactic leads nowhere, others may
+            raise TacticRefused(f"Could not apply tactic: {error}") from error
         return step.proof_state, own
 
     def _rotate(self, branch: ReplBranch, deadline: float) -> None:
         step = self._run(branch.proof_state, f"rotate_left {branch.rotation}", deadline)
         if step.goals != branch.goals + branch.siblings:
-            raise LeaseError("the REPL did not rotate the goals as it should")
+            raise TacticRefused("Could not apply tactic: the REPL did not rotate the goals as it should")
         branch.proof_state, branch.rotation = step.proof_state, 0
 
     def _run(self, proof_state: int, tactic: str, deadline: float) -> Step:

@@ -48,6 +48,10 @@ class ReplGoal:
 
     def parsed(self) -> Goal:
         """The goal in structured form; raises `ProtocolError` if it is not as Lean prints it."""
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> Goal:
         return parse_goal(self.text) if self.info is None else self.info.goal
 
 
