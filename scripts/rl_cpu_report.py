@@ -176,7 +176,7 @@ def plot(scored: Sequence[Scored], file: Path) -> None:
             left.axhline(one.rate[0], color=GREY, linestyle=":", label=one.point.stage)
     left.set(xlabel="optimizer updates", ylabel="held-out theorems solved (%)", ylim=(0, 100))
     left.set_title("RL and control (95% interval shaded)")
-    left.legend(frameon=False, fontsize=8)
+    left.legend(frameon=False, fontsize=8, loc="upper left", ncol=2)
     if changed:
         right, names = panels[0][1], [one.point.stage for one in changed]
         heights = [one.rate[0] for one in changed]
