@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
@@ -124,6 +124,7 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], pa
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name in packages else None)
     fa3 = ModuleType(FA3_PACKAGE) if FA3_PACKAGE in packages else None  # None: the import says there is no such module
     monkeypatch.setitem(sys.modules, FA3_PACKAGE, fa3)
+    monkeypatch.setattr(torch.ops, "flash_attn_3", SimpleNamespace(fwd=None, bwd=None), raising=False)
     return torch.device("cuda", 0)
 
 
@@ -135,6 +136,13 @@ def test_a_kernel_package_that_cannot_be_loaded_is_a_reason(monkeypatch: pytest.
     name, reason = choose_attention(device, torch.bfloat16)
     assert name == "varlen"
     assert f"not fa3: the package {FA3_PACKAGE} cannot be loaded: undefined symbol" in reason
+
+
+def test_a_kernel_package_without_a_backward_pass_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = pretend_gpu(monkeypatch, (9, 0), {FA3_PACKAGE})
+    monkeypatch.setattr(torch.ops, "flash_attn_3", SimpleNamespace(fwd=None))
+    name, reason = choose_attention(device, torch.bfloat16)
+    assert name == "varlen" and "has no kernels that torch can take" in reason
 
 
 def test_torch_knows_the_implementation_that_is_activated() -> None:
