@@ -1,7 +1,7 @@
 """Look into the buffers that a run of reinforcement learning trains from, rebuilt from its log of attempts.
 
 python -m scripts.inspect_buffer rl/RUN
-python -m scripts.inspect_buffer rl/RUN --kind negative --id "lists_*" --sample 0 --max 5 --full
+python -m scripts.inspect_buffer rl/RUN --kind negative --negative-buffer-window-size 100000 --id "lists_*" --sample 0 --max 5 --full
 python -m scripts.inspect_buffer rl/RUN --until-step 10 --search "omega" --json
 """
 
@@ -40,7 +40,9 @@ class BufferOptions:
     depth: tuple[int, ...] = opt((), "Numbers of tactics still to go.")
     until_step: int | None = opt(None, "As after this collection step.", min=0)
     replay_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=1)
-    negative_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=0)
+    negative_buffer_window_size: int | None = opt(
+        None, "As with this window; default: the run's own, which is 0 if it learns from no failed tactics.", min=0
+    )
 
     def __post_init__(self) -> None:
         validate(self, "inspect")
@@ -86,7 +88,8 @@ def run_options(run: Path, options: BufferOptions) -> RLOptions:
     """The windows that the run has, or those that were asked for, and what it began with."""
     file = run / "args.json"
     args = read_json(file) if file.exists() else {}
-    known = {name: args[name] for name in (*WINDOWS.values(), "load_buffer") if name in args}
+    names = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight")
+    known = {name: args[name] for name in names if name in args}
     asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
     try:
         return replace(RLOptions(), **{**known, **asked})
@@ -98,7 +101,8 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Learn from the log as a resumed run does. Raises UserError if there is none, or if it is damaged."""
     own = run_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
-    buffers = Buffers(own.replay_buffer_window_size, own.negative_buffer_window_size)
+    asked = options.negative_buffer_window_size
+    buffers = Buffers(own.replay_buffer_window_size, own.negative_window if asked is None else asked)
     origin: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
     attempts = last_step = 0
     for source in runs:

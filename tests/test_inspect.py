@@ -179,7 +179,8 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(eval_files, "plot_curve", lambda *_: None)
     folder = home / "rl" / "some_run"
     folder.mkdir(parents=True)
-    atomic_write_json(folder / "args.json", {"replay_buffer_window_size": 6, "negative_buffer_window_size": 100})
+    windows = {"replay_buffer_window_size": 6, "negative_buffer_window_size": 100}
+    atomic_write_json(folder / "args.json", {**windows, "negative_fraction": 0.1})
     for rank in range(2):
         lines = []
         for step in range(3):
@@ -313,6 +314,13 @@ def test_buffers_are_filtered_and_rebuilt_up_to_a_step(run: Path, printed: Any) 
     _, out = printed(*words, "--kind", "negative")
     assert [row["tactic"] for row in rows_of(out)] == ["wrong 3", "wrong 2", "wrong 1"]
     assert printed(*words, "--id", "t6") == (1, "")
+
+
+def test_a_run_that_learns_from_no_failed_tactics_keeps_none(run: Path, printed: Any) -> None:
+    atomic_write_json(run / "args.json", {"negative_buffer_window_size": 100})
+    words = (inspect_buffer.main, run, "--json", "--kind", "negative")
+    assert printed(*words) == (1, "")
+    assert len(rows_of(printed(*words, "--negative-buffer-window-size", 2)[1])) == 2
 
 
 def test_a_seed_chooses_the_same_sample_again(run: Path, printed: Any) -> None:
