@@ -1,7 +1,7 @@
 """Look into the buffers that a run of reinforcement learning trains from, rebuilt from its log of attempts.
 
 python -m scripts.inspect_buffer rl/RUN
-python -m scripts.inspect_buffer rl/RUN --kind negative --negative-buffer-window-size 100000 --id "lists_*" --sample 0 --max 5 --full
+python -m scripts.inspect_buffer rl/RUN --kind negative --negative-buffer-window-size 100000 --id "lists_*" --max 5
 python -m scripts.inspect_buffer rl/RUN --until-step 10 --search "omega" --json
 """
 
