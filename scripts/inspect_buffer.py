@@ -17,6 +17,7 @@ from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
 from nanoproof.data.transitions import Transition
+from nanoproof.search.config import SearchConfig
 from nanoproof.search.render import shorten as shorten_state
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers, WindowBuffer
@@ -84,25 +85,26 @@ class Rebuilt:
         return found[::-1]
 
 
-def run_options(run: Path, options: BufferOptions) -> RLOptions:
-    """The windows that the run has, or those that were asked for, and what it began with."""
+def run_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[str]]:
+    """The windows that the run has, or those that were asked for, what it began with, and the solvers it leaves out."""
     file = run / "args.json"
     args = read_json(file) if file.exists() else {}
-    names = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight")
+    names = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight", "disable_solvers")
     known = {name: args[name] for name in names if name in args}
     asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
     try:
-        return replace(RLOptions(), **{**known, **asked})
+        own = replace(RLOptions(), **{**known, **asked})
     except (TypeError, ValueError) as error:
         raise UserError(f"{file} does not say the size of the buffers: {error}") from error
+    return own, args.get("search_solver_tactics", SearchConfig().solver_tactics) if own.disable_solvers else ()
 
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Learn from the log as a resumed run does. Raises UserError if there is none, or if it is damaged."""
-    own = run_options(run, options)
+    own, solvers = run_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
     asked = options.negative_buffer_window_size
-    buffers = Buffers(own.replay_buffer_window_size, own.negative_window if asked is None else asked)
+    buffers = Buffers(own.replay_buffer_window_size, own.negative_window if asked is None else asked, solvers)
     origin: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
     attempts = last_step = 0
     for source in runs:
@@ -201,18 +203,17 @@ def in_full(item: Item, paint: Paint) -> Iterator[str]:
     yield ""
 
 
-def show(rebuilt: Rebuilt, options: BufferOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """All that is printed."""
-    items = chosen_items(rebuilt, options)
+def show(rebuilt: Rebuilt, items: Sequence[Item], kind: Kind, view: ViewOptions, paint: Paint) -> Iterator[str]:
+    """All that is printed, about the items that were chosen."""
     chosen = view.choose(items)
     if view.json:
         yield from json_lines(item.to_json() for item in chosen)
         return
     yield from overview(rebuilt, paint)
     if not items:
-        yield f"nothing in the {options.kind} buffer passes the filters"
+        yield f"nothing in the {kind} buffer passes the filters"
         return
-    yield from histograms(items, options.kind, paint)
+    yield from histograms(items, kind, paint)
     yield ""
     if view.full:
         for item in chosen:
@@ -231,8 +232,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(BufferOptions, args)
     rebuilt = rebuild(resolve_run_dir(args.run, "RUN"), options)
-    print_lines(show(rebuilt, options, from_args(ViewOptions, args), Paint()))
-    return 0 if chosen_items(rebuilt, options) else 1
+    items = chosen_items(rebuilt, options)
+    print_lines(show(rebuilt, items, options.kind, from_args(ViewOptions, args), Paint()))
+    return 0 if items else 1
 
 
 if __name__ == "__main__":

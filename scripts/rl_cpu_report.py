@@ -183,7 +183,11 @@ def plot(scored: Sequence[Scored], file: Path) -> None:
         errors = [[one.rate[0] - one.rate[1] for one in changed], [one.rate[2] - one.rate[0] for one in changed]]
         right.barh(names, heights, xerr=errors, color=[DARK] + [PALE] * (len(changed) - 1), capsize=3)
         right.invert_yaxis()
-        right.set(xlabel="held-out theorems solved (%)", xlim=(0, 100), title="One thing changed")
+        start = last(scored, SFT, seeds_of(scored)[0])
+        if start is not None:
+            right.axvline(start.rate[0], color=GREY, linestyle=":", label=SFT)
+            right.legend(frameon=False, fontsize=8, loc="lower right")
+        right.set(xlabel="held-out theorems solved (%)", xlim=(0, 100), title="Shorter runs with one thing changed")
     for axes in panels[0]:
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()

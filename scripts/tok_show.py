@@ -16,10 +16,10 @@ from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.common.terminal import use_color
+from nanoproof.data.packing import ExampleLimits, encode_transition
+from nanoproof.data.transitions import Transition
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.prompt import prefix_tokens
 from scripts.tok_build import default_name, named_tokenizer
 
 BACKGROUNDS = (24, 58, 53, 22, 94)
@@ -66,13 +66,13 @@ def read_text(text: str | None, file: str | None) -> str:
 
 def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list[int]:
     """The tokens of the text, or of the sample that --tactic or --depth asks for."""
-    if options.tactic is not None:
-        tactic = [tokenizer.tactic, *tokenizer.encode(options.tactic), tokenizer.eos]
-        return [*prefix_tokens(tokenizer, text), *tactic]
-    if options.depth is not None:
-        bin_token = tokenizer.bins[min(options.depth, NUM_VALUE_BINS) - 1]
-        return [*prefix_tokens(tokenizer, text), tokenizer.value, bin_token, tokenizer.eos]
-    return tokenizer.encode(text)
+    if options.tactic is None and options.depth is None:
+        return tokenizer.encode(text)
+    limits = ExampleLimits(*[sys.maxsize] * 3)
+    example = encode_transition(tokenizer, Transition(text, options.tactic or "", options.depth or 1), limits)
+    assert example is not None
+    tactic, value = example.continuations
+    return [*example.prefix, *(value if options.tactic is None else tactic).tokens]
 
 
 def visible(tokenizer: Tokenizer, token: int) -> str:

@@ -14,6 +14,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from nanoproof.data.manifest import open_file
 from nanoproof.data.overlap import KINDS, Hit, Index, Kind, Piece, document_piece, statement_pieces, theorem_piece
 from nanoproof.data.theorem_set import jsonl_rows
 from nanoproof.data.theorems import DATASETS, list_theorems, splits_of
+from nanoproof.data.transitions import split_lines
 from nanoproof.lean.theorem import Theorem
 
 EMBEDDED = "nanolean"
@@ -111,7 +113,12 @@ def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator
                 for theorem in list_theorems(name, chosen):
                     yield theorem_piece(theorem, key)
     elif name == "leantree":
-        yield from _of_jsonl(open_file("leantree", "leantree_mathlib.jsonl"), read)
+        path = open_file("leantree", "leantree_mathlib.jsonl")
+        first_valid = split_lines(path)[1] if split else 0
+        lines = {"": (0, None), "train": (0, first_valid), "valid": (first_valid, None)}
+        if split not in lines:
+            raise UserError(f"leantree has no split {split!r}; there are: train, valid")
+        yield from _of_rows(islice(jsonl_rows(path), *lines[split]), read)
     elif name in NAMED:
         corpus = text_corpus(name)
         parts: dict[str, Documents] = {"train": corpus.train, "valid": corpus.valid}
@@ -147,7 +154,7 @@ def _of_path(path: Path, read: Read) -> Iterator[Piece]:
             f"behind a colon) nor a file ({', '.join(SUFFIXES)}) or directory"
         )
     if path.suffix == ".jsonl":
-        yield from _of_jsonl(path, read)
+        yield from _of_rows(jsonl_rows(path), read)
     elif path.suffix == ".parquet":
         yield from _of_parquet(path, read)
     elif path.suffix in SUFFIXES:
@@ -175,8 +182,8 @@ def _of_parquet(path: Path, read: Read) -> Iterator[Piece]:
         raise UserError(f"{path} is not a whole parquet file: {error}") from error
 
 
-def _of_jsonl(path: Path, read: Read) -> Iterator[Piece]:
-    for place, row in jsonl_rows(path):
+def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], read: Read) -> Iterator[Piece]:
+    for place, row in rows:
         column = next((name for name in FIELDS if isinstance(row.get(name), str)), None)
         if column is not None:
             yield from _pieces(column, row[column], str(row.get("id") or row.get("name") or place), read)

@@ -199,8 +199,9 @@ def _list_files(
 
 
 def _recorded_commit(plan: Plan, source: Source) -> str:
-    """The commit that the files of a repository which are here were taken from."""
-    return next((record.commit for record in plan.here.values() if record.source == source.address), "")
+    """The commit that the files of a repository were taken from; those too that are damaged or gone since."""
+    known = plan.before.files.values() if plan.before else ()
+    return next((record.commit for record in known if record.source == source.address), "")
 
 
 def _without_listing(plan: Plan, source: Source, error: TransferError) -> None:

@@ -5,6 +5,7 @@ streams through one group in bounded memory. A document may be None or empty; re
 """
 
 import json
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError
+
+log = logging.getLogger(__name__)
 
 COLUMN = "text"
 SUFFIXES = (".parquet", ".jsonl", ".txt")
@@ -93,15 +96,22 @@ class ParquetFile(TextFile):
 
 
 class JsonlFile(TextFile):
-    """One JSON object with a string `text` per line."""
+    """One JSON object with a string `text` per line.
+
+    The first line says whether the file is one of these. A later one that is damaged has no text; a warning names it.
+    """
 
     def __init__(self, path: Path) -> None:
+        """Raises UserError if the file cannot be read, or if its first line is something else."""
+        self._warned = False
         self._starts: list[int] = []
         groups: list[Group] = []
         lines = start = position = 0
+        first = b""
         try:
             with open(path, "rb") as file:
                 for line in file:
+                    first = first or line
                     position += len(line)
                     lines += 1
                     if lines == JSONL_GROUP:
@@ -114,6 +124,7 @@ class JsonlFile(TextFile):
             self._starts.append(start)
             groups.append(Group(lines, position - start))
         super().__init__(path, groups)
+        self._text(first, 1)
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         position = 0
@@ -122,12 +133,21 @@ class JsonlFile(TextFile):
                 file.seek(self._starts[group])
                 for number, line in zip(range(self.groups[group].documents), file):
                     if position < len(wanted) and wanted[position] == number:
-                        yield self._text(line, group * JSONL_GROUP + number + 1)
+                        yield self._text_or_none(line, group * JSONL_GROUP + number + 1)
                         position += 1
         except OSError as error:
             raise UserError(f"cannot read {self.path}: {error.strerror}") from error
         if position < len(wanted):
             raise UserError(f"{self.path}: shorter than it was when it was opened")
+
+    def _text_or_none(self, line: bytes, number: int) -> str | None:
+        try:
+            return self._text(line, number)
+        except UserError as error:
+            if not self._warned:
+                log.warning("%s; it is passed over, as are other lines like it", error)
+            self._warned = True
+            return None
 
     def _text(self, line: bytes, number: int) -> str | None:
         if not line.strip():

@@ -147,8 +147,7 @@ def load_split(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[Tran
     Left out and counted are recorded errors, tactics that use `sorry` or `admit`, and the tactic `bound`. Raises
     UserError as `read_transitions` does, and if there is nothing to train on.
     """
-    lines = sum(1 for _ in _lines(path))
-    first_valid = lines - int(lines * valid_fraction)
+    lines, first_valid = split_lines(path, valid_fraction)
     store = _Store()
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     left_out: Counter[str] = Counter()
@@ -167,6 +166,12 @@ def load_split(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[Tran
         raise UserError(f"{path} holds no transitions to train on in its first {first_valid} of {lines} lines{reasons}")
     places = range(len(store.depths))
     return TransitionList(store, places[:first], counts[0]), TransitionList(store, places[first:], counts[1])
+
+
+def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int, int]:
+    """How many lines that are not empty a file has, and how many of these, the first ones, are for training."""
+    lines = sum(1 for _ in _lines(path))
+    return lines, lines - int(lines * valid_fraction)
 
 
 def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[ProofStep]]]:

@@ -298,7 +298,8 @@ class Engine:
             if not self._place(request):
                 if not nothing_else:
                     break
-                self._decoding.pools.make_room()
+                parts = len(split_samples(request.options.num_samples))
+                self._decoding.pools.make_room(self._size(len(request.prompt), request.options), parts)
                 placed = self._place(request)
                 assert placed, "a request that fits alone was not placed"
             begun.append(self._waiting.popleft())

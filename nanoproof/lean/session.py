@@ -129,7 +129,10 @@ class HttpLeanSession:
         inquiry = Inquiry.about(source)
         seconds = self._config.command_seconds
         body = {"command": inquiry.command, "timeout": round(seconds * 1000)}
-        return inquiry.report(self._surviving(lambda: self._call("command", body, seconds)))
+        try:
+            return inquiry.report(self._surviving(lambda: self._call("command", body, seconds)))
+        except _Refusal as error:
+            raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
     def close(self) -> None:
         """Give the process back; if the server cannot be reached, that is tried again later, in the background."""

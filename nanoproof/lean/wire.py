@@ -55,8 +55,8 @@ class CheckReport:
         return not self.errors and self.sorries == 0
 
 
-class LeanSession(Protocol):
-    """One leased Lean process; calls come from one thread at a time."""
+class LeanCalls(Protocol):
+    """What an attempt asks of Lean; calls come from one thread at a time."""
 
     def start(self, theorem: Theorem) -> Branch:
         """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
@@ -69,6 +69,10 @@ class LeanSession(Protocol):
     def check(self, source: str) -> CheckReport:
         """Check a whole text in a fresh environment."""
         ...
+
+
+class LeanSession(LeanCalls, Protocol):
+    """One leased Lean process."""
 
     def close(self) -> None:
         """Give the process back; calling it again does nothing."""

@@ -164,7 +164,7 @@ class Console:
 
     def _finish(self, now: _Moment) -> str:
         assert self.theorem is not None and self.session is not None
-        self._suggestion = None
+        self._suggestion, self.state = None, ""
         for text in layouts(now.steps):
             verdict = check_proof(self.session, self.theorem, text)
             if verdict.accepted:
@@ -208,7 +208,8 @@ class Console:
 
     def _value(self, rest: str) -> str:
         self._require_state()
-        assert self._suggestion is not None
+        if self._suggestion is None:
+            raise UserError("the policy has not answered yet; :more asks it again")
         lines = [f"about {self._suggestion.value:.2f} tactics to go"]
         top = max(self._suggestion.value_distribution, default=0.0)
         for tactics, probability in enumerate(self._suggestion.value_distribution, 1):

@@ -11,7 +11,7 @@ from types import FrameType
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import LeanSession
+from nanoproof.lean.wire import LeanCalls
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.live import LiveView
 from nanoproof.prover.prover import Prover
@@ -32,7 +32,7 @@ class Desk:
         self._searches: list[SearchView] = []
         self.interrupted = False
 
-    def prove(self, session: LeanSession, theorem: Theorem, title: str = "") -> Attempt:
+    def prove(self, session: LeanCalls, theorem: Theorem, title: str = "") -> Attempt:
         """One attempt, shown while it runs. Ctrl-C ends its search; a second one is a KeyboardInterrupt."""
         deadline = float("inf") if self._max_seconds is None else time.monotonic() + self._max_seconds
         rng = random.Random(self._seed)

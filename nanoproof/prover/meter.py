@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
+from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, TacticApplied, TacticFailed
 
 
 class Stopwatch:
@@ -26,9 +26,9 @@ class Stopwatch:
 
 
 class MeteredLean:
-    """The calls of a `LeanSession` that an attempt makes, timed."""
+    """Lean, timed."""
 
-    def __init__(self, session: LeanSession) -> None:
+    def __init__(self, session: LeanCalls) -> None:
         self._session = session
         self.watch = Stopwatch()
         self.tactics = 0

@@ -10,7 +10,7 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.lean.errors import LeanError, ProtocolError, TheoremRejected
 from nanoproof.lean.source import negate
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, LeanSession
+from nanoproof.lean.wire import Branch, LeanCalls
 from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome, Transition
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.linearize import layouts
@@ -60,7 +60,7 @@ class Prover:
 
     def prove(
         self,
-        session: LeanSession,
+        session: LeanCalls,
         theorem: Theorem,
         num_simulations: int,
         rng: random.Random,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
-from nanoproof.prover.proof import Proof, Step, end_of
+from nanoproof.prover.proof import Proof, Step, ends_of
 from nanoproof.prover.targets import chosen_edges, extract_proof, proof_depths
 from nanoproof.search.expand import TacticRunner
 from nanoproof.search.node import Node
@@ -52,7 +52,9 @@ def replay_tree(lean: TacticRunner, branch: Branch, root: Node) -> Replayed | No
 def replay(lean: TacticRunner, branch: Branch, steps: Proof) -> Replayed | None:
     """Run a proof from `branch`; None if a tactic fails or leaves another number of branches than it should.
 
-    Where a tactic fails its other spellings are tried. Steps below one that already closes its branch are left out.
+    Where a tactic fails its other spellings are tried, and where it leaves other texts than those that the steps below
+    were found for (`case` tags differ, say): one that leaves these is taken first. Steps below one that already closes
+    its branch are left out.
     """
     return _replay(lean, branch, steps)[0]
 
@@ -62,10 +64,11 @@ def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed 
     done: list[Step] = []
     branches: list[Branch] = []
     stack = [branch]
+    ends = ends_of(steps)
     position = 0
     while position < len(steps):
         current, step = stack.pop(), steps[position]
-        ran = _run(lean, current, step)
+        ran = _run(lean, current, step, _states_below(steps, ends, position))
         if ran is None:
             return None, position
         tactic, result = ran
@@ -81,16 +84,30 @@ def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed 
         )
         branches.append(current)
         stack.extend(reversed(result.branches))
-        position = position + 1 if result.branches else end_of(steps, position)
+        position = position + 1 if result.branches else ends[position]
     return Replayed(tuple(done), tuple(branches)), position
 
 
-def _run(lean: TacticRunner, branch: Branch, step: Step) -> tuple[str, TacticApplied] | None:
+def _run(lean: TacticRunner, branch: Branch, step: Step, below: list[str]) -> tuple[str, TacticApplied] | None:
+    """The first spelling that leaves the states `below`; if none does or the branch is another, the first to work."""
+    first: tuple[str, TacticApplied] | None = None
     for tactic in (step.tactic, *step.spellings):
         result = lean.apply(branch, [tactic])[0]
         if isinstance(result, TacticApplied) and len(result.branches) in (0, step.branches):
-            return tactic, result
-    return None
+            states = [one.state.text for one in result.branches]
+            if states in ([], below) or branch.state.text != step.state:
+                return tactic, result
+            first = first or (tactic, result)
+    return first
+
+
+def _states_below(steps: Proof, ends: list[int], position: int) -> list[str]:
+    """The states of the branches that a step leaves."""
+    states, start = [], position + 1
+    for _ in range(steps[position].branches):
+        states.append(steps[start].state)
+        start = ends[start]
+    return states
 
 
 class _Patient:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, without_imports
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
+from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.typed import first_error
 
-Prove = Callable[[LeanSession, Theorem], Attempt]
+Prove = Callable[[LeanCalls, Theorem], Attempt]
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Filled:
 class SorryFiller:
     """Tries the `sorry`s of one file with one session; `file` holds the proofs found so far."""
 
-    def __init__(self, file: LeanFile, session: LeanSession, prove: Prove) -> None:
+    def __init__(self, file: LeanFile, session: LeanCalls, prove: Prove) -> None:
         """Raises `SourceError` if Lean refuses the file as it is."""
         self.file = file
         self._session = session
@@ -76,7 +75,7 @@ class SorryFiller:
 class TrustingSession:
     """A session whose checks do not mind the axioms that stand in the file, and what stands there for a `sorry`."""
 
-    def __init__(self, session: LeanSession, axioms: frozenset[str]) -> None:
+    def __init__(self, session: LeanCalls, axioms: frozenset[str]) -> None:
         self._session = session
         self._trusted = axioms | {PLACEHOLDER}
 
@@ -90,17 +89,6 @@ class TrustingSession:
         report = self._session.check(source)
         axioms = tuple(axiom for axiom in report.axioms if axiom.rpartition(".")[2] not in self._trusted)
         return replace(report, axioms=axioms)
-
-    def close(self) -> None:
-        self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _one_line(text: str) -> str:

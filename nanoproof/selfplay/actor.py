@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanoproof.common.errors import UserError
@@ -14,9 +13,11 @@ from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, 
 from nanoproof.lean.errors import AccessDenied, LeanError, ServerBusy, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, LeanSession, TacticApplied, TacticFailed
+from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, LeanSession, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Node
 from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace
 from nanoproof.selfplay.tasks import Stopped, Task
 
@@ -47,7 +48,8 @@ class Actor(threading.Thread):
         self._session: LeanSession | None = None
         self._backoff = FIRST_BACKOFF_SECONDS
         self.state: str = "idle"
-        self.theorem, self.simulations, self.budget = "", 0, 0
+        self.theorem, self.budget = "", 0
+        self.search = SearchLog()
         self.trace: AttemptTrace = NO_TRACE
         self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
         self.since = time.monotonic()
@@ -59,7 +61,7 @@ class Actor(threading.Thread):
             "state": self.state,
             "state_seconds": round(time.monotonic() - self.since, 2),
             "theorem": self.theorem,
-            "simulations": self.simulations,
+            "simulations": self.search.counts.simulations,
             "budget": self.budget,
             "server": self._client.address,
             "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
@@ -89,7 +91,7 @@ class Actor(threading.Thread):
                         self._pool.put_back(source, task)
                         self._wait_before_retry(str(error))
                         continue
-                self.theorem, self.simulations, self.budget = task.theorem.id, 0, task.num_simulations
+                self.theorem, self.search, self.budget = task.theorem.id, SearchLog(), task.num_simulations
                 attempt = self._attempt(session, source.purpose, task)
                 self.theorem = ""
                 self.enter("idle")
@@ -112,7 +114,7 @@ class Actor(threading.Thread):
             self._drop_session()
 
     def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
-        """Try a task. What we did not foresee costs the attempt; three times in a row, it is raised.
+        """Try a task. What the policy or we could not do costs the attempt; if nothing else comes, it is raised.
 
         Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
         """
@@ -120,30 +122,30 @@ class Actor(threading.Thread):
         self.trace = task.trace
         try:
             attempt = self._provers[purpose].prove(
-                _WatchedSession(session, self),
+                _WatchedLean(session, self),
                 task.theorem,
                 task.num_simulations,
                 rng,
-                self._should_stop,
-                task.trace.begin,
+                lambda: self._pool.closing,
+                self._begin,
                 may_disprove=task.may_disprove,
             )
-        except (PolicyUnavailable, Stopped, UserError):
+        except (PolicyUnavailable, Stopped):
+            raise
+        except PolicyError as error:  # about this attempt's question alone
+            attempt = _failed(task, error)
+        except UserError:
             raise
         except Exception as error:
-            if not isinstance(error, PolicyError):  # such an error is about this attempt's question alone
-                self._pool.defect(error, f"{task.theorem.id} of {task.theorem.dataset}, seed {task.seed}")
-            text, name = str(error) or repr(error), type(error).__name__
-            attempt = Attempt(
-                task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name
-            )
+            self._pool.defect(error, f"{task.theorem.id} of {task.theorem.dataset}, seed {task.seed}")
+            attempt = _failed(task, error)
         if self._pool.closing:
             raise Stopped
         return attempt
 
-    def _should_stop(self) -> bool:
-        self.simulations += 1
-        return self._pool.closing
+    def _begin(self, root: Node, search: SearchLog) -> None:
+        self.search = search
+        self.trace.begin(root, search)
 
     def _ensure_session(self) -> LeanSession:
         while self._session is None:
@@ -179,6 +181,11 @@ class Actor(threading.Thread):
                 log.info("actor %d: returning its process failed: %s", self.number, error)
 
 
+def _failed(task: Task, error: Exception) -> Attempt:
+    text, name = str(error) or repr(error), type(error).__name__
+    return Attempt(task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name)
+
+
 class _WatchedPolicy:
     """Notes that its actor waits for the model."""
 
@@ -195,10 +202,10 @@ class _WatchedPolicy:
         return suggestion
 
 
-class _WatchedSession:
+class _WatchedLean:
     """Notes that its actor waits for Lean."""
 
-    def __init__(self, session: LeanSession, actor: Actor) -> None:
+    def __init__(self, session: LeanCalls, actor: Actor) -> None:
         self._session, self._actor = session, actor
 
     def start(self, theorem: Theorem) -> Branch:
@@ -211,15 +218,6 @@ class _WatchedSession:
 
     def check(self, source: str) -> CheckReport:
         return self._watch(lambda: self._session.check(source))
-
-    def close(self) -> None:
-        self._session.close()
-
-    def __enter__(self) -> "_WatchedSession":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
 
     def _watch(self, call: Callable[[], T]) -> T:
         previous = self._actor.enter("lean")

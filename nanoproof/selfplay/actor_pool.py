@@ -23,7 +23,7 @@ from nanoproof.selfplay.tasks import Interrupted, Stopped, Task, TaskSource
 log = logging.getLogger(__name__)
 
 MAX_DEFECTS = 3
-"""So many attempts that end in errors of ours, with none in between that ends well, end the run."""
+"""So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
 IDLE_POLL_SECONDS = 0.1
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
@@ -45,7 +45,7 @@ class ActorPool:
         tell_server: Callable[[str, Reach, int], None] | None = None,
     ) -> None:
         """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
-        and `asked_to_end`, which ends it as `interrupt` does.
+        and `asked_to_end`, whose True ends it with Interrupted.
 
         `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `tell_server` is what
         a `ServerWatch` tells of servers.
@@ -55,12 +55,10 @@ class ActorPool:
         self._source: TaskSource | None = None
         self._put_back: list[tuple[TaskSource, Task]] = []
         self._closing = threading.Event()
-        self._interrupted = False
         self._check, self._patience_seconds = check, patience_seconds
         self._asked_to_end, self.observer = asked_to_end, observer
         self._error: Exception | None = None
-        self._defects = self._told = 0
-        self._last_defect: BaseException | None = None
+        self._defects = 0
         self.servers = ServerWatch([client.address for client in slots], tell_server)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -69,10 +67,6 @@ class ActorPool:
     @property
     def closing(self) -> bool:
         return self._closing.is_set()
-
-    def interrupt(self) -> None:
-        """End the present and all later waits of the main thread (safe in a signal handler)."""
-        self._interrupted = True
 
     def locked(self) -> threading.Condition:
         """The pool's lock, as a context manager: task sources are left alone meanwhile."""
@@ -125,12 +119,8 @@ class ActorPool:
         """Note that an attempt met an error of ours (actors call this). Raises it if there is nothing but errors."""
         log.error("an error that was not foreseen, at %s", where, exc_info=error)
         with self._condition:
-            cause = error.__cause__ or error
-            if cause is self._last_defect and self._told < len(self.actors):  # it is one, and each actor is told of it
-                self._told += 1
-            else:
-                self._defects, self._last_defect, self._told = self._defects + 1, cause, 1
-            if self._defects >= MAX_DEFECTS:
+            self._defects += 1
+            if self._defects >= MAX_DEFECTS * len(self.actors):  # one failure of the engine is told to all of them
                 raise error
 
     def fail(self, error: Exception) -> None:
@@ -140,17 +130,16 @@ class ActorPool:
             self._condition.notify_all()
 
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
-        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted after `interrupt`.
+        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
 
         Raises ServerUnavailable if no actor had a process within reach for the pool's patience.
         """
         while True:
             self._check()
             self._check_reach()
-            self._interrupted |= self._asked_to_end()
+            if self._asked_to_end():
+                raise Interrupted
             with self._condition:
-                if self._interrupted:
-                    raise Interrupted
                 if self._error is not None:
                     raise self._error
                 if done():

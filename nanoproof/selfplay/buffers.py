@@ -5,13 +5,14 @@ what it would have drawn.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from nanoproof.data.transitions import Transition
 from nanoproof.prover.attempt import Attempt
+from nanoproof.search.expand import solver_pattern
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -101,9 +102,11 @@ class Buffers:
     """What training draws from: transitions of proofs, and tactics that Lean refused.
 
     A tactic of a proof that is in the replay buffer is no failed one, even if Lean once refused it in the same state.
+    Nothing that uses one of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
     """
 
-    def __init__(self, replay_window: int, negative_window: int) -> None:
+    def __init__(self, replay_window: int, negative_window: int, solvers: Sequence[str] = ()) -> None:
+        self._solver = solver_pattern(tuple(solvers)) if solvers else None
         self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
         self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
         self.depths: Counter[int] = Counter()
@@ -114,6 +117,8 @@ class Buffers:
         count = 0
         for attempt in attempts:
             for state, tactic, depth in attempt.transitions:
+                if self._uses_solver(tactic):
+                    continue
                 key = (state, tactic)
                 gone = self.replay.add(key, Transition(state, tactic, depth), step)
                 self.depths[depth] += 1
@@ -122,6 +127,9 @@ class Buffers:
                 count += 1
             if self.negative.window:
                 for state, tactic in attempt.failed_tactics:
-                    if (state, tactic) not in self.replay:
+                    if (state, tactic) not in self.replay and not self._uses_solver(tactic):
                         self.negative.add((state, tactic), Transition(state, tactic, 1), step)
         return count
+
+    def _uses_solver(self, tactic: str) -> bool:
+        return self._solver is not None and self._solver.search(tactic) is not None

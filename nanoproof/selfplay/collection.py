@@ -40,7 +40,7 @@ class Collection:
         theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
         if not theorems:
             raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
-        buffers = Buffers(options.replay_buffer_window_size, options.negative_window)
+        buffers = Buffers(options.replay_buffer_window_size, options.negative_window, config.solvers_left_out)
         self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
     @contextmanager
@@ -135,8 +135,9 @@ class Collection:
         }
 
     def go_on(self) -> None:
-        """Give the actors theorems to train on again, after an evaluation."""
-        self.pool.set_source(self.source)
+        """Give the actors theorems to train on again after an evaluation, if the run collects at all."""
+        if self._config.rl.collect_transitions > 0:
+            self.pool.set_source(self.source)
 
     def snapshot(self) -> dict[str, Any]:
         """What is collected so far and what the actors are doing, for whoever watches."""

@@ -64,6 +64,11 @@ class RLConfig:
             groups["search"] = replace(groups["search"], disable_solvers=True, finishers=finishers)
         return cls(**groups)
 
+    @property
+    def solvers_left_out(self) -> tuple[str, ...]:
+        """The tactics that the policy neither may use nor learns."""
+        return self.search.solver_tactics if self.rl.disable_solvers else ()
+
     def of_nanolean(self) -> list[str]:
         """The flags whose data are those of the embedded prover."""
         datasets, benchmarks = split_names(self.rl.datasets), split_names(self.rl.eval_datasets)

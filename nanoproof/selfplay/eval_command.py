@@ -3,9 +3,8 @@
 import argparse
 import logging
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from nanoproof.selfplay.options import FleetOptions
 from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
+from nanoproof.training.signals import StopSignal
 
 log = logging.getLogger(__name__)
 
@@ -114,12 +114,16 @@ class EvalCommand:
 
         on_main(check)
         about = on_main(self._about)
+        over = [self.options.continue_ and on_main(job.files.complete) for job in jobs]
         summaries = []
         for model in dict.fromkeys(target.model for target in targets):
-            with self._proving(model) as start:
-                for job in [job for job in jobs if job.target.model == model]:
-                    complete = self.options.continue_ and on_main(job.files.complete)
-                    summary = on_main(job.files.read_summary) if complete else self._evaluate(start(), job, about)
+            mine = [(job, is_over) for job, is_over in zip(jobs, over, strict=True) if job.target.model == model]
+            with nullcontext() if all(is_over for _, is_over in mine) else self._actors(model) as pool:
+                for job, is_over in mine:
+                    if is_over or pool is None:
+                        summary: dict[str, Any] = on_main(job.files.read_summary)
+                    else:
+                        summary = self._evaluate(pool, job, about)
                     summaries.append(summary)
                     if self.dist.is_main:
                         done(job, summary)
@@ -180,22 +184,16 @@ class EvalCommand:
         return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
 
     @contextmanager
-    def _proving(self, model: Path | None) -> Iterator[Callable[[], ActorPool]]:
-        """A function that gives the actors of this rank; it loads the policy and starts them when first called."""
-        pools: list[ActorPool] = []
-        with ExitStack() as stack:
-
-            def start() -> ActorPool:
-                if not pools:
-                    options, patience = self.options, self.options.lean_patience
-                    network = self._loaded.pop(model, None) or load(options, model, self.dist)
-                    policy = stack.enter_context(self._policy(network))
-                    pool = ActorPool(self.fleet.slots, policy, self._make_prover, self._check, patience)
-                    pools.append(pool)
-                    stack.callback(pool.stop)
-                return pools[0]
-
-            yield start
+    def _actors(self, model: Path | None) -> Iterator[ActorPool]:
+        """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
+        options, patience = self.options, self.options.lean_patience
+        network = self._loaded.pop(model, None) or load(options, model, self.dist)
+        with self._policy(network) as policy, StopSignal() as stop:
+            pool = ActorPool(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked)
+            try:
+                yield pool
+            finally:
+                pool.stop()
 
     def _check(self) -> None:
         """Raise UserError if the embedded server or another rank is gone."""
@@ -214,8 +212,7 @@ class EvalCommand:
         self._count += 1
         name = f"{self._count}_{job.target.dataset}"
         try:
-            with interrupts(pool):
-                return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
+            return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
         except UserError as error:
             raise UserError(f"{error}; {kept(job)}") from error
         except Interrupted as error:
@@ -238,38 +235,11 @@ def load(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
     return None if model is None else load_network(options.policy, str(model), dist)
 
 
-def join_all(pools: Sequence[ActorPool]) -> None:
-    """Wait for the actors to end."""
-    for pool in pools:
-        pool.join()
-
-
 def kept(job: Job) -> str:
     """What is there of an evaluation that ended early."""
     done, solved = job.files.progress()
     total = len(job.files.theorems)
     return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
-
-
-@contextmanager
-def interrupts(pool: ActorPool) -> Iterator[None]:
-    """SIGINT and SIGTERM end the wait for actors in good order; a second one counts as always."""
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def restore() -> None:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-    def receive(*_: object) -> None:
-        restore()
-        pool.interrupt()
-
-    for number in previous:
-        signal.signal(number, receive)
-    try:
-        yield
-    finally:
-        restore()
 
 
 def find_baseline(options: EvalOptions, settings: dict[str, Any]) -> dict[str, Any] | None:

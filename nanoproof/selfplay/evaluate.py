@@ -136,7 +136,7 @@ def evaluate(
 
     All ranks call it together, with the same `name` that was never used before, and get the same summary. `about` is
     what to note about this part of the work, `extra` goes into the summary. Raises UserError if `mode` does not allow
-    for what is there already, and what ends the pool's wait: everything that was done is written then.
+    for what is there already, and what ends the pool's wait: everything that was done is written then. The pool stops.
     """
     todo = on_main(lambda: files.begin(about or {}, mode))
     started = time.monotonic()
@@ -145,7 +145,11 @@ def evaluate(
         title = f"evaluate {settings['dataset']} {settings['split']}"
         budget, seed = settings["num_simulations"], settings["seed"]
         with files.writer(dist.rank) as writer:
-            try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main)
+            try:
+                try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main)
+            except BaseException:
+                pool.stop()  # no attempt that ends now can be written any more
+                raise
         barrier()  # a network's file system promises to show what others wrote once they have closed it
     summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
     return summary

@@ -1,8 +1,9 @@
 """What learns: model, optimizer and the state of the loop; loaded from a checkpoint, trained, saved to the next."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -19,6 +20,7 @@ from nanoproof.training.memory import Pieces, memory_snapshots
 from nanoproof.training.resume import check_stage
 from nanoproof.training.schedule import learning_rate_factor
 from nanoproof.training.step import build_optimizer, train_step
+from nanoproof.training.tactic_logprobs import tactic_logprobs
 
 FIRST_WEIGHTS = "model_0.pt"
 """Of a run: those that it began with."""
@@ -92,7 +94,7 @@ class Learner:
             progress, optim.warmup_frac, optim.warmdown_frac, optim.init_lr_frac, optim.final_lr_frac
         )
         weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
-        try:
+        with self._single_rows_fit():
             return train_step(
                 self.model,
                 self.optimizer,
@@ -105,6 +107,21 @@ class Learner:
                 self.tokenizer.pad,
                 self._pieces,
             )
+
+    def tactic_logprobs(self, examples: Sequence[Example]) -> list[float]:
+        """How probable the present weights find the tactics of examples; in smaller pieces where memory is short."""
+        batch = self._config.batch
+
+        def compute(rows: int) -> list[float]:
+            return tactic_logprobs(self.model, self.tokenizer.pad, examples, replace(batch, device_batch_size=rows))
+
+        with self._single_rows_fit():
+            return self._pieces.run(compute)
+
+    @contextmanager
+    def _single_rows_fit(self) -> Iterator[None]:
+        try:
+            yield
         except torch.OutOfMemoryError as error:
             raise UserError(
                 f"step {self.state.step + 1}: out of memory on {self._dist.device} with a single row; "

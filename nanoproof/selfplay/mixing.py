@@ -4,25 +4,34 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.packing import Example, ExampleLimits, encode_transitions
-from nanoproof.data.transitions import Transition
+from nanoproof.data.transitions import Transition, select
 from nanoproof.search.expand import solver_pattern
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import Learner
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, deal
 from nanoproof.training.data import load_transitions
-from nanoproof.training.tactic_logprobs import tactic_logprobs
 
 log = logging.getLogger(__name__)
 
 DRAWS = 4
 """How often as many transitions as are needed are drawn, until enough of them can be used."""
+
+
+@dataclass
+class Batch:
+    """One rank's examples of an update, the first `num_sft` of them SFT data, and figures of how they were drawn."""
+
+    examples: list[Example]
+    num_sft: int
+    metrics: dict[str, float] = field(default_factory=dict)
 
 
 class Mixture:
@@ -34,19 +43,16 @@ class Mixture:
         options, seed = config.rl, config.run.seed
         self._tokenizer = learner.tokenizer
         self._learner = learner
-        self.metrics: dict[str, float] = {}
-        """Figures of the examples that were made last."""
-        self.num_sft = 0
-        """How many of the examples that were made last are SFT data: the first ones."""
         self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         if options.balance_value_by_depth and config.batch.value_weight == 0:
             raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")
         transitions: Sequence[Transition] = load_transitions(options.sft_data)[0]
-        if options.disable_solvers:  # the search would leave out what is learned here
-            solver = solver_pattern(config.search.solver_tactics)
-            transitions = [item for item in transitions if not solver.search(item.tactic)]
+        if config.solvers_left_out:
+            solver = solver_pattern(config.solvers_left_out)
+            kept = [place for place, item in enumerate(transitions) if not solver.search(item.tactic)]
+            transitions = select(transitions, kept)
         depths = Counter(item.depth for item in transitions) if options.balance_value_by_depth else None
         self.sft = TransitionSet(
             self._tokenizer,
@@ -70,42 +76,43 @@ class Mixture:
         """Where the SFT data is at, for a checkpoint."""
         return self._sampler.state()
 
-    def examples(self, step: int, update: int) -> list[Example]:
+    def batch(self, step: int, update: int) -> Batch:
         """This rank's examples of an update of a step."""
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
-        self.num_sft = len(sft)
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
-        replayed = self._replayed(rng, rest - failed) if rest > failed else []
-        if replayed and len(replayed) < rest - failed:  # a smaller batch, in the same proportions
-            sft = sft[: math.ceil(len(sft) * len(replayed) / (rest - failed))]
-            self.num_sft = len(sft)
+        wanted, metrics, replayed = rest - failed, dict[str, float](), list[Example]()
+        if wanted > 0:
+            fitting, usable, metrics = self._replayed(rng, wanted)
+            replayed = (usable if usable or sft else fitting)[:wanted]
+        if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
+            sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
+            failed = math.ceil(failed * len(replayed) / wanted)
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return sft + replayed + refused
+        return Batch(sft + replayed + refused, len(sft), metrics)
 
-    def _replayed(self, rng: np.random.Generator, count: int) -> list[Example]:
-        """Transitions of proofs that fit in a row, with log-probabilities within the limits.
+    def _replayed(self, rng: np.random.Generator, count: int) -> tuple[list[Example], list[Example], dict[str, float]]:
+        """Transitions of proofs that fit in a row, those of them with log-probabilities within the limits, and figures.
 
-        So many, if there are so many among `DRAWS` times as many. None of them within the limits are none, where there
-        are SFT data to learn from.
+        So many of the latter, if there are so many among `DRAWS` times as many.
         """
         weights = balanced_depth_weights(self._buffers.depths) if self._config.rl.balance_value_by_depth else None
         fitting: list[Example] = []
-        kept: list[Example] = []
+        usable: list[Example] = []
         draws = 0
-        while len(kept) < count and draws < DRAWS:
+        while len(usable) < count and draws < DRAWS:
             draws += 1
             drawn = self._encode(self._buffers.replay.sample(rng, count), depth_weights=weights)
             fitting += drawn
-            kept += self._within_limits(drawn)
-        self.metrics = {"replay_too_long": 1 - len(fitting) / (draws * count)}
+            usable += self._within_limits(drawn)
+        metrics = {"replay_too_long": 1 - len(fitting) / (draws * count)}
         if self._limited:
-            self.metrics["replay_within_logprobs"] = len(kept) / max(1, len(fitting))
-        return (kept if kept or self.num_sft else fitting)[:count]
+            metrics["replay_within_logprobs"] = len(usable) / max(1, len(fitting))
+        return fitting, usable, metrics
 
     @property
     def _limited(self) -> bool:
@@ -115,7 +122,7 @@ class Mixture:
         if not self._limited or not examples:
             return examples
         low, high = self._config.rl.replay_logprob_min, self._config.rl.replay_logprob_max
-        logprobs = tactic_logprobs(self._learner.model, self._tokenizer.pad, examples, self._config.batch)
+        logprobs = self._learner.tactic_logprobs(examples)
         return [
             example
             for example, logprob in zip(examples, logprobs)

@@ -61,7 +61,7 @@ class RLOptions:
     proof_simplification: bool = opt(True, "Simplify proofs during collection.")
     disable_solvers: bool = opt(
         False,
-        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and SFT data that do; "
+        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and data that do; "
         "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node.",
     )
     eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")

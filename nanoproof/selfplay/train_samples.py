@@ -2,13 +2,13 @@
 
 import random
 import time
-from collections.abc import Sequence
 
 import torch
 
 from nanoproof.data.packing import Example
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.selfplay.mixing import Batch
 from nanoproof.selfplay.records.recorder import Recorder
 from nanoproof.training.options import BatchOptions
 from nanoproof.training.token_losses import token_losses
@@ -18,23 +18,20 @@ def record_training(
     recorder: Recorder,
     model: GPT,
     tokenizer: Tokenizer,
-    batch: BatchOptions,
-    examples: Sequence[Example],
-    num_sft: int,
+    options: BatchOptions,
+    batch: Batch,
     step: int,
 ) -> None:
-    """Tell the recorder of some of the examples of an update, if it wants to know; before the weights change.
-
-    The first `num_sft` of them are SFT data.
-    """
+    """Tell the recorder of some of the examples of an update, if it wants to know; before the weights change."""
+    examples = batch.examples
     if not recorder.wants_training or not examples:
         return
     began = time.monotonic()
-    count = min(recorder.samples_per_step, batch.device_batch_size, len(examples))
+    count = min(recorder.samples_per_step, options.device_batch_size, len(examples))
     chosen = random.Random(step).sample(range(len(examples)), count)
-    kinds = [_kind(examples[number], number < num_sft) for number in chosen]
+    kinds = [_kind(examples[number], number < batch.num_sft) for number in chosen]
     try:
-        losses = token_losses(model, tokenizer, [examples[number] for number in chosen], batch)
+        losses = token_losses(model, tokenizer, [examples[number] for number in chosen], options)
     except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
         recorder.trained([], float("inf"))
         return

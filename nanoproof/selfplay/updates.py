@@ -36,11 +36,9 @@ class Updates:
         for update in range(self._config.rl.num_updates_per_step):
             if update > 0 and self._stop.agreed(self._dist.device):
                 break
-            examples, mixture = self._mixture.examples(state.step, update), self._mixture
-            record_training(
-                recorder, learner.model, learner.tokenizer, self._config.batch, examples, mixture.num_sft, state.step
-            )
-            metrics.append({**self._update(stage, examples, progress), **mixture.metrics})
+            batch = self._mixture.batch(state.step, update)
+            record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
+            metrics.append({**self._update(stage, batch.examples, progress), **batch.metrics})
         learner.model.eval()
         state.sft_position = self._mixture.position()
         return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
@@ -56,7 +54,7 @@ class Updates:
         for update in range(first, first + options.restart_updates):
             if self._stop.agreed(self._dist.device):
                 raise Interrupted
-            self._update(stage, self._mixture.examples(step, update), progress)
+            self._update(stage, self._mixture.batch(step, update).examples, progress)
         if self._dist.is_main:
             stage.run.event("restart", step=step, updates=options.restart_updates)
             log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)

@@ -35,12 +35,13 @@ log = logging.getLogger(__name__)
 @dataclass
 class LoopState:
     """Where the loop is. `data` is the position in the training data, in JSON; `seconds` are those of all steps, and
-    `since_evaluation` those from the last evaluation to the checkpoint."""
+    `since_evaluation` those from the last evaluation to the checkpoint; `evaluated` is the step of that evaluation."""
 
     step: int = 0
     seconds: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
     since_evaluation: float = 0.0
+    evaluated: int = -1
 
 
 class TrainingLoop(ABC):
@@ -135,17 +136,25 @@ class TrainingLoop(ABC):
         )
 
     def run(self, stage: Stage) -> None:
-        """Train to the end or to a signal, evaluating and saving on the way."""
+        """Train to the end or to a signal, evaluating and saving on the way.
+
+        A run that a signal ended in its last evaluation makes that one when it is resumed, and is finished then.
+        """
         stopped = False
         steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
         with self.stop, steps as progress:
+            if self.state.step == self.num_steps != self.state.evaluated:
+                metrics, stopped = self._validate()
+                self.record(stage, metrics)
+                if not stopped:
+                    self.after_evaluation(stage)
             while self.state.step < self.num_steps and not stopped:
                 stopped = self._step(stage, progress)
             if stopped and self.dist.is_main:
                 log.warning("stopped by a signal after step %d of %d", self.state.step, self.num_steps)
             self.save(stage)
         if self.dist.is_main:
-            if self.state.step == self.num_steps:
+            if self.state.step == self.num_steps and not stopped:
                 stage.run.finish(self.state.step)
             self._summarize(stage)
 
@@ -161,8 +170,8 @@ class TrainingLoop(ABC):
         stopping = self.stop.agreed(self.dist.device)
         evaluated = not stopping and (self.eval_trigger.due(self.state.step) or last)
         if evaluated:
-            metrics |= {f"valid/{name}": value for name, value in self.evaluate().items()}
-            stopping = self.stop.agreed(self.dist.device)
+            found, stopping = self._validate()
+            metrics |= found
         self.record(stage, metrics)
         if evaluated and not stopping:
             self.after_evaluation(stage)
@@ -171,6 +180,14 @@ class TrainingLoop(ABC):
         if not (stopping or last) and self.wants_save():
             self.save(stage)
         return stopping
+
+    def _validate(self) -> tuple[dict[str, float], bool]:
+        """The metrics of an evaluation, and whether a signal asked to end meanwhile (the same on all ranks)."""
+        metrics = {f"valid/{name}": value for name, value in self.evaluate().items()}
+        stopping = self.stop.agreed(self.dist.device)
+        if not stopping:
+            self.state.evaluated = self.state.step
+        return metrics, stopping
 
     def _train_checked(self, stage: Stage) -> dict[str, float]:
         try:

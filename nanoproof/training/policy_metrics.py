@@ -161,7 +161,7 @@ class _Sums:
         targets_M = part.targets.flatten()[chosen_M]
         bins_MK = logits_MV[:, tokenizer.bins[0] : tokenizer.bins[-1] + 1]
         depths_K = torch.arange(1, NUM_VALUE_BINS + 1, device=bins_MK.device)
-        expected = (bins_MK.softmax(dim=-1) * depths_K).sum(dim=-1).double().cpu().numpy()
+        expected = (bins_MK.softmax(dim=-1) * depths_K).sum(dim=-1).cpu().double().numpy()
         likeliest = bins_MK.argmax(dim=-1).cpu().numpy() + 1
         truth = (targets_M - tokenizer.bins[0]).cpu().numpy() + 1
         self._add(

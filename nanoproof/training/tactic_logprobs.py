@@ -24,5 +24,5 @@ def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: 
             logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N).detach()
         targets_N, sequences_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.sequences))
         logprobs_N = -F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
-        sums.index_add_(0, sequences_N.cpu() // 2, logprobs_N.double().cpu())  # each has a prefix and a tactic
+        sums.index_add_(0, sequences_N.cpu() // 2, logprobs_N.cpu().double())  # each has a prefix and a tactic
     return [total for _, total in sorted(zip(packing_order(alone, options.row_length), sums.tolist()))]

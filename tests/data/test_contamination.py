@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.contamination import compare, main
+from nanoproof.data import contamination
+from nanoproof.data.contamination import compare, main, read_set
 from nanoproof.data.nanolean import list_theorems
 from nanoproof.data.overlap import Index, theorem_piece
 from nanoproof.data.statements import declared_statements, name_key, normal_form
@@ -146,7 +147,15 @@ def test_sets_are_read_from_jsonl_and_from_leantree(benchmark: None, tmp_path: P
     assert compare("proofnet", str(tmp_path / "rows.jsonl"))["overlap"]["statement"]["a"] == 1
 
 
-@pytest.mark.parametrize("wrong", ["no_such_set", "proofnet:train", "empty.lean.d"])
+def test_leantree_has_two_splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = [{"name": f"u{n}", "formal_statement": f"theorem u{n} (h : {n} = 7) : {n} ∣ 49 :="} for n in range(20)]
+    (tmp_path / "tree.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(contamination, "open_file", lambda *_: tmp_path / "tree.jsonl")
+    labels = {split: [piece.label for piece in read_set(f"leantree{split}")] for split in ("", ":train", ":valid")}
+    assert labels[":valid"] == ["u18", "u19"] and labels[":train"] + labels[":valid"] == labels[""]
+
+
+@pytest.mark.parametrize("wrong", ["no_such_set", "proofnet:train", "leantree:test", "empty.lean.d"])
 def test_a_set_that_is_not_there_is_one_line(benchmark: None, tmp_path: Path, wrong: str) -> None:
     with pytest.raises(UserError):
         compare(wrong, "proofnet")

@@ -111,10 +111,21 @@ def test_damage_inside_of_a_parquet_file_names_file_row_group_and_column(tmp_pat
         list(file.read(1, range(4)))
 
 
-def test_a_line_without_text_is_named_by_its_number(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "good"}\n{"txt": "bad"}\n')
-    with pytest.raises(UserError, match="line 2: not a JSON object with a field 'text'"):
-        all_texts(open_text_file(tmp_path / "a.jsonl"))
+def test_lines_without_text_are_passed_over_and_the_first_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "good"}\n{"txt": "bad"}\n{"text": "to\n{"text": "too"}\n')
+    file = open_text_file(tmp_path / "a.jsonl")
+    for _ in range(2):
+        assert list(file.read(0, range(4))) == ["good", None, None, "too"]
+    assert len(caplog.messages) == 1
+    assert "a.jsonl, line 2: not a JSON object with a field 'text'; it is passed over" in caplog.text
+
+
+def test_a_file_whose_first_line_has_no_text_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"content": "other"}\n')
+    with pytest.raises(UserError, match="line 1: not a JSON object with a field 'text'"):
+        open_text_file(tmp_path / "a.jsonl")
 
 
 def test_of_one_file_the_last_documents_are_for_validation(tmp_path: Path) -> None:

@@ -220,6 +220,25 @@ def test_a_set_stays_at_its_commit_and_says_that_there_is_a_newer_one(
     assert manifest is not None and (manifest.commit, manifest.files[WORKBOOK_FILE].rows) == (second, 7)
 
 
+@pytest.mark.parametrize("lost", ["removed", "damaged"])
+def test_a_file_that_is_lost_comes_again_from_its_commit(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str], lost: str
+) -> None:
+    first = hub.hub[LEAN_WORKBOOK].newest
+    assert run("leanworkbook") == 0
+    hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: shapes.workbook(7)})
+    (file,) = open_files("leanworkbook", WORKBOOK_FILE)
+    if lost == "removed":
+        file.unlink()
+    else:
+        file.write_bytes(b"x" * file.stat().st_size)
+    assert run("leanworkbook", "--verify") == 0
+    assert open_rows("leanworkbook", WORKBOOK_FILE) == 3
+    assert "stay so; --force takes the new ones" in capsys.readouterr().out
+    manifest = read_manifest("leanworkbook")
+    assert manifest is not None and manifest.commit == first
+
+
 def test_a_revision_can_be_chosen(hub: FakeHub) -> None:
     first = hub.hub[LEAN_WORKBOOK].newest
     hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: shapes.workbook(7)})

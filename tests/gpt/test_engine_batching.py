@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nanoproof.data.packing import Continuation, Example, pack
 from nanoproof.gpt.batching.decode import StepOutput
+from nanoproof.gpt.batching.parts import MOST_PLACES
 from nanoproof.gpt.batching.request import Completion, EngineLimits, EngineRequest
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
@@ -219,6 +220,15 @@ def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: 
         engine.step()
         assert engine.stats.cache_bytes <= 1e6
     assert [texts(request.completion) for request in requests] == [texts(answer) for answer in free]
+
+
+def test_a_request_of_many_parts_that_just_fits_is_answered(tokenizer: Tokenizer) -> None:
+    net, prompt = lively(tokenizer), [tokenizer.bos, 5]
+    options = SamplingOptions(num_samples=5 * MOST_PLACES, max_new_tokens=8)
+    slot = Engine(net, tokenizer)._size(len(prompt), options).num_bytes(net.config, torch.float32)
+    engine = Engine(net, tokenizer, EngineLimits(cache_mbytes=6.5 * slot / 1e6, reuse_share=0.0))
+    answer = engine.generate([prompt], options, [0])[0]
+    assert len(answer.samples) + answer.num_unfinished == options.num_samples
 
 
 def test_a_request_that_could_never_fit_is_refused_at_once(tokenizer: Tokenizer) -> None:

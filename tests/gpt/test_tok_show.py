@@ -33,7 +33,7 @@ def test_a_sample_is_shown_as_training_makes_it(capsys) -> None:
     assert lines[:3] == ["<|endoftext|>│p│⏎", "│⊢│ p│⏎", "│<|tactic|>│r│fl│<|endoftext|>"]
     assert lines[-1].endswith("3 of the tokens are markers")
     lines = shown(["p", "--depth", "70", "--tokenizer", "built"], capsys)
-    assert lines[:2] == ["<|endoftext|>│p│⏎", "│<|value|>│<|bin_64|>│<|endoftext|>"]
+    assert lines[:2] == ["<|endoftext|>│p│⏎", "│<|value|>│<|bin_64|>"]
 
 
 def test_a_marker_in_the_text_is_shown_as_the_text_that_it_is(capsys) -> None:

@@ -327,6 +327,19 @@ def upstream(answer_tactic: Any) -> UpstreamServer:
     return UpstreamServer(answer)
 
 
+def test_a_server_that_refuses_the_final_check_is_one_that_does_not_speak_our_language() -> None:
+    def answer(path: str, body: dict[str, Any]) -> Answer | None:
+        if path.endswith("/get"):
+            return 200, {"process_id": 7}
+        return 500, {"error": "REPL returned error: unknown command"}
+
+    server = UpstreamServer(answer)
+    refused = pytest.raises(ProtocolError, match="refuses the final check: REPL returned error: unknown command")
+    with LeanServerClient(server.address).lease() as session, refused:
+        session.check("theorem t : True := trivial")
+    server.close()
+
+
 def test_without_the_batch_call_tactics_go_one_by_one() -> None:
     server = upstream(lambda tactic: (200, {"error": f"REPL returned error: {tactic}"}))
     client = LeanServerClient(server.address)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof.common.suggestion import PolicyError, Suggestion
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.console import Console
 from scripts import interact
@@ -100,6 +101,26 @@ def test_a_text_that_lean_refuses_in_the_end_is_not_called_proved(console: Conso
         console.enter(line)
     assert "no goals, but the whole text is refused: Lean refuses the finished text: no" in console.enter("exact c")
     assert console.proved == []
+
+
+def test_after_a_finished_proof_there_is_no_state_to_ask_about(console: Console) -> None:
+    for line in (START, "split", "exact b", "exact c"):
+        console.enter(line)
+    for line in (":value", ":more"):
+        assert console.enter(line) == "error: there is no state at hand; type one, or a theorem"
+    assert console.enter(":goals") == "no goals" and console.proved
+
+
+def test_a_value_that_the_policy_has_not_given_yet_is_one_line(console: Console) -> None:
+    class Refusing(ScriptedPolicy):
+        def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+            raise PolicyError("scripted")
+
+    ask, console.policy = console.policy, Refusing({})
+    assert console.enter(START) == "error: scripted"
+    assert console.enter(":value") == "error: the policy has not answered yet; :more asks it again"
+    console.policy = ask
+    assert "tactics to go" in console.enter(":more")
 
 
 def test_a_state_can_be_asked_about_without_lean(console: Console) -> None:

@@ -1,6 +1,8 @@
 """The proof of a solved tree, found again in a Lean that is not quite the one of the search."""
 
-from nanoproof.lean.wire import TacticApplied, TacticFailed
+from collections.abc import Sequence
+
+from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.prover.replay import Remembering, replay_tree
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
@@ -111,3 +113,26 @@ def test_only_what_is_new_is_asked() -> None:
     assert [tactic for _, tactic in lean.applied] == ["go", "no", "split"]
     asked.apply(branch("A"), ["go"])  # another branch, although of the same state
     assert [tactic for _, tactic in lean.applied][3:] == ["go"]
+
+
+class Tagged(ScriptedLean):
+    """Case tags are part of the states that the script names."""
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        return [self._run(str(branch.handle), tactic) for tactic in tactics]
+
+
+def test_that_spelling_is_taken_for_whose_goals_the_rest_was_found() -> None:
+    """Two tactics leave the same goals but for tags: one node, called by the shorter text, found with the other."""
+    script: Script = {
+        "A": {"refine both": ["x:C", "y:D"], "split": ["l:C", "r:D"]},
+        "x:C": {"case x": []},
+        "y:D": {"case y": []},
+    }
+    tactics = {"A": ["refine both", "split"], "C": ["case x"], "D": ["case y"]}
+    root = or_node(branch("A"))
+    policy = ScriptedPolicy({state: [suggestion(found)] for state, found in tactics.items()})
+    assert search(root, policy, Tagged(script), SearchConfig(), 8, SearchLog()) == "solved"
+    assert (root.children[0].tactic, root.children[0].spellings) == ("split", ("refine both",))
+    replayed = replay_tree(Tagged(script), branch("A"), root)
+    assert replayed is not None and [step.tactic for step in replayed.steps] == ["refine both", "case x", "case y"]

@@ -1,7 +1,7 @@
 import pytest
 
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
-from nanoproof.policy.errors import ModelFailed
+from nanoproof.policy.errors import BadState, ModelFailed, PolicyServerError, PolicyTimeout
 from nanoproof.selfplay.actor import MAX_RETURNS
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import try_theorems
@@ -119,6 +119,32 @@ def test_a_bug_that_one_theorem_meets_costs_its_attempt(pool_of, caplog):
     assert outcomes(attempts) == ["error", "unproven", "unproven"]
     assert (attempts[0].stop_reason, attempts[0].message) == ("ZeroDivisionError", "a bug")
     assert "at t0 of scripted, seed" in caplog.text and "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize("error", [BadState("too long"), PolicyServerError("the model failed"), PolicyTimeout("late")])
+def test_a_state_that_the_policy_cannot_answer_for_costs_its_attempt(pool_of, error):
+    class Refuses:
+        def suggest(self, state_text, seed=0):
+            raise error
+
+    attempts = run(pool_of(ScriptedClient(), ask=Refuses()), 12)
+    assert outcomes(attempts) == ["error"] * 12
+    assert (attempts[0].stop_reason, attempts[0].message) == (type(error).__name__, str(error))
+
+
+def test_an_actor_shows_the_simulations_of_its_search_alone(pool_of):
+    seen = []
+
+    def ask(state_text, seed=0):
+        seen.append((state_text, pool.actors[0].snapshot()["simulations"]))
+        return policy().suggest(state_text, seed)
+
+    asking = policy()
+    asking.suggest = ask
+    pool = pool_of(ScriptedClient(), ask=asking)
+    run(pool, 3)
+    assert seen == [("⊢ A", 0), ("⊢ B", 1)] * 3
+    assert pool.actors[0].snapshot()["simulations"] == 2
 
 
 def test_one_failure_of_the_model_that_all_actors_are_told_of_ends_no_run(pool_of):

@@ -94,3 +94,11 @@ def test_a_negative_window_of_0_keeps_nothing():
     buffers = Buffers(10, 0)
     buffers.add([failing(("s", "bad"))], step=0)
     assert len(buffers.negative) == 0
+
+
+def test_what_uses_a_solver_that_is_left_out_is_not_learned():
+    buffers = Buffers(10, 10, ("grind", "aesop"))
+    buffers.add([proving(("s", "grind", 1), ("s", "exact h", 1)), failing(("s", "aesop"), ("s", "simp"))], step=0)
+    assert [item.tactic for item in buffers.replay.items()] == ["exact h"]
+    assert [item.tactic for item in buffers.negative.items()] == ["simp"]
+    assert +buffers.depths == {1: 1}

@@ -11,7 +11,7 @@ from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.learner import FIRST_WEIGHTS, Learner
-from nanoproof.selfplay.mixing import Mixture
+from nanoproof.selfplay.mixing import DRAWS, Mixture
 from nanoproof.training.batches import balanced_depth_weights
 from nanoproof.training.tactic_logprobs import tactic_logprobs
 from tests.selfplay.small import theorems
@@ -43,15 +43,15 @@ def mixture_of(model, *more, sft_position=None):
     return Mixture(config, learner, buffers, small.ALONE), learner, config
 
 
-def replayed(mixture, step=0):
-    return mixture.examples(step, 0)[mixture.num_sft :]
+def replayed(mixture):
+    batch = mixture.batch(0, 0)
+    return batch.examples[batch.num_sft :]
 
 
 def test_a_batch_has_its_part_of_sft_data_and_the_rest_from_proofs(model):
-    mixture, _, _ = mixture_of(model)
-    assert len(mixture.examples(0, 0)) == 40
-    assert mixture.num_sft == 10
-    assert {example.continuations[0].kind for example in replayed(mixture)} == {"tactic"}
+    batch = mixture_of(model)[0].batch(0, 0)
+    assert (len(batch.examples), batch.num_sft) == (40, 10)
+    assert {example.continuations[0].kind for example in batch.examples[10:]} == {"tactic"}
 
 
 def test_failed_tactics_take_their_part_of_the_rest_unless_they_weigh_nothing(model):
@@ -82,36 +82,39 @@ def test_only_tactics_within_the_limits_are_replayed(model):
     logprobs = sorted(set(tactic_logprobs(learner.model, learner.tokenizer.pad, every, config.batch)))
     low, high = (logprobs[2] + logprobs[3]) / 2, (logprobs[-3] + logprobs[-2]) / 2
     mixture, learner, config = mixture_of(model, f"--replay-logprob-min={low}", f"--replay-logprob-max={high}")
-    chosen = replayed(mixture)
+    batch = mixture.batch(0, 0)
+    chosen = batch.examples[batch.num_sft :]
     assert len(chosen) == 30
     assert all(
         low <= value <= high for value in tactic_logprobs(learner.model, learner.tokenizer.pad, chosen, config.batch)
     )
-    assert 0.2 < mixture.metrics["replay_within_logprobs"] < 0.9
+    assert 0.2 < batch.metrics["replay_within_logprobs"] < 0.9
 
 
 def test_where_no_tactic_is_within_the_limits_there_is_still_a_batch(model):
-    mixture, _, _ = mixture_of(model, "--replay-logprob-max", "-10000")
-    assert len(mixture.examples(0, 0)) == mixture.num_sft == 10
-    assert mixture.metrics["replay_within_logprobs"] == 0
+    batch = mixture_of(model, "--replay-logprob-max", "-10000")[0].batch(0, 0)
+    assert len(batch.examples) == batch.num_sft == 10
+    assert batch.metrics["replay_within_logprobs"] == 0
     mixture, _, _ = mixture_of(model, "--replay-logprob-max", "-10000", "--fraction-sft", "0")
     assert len(replayed(mixture)) == 40
 
 
 def test_where_few_tactics_can_be_used_the_batch_is_smaller_and_its_proportions_stay(model):
-    mixture, _, _ = mixture_of(model)
+    mixture, _, _ = mixture_of(model, "--negative-fraction", "0.5")
     long = [Transition("⊢ " + "p ∧ " * 200 + f"q{n}", "exact h", 1) for n in range(400)]
     mixture._buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(long))], 1)
     mixture._buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND))], 2)
-    found = replayed(mixture)
-    assert 0 < len(found) < 30
-    assert mixture.num_sft == math.ceil(10 * len(found) / 30)
-    assert mixture.metrics["replay_too_long"] == 1 - len(found) / 120
+    batch = mixture.batch(0, 0)
+    kinds = Counter(item.continuations[0].kind for item in batch.examples[batch.num_sft :])
+    wanted = round(kinds["tactic"] / (1 - batch.metrics["replay_too_long"]) / DRAWS)  # of 30, by the draw's binomial
+    assert 0 < kinds["tactic"] < wanted < 30
+    assert batch.num_sft == math.ceil(10 * kinds["tactic"] / wanted)
+    assert kinds["negative"] == math.ceil((30 - wanted) * kinds["tactic"] / wanted)
 
 
 def test_sft_data_that_changed_begin_anew(model, caplog):
     mixture, _, _ = mixture_of(model)
-    mixture.examples(0, 0)
+    mixture.batch(0, 0)
     position = mixture.position()
     same, _, _ = mixture_of(model, sft_position=position)
     assert same.position() == position and "begin anew" not in caplog.text
@@ -125,6 +128,21 @@ def test_solvers_that_are_left_to_the_search_are_not_learned(model, tmp_path):
     small.write_leantree(path, [Transition("⊢ p", tactic, 1) for tactic in tactics])
     counts = [len(mixture_of(model, "--sft-data", str(path), *more)[0].sft) for more in ([], ["--disable-solvers"])]
     assert counts == [4, 2]
+
+
+def test_limits_are_looked_at_in_smaller_pieces_where_memory_is_short(model, monkeypatch):
+    mixture, _, _ = mixture_of(model, "--replay-logprob-min=-1000", "--device-batch-size", "4")
+    rows = []
+
+    def short_of_memory(*args):
+        rows.append(args[-1].device_batch_size)
+        if rows[-1] > 1:
+            raise torch.OutOfMemoryError("scripted")
+        return tactic_logprobs(*args)
+
+    monkeypatch.setattr("nanoproof.selfplay.learner.tactic_logprobs", short_of_memory)
+    assert len(replayed(mixture)) == 30
+    assert rows == [4, 2, 1]
 
 
 def test_limits_that_leave_nothing_are_refused(model):
@@ -145,7 +163,7 @@ def test_a_restart_goes_back_to_the_first_weights_and_forgets_the_optimizer(mode
         learner.save(tmp_path)
         if step == 0:
             first = weights_of(learner)
-        learner.update(mixture.examples(step, 0), 0.0)
+        learner.update(mixture.batch(step, 0).examples, 0.0)
     assert due == [False, False, False, True, False]
     assert (tmp_path / FIRST_WEIGHTS).exists()
     assert not torch.equal(weights_of(learner), first)

@@ -140,6 +140,23 @@ def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_pa
     assert not list(path.glob("results_r*.jsonl"))
 
 
+def test_a_signal_to_one_rank_ends_the_evaluation_on_all_and_it_can_go_on(tmp_path):
+    path = tmp_path / "out"
+    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
+    environment = {**os.environ, "SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", *launcher, *words(path)]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    wait_for_results(process, path, 2)
+    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
+    ranks[-1].terminate()
+    said = process.communicate(timeout=60)[1]
+    assert "interrupted; " in said and "--continue goes on" in said
+    done = sum(len(list(read_jsonl(file))) for file in path.glob("results*.jsonl"))
+    assert 2 <= done < COUNT
+    assert prover_eval.main(words(path, "--continue")) == 0
+    assert read_json(path / "summary.json")["solved"] == 20
+
+
 def test_servers_that_are_all_gone_end_the_evaluation_and_it_can_go_on(tmp_path, monkeypatch):
     gone = ServerUnavailable("scripted: nobody there")
     lease, leases = scripted_eval.Client.lease, []

@@ -114,6 +114,13 @@ def _logged(method, name):
     return logged
 
 
+def test_a_run_on_sft_data_alone_proves_nothing_but_its_benchmark(model, tmp_path):
+    options = {"collect_transitions": 0, "fraction_sft": 1, "eval_start": True, "eval_every": "1steps", "num_steps": 3}
+    assert rl.main(words(model, tmp_path / "rl", **options)) == 0
+    assert len(events(tmp_path / "rl", "evaluation")) == 4
+    assert list(logged_attempts(tmp_path / "rl")) == []
+
+
 def test_another_run_can_start_with_the_attempts_of_one(model, run_path, tmp_path):
     assert rl.main(words(model, tmp_path / "rl", num_steps=0, load_buffer=run_path)) == 0
     assert read_json(tmp_path / "rl" / "status_r0.json")["attempts"] >= len(list(logged_attempts(run_path)))

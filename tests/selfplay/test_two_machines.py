@@ -64,7 +64,9 @@ class Story:
         self.wait_for_steps(2)
         (self.folder / "frozen_0").touch()
         self.steps_before = len(records(self.path / "metrics.jsonl"))
-        self.killed = read_json(self.path / "status_r1.json")["pid"]
+        status = self.path / "status_r1.json"
+        wait_for(status.exists, self.agents)  # it is written once a second, which may be later than these steps
+        self.killed = read_json(status)["pid"]
         os.kill(self.killed, signal.SIGKILL)
         self.began = time.monotonic()
         for agent in self.agents:

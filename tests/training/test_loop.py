@@ -1,5 +1,6 @@
 """The loop that the stages share, with a stage whose steps do nothing."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -123,6 +124,24 @@ def test_a_signal_ends_a_run_after_the_step_with_a_checkpoint(words, tmp_path):
     assert manifest["step"] == list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))[-1]["step"]
     assert "to go on: python -m nanoproof.toy --resume-from" in err
     assert not (tmp_path / "run" / "finished").exists()
+
+
+def test_a_signal_in_the_last_evaluation_leaves_it_to_the_resumption(words, tmp_path, monkeypatch):
+    evaluate = toy_loop.ToyLoop.evaluate
+
+    def interrupted(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return {}
+
+    monkeypatch.setattr(toy_loop.ToyLoop, "evaluate", interrupted)
+    run = tmp_path / "run"
+    assert toy_loop.main([*words, "--num-steps", "3"]) == 0
+    assert read_manifest(run)["step"] == 3 and not (run / "finished").exists()
+    monkeypatch.setattr(toy_loop.ToyLoop, "evaluate", evaluate)
+    for _ in range(2):
+        assert toy_loop.main(["--resume-from", str(run)]) == 0
+        assert (run / "finished").exists()
+        assert list(read_jsonl(run / "metrics.jsonl"))[-1]["valid/seen"] == 3
 
 
 def test_a_second_signal_ends_a_run_at_once(words, tmp_path):

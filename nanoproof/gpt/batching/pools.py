@@ -175,12 +175,13 @@ class Pools:
             pool = self._grow(size) or self._wider(size)
         return None if pool is None else (pool.size, pool.take())
 
-    def make_room(self) -> None:
-        """Give up what no slot in use needs."""
-        for size, pool in list(self._pools.items()):
+    def make_room(self, size: SlotSize, slots: int) -> None:
+        """Give up what no slot in use needs, and have so many slots of this size, if there is memory for them."""
+        for other, pool in list(self._pools.items()):
             if not pool.num_in_use:
-                del self._pools[size]
+                del self._pools[other]
                 self.generation += 1
+        self._grow(size, slots)
 
     def _cost(self, size: SlotSize, slots: int) -> int:
         return (slots + 1) * size.num_bytes(self._config, self._dtype)
@@ -191,11 +192,14 @@ class Pools:
         fitting = [s for s in others if s.columns >= size.columns and s.places >= size.places]
         return self._pools[min(fitting)] if fitting else None
 
-    def _grow(self, size: SlotSize) -> Pool | None:
-        """The pool of this size with more slots, twice as many if there is memory for these beside the old ones."""
+    def _grow(self, size: SlotSize, least: int = 0) -> Pool | None:
+        """The pool of this size with more slots, twice as many if there is memory for these beside the old ones.
+
+        A new pool has `least` of them, if there is memory for so many.
+        """
         old = self._pools.get(size)
         room = (self.budget - self.num_bytes) // size.num_bytes(self._config, self._dtype) - 1
-        num_slots = min(room, 2 * old.num_slots if old else self._first_slots)
+        num_slots = min(room, 2 * old.num_slots if old else max(least, self._first_slots))
         if num_slots <= (old.num_slots if old else 0):
             return None
         pool = Pool(self._config, size, num_slots, self._dtype, self._device)

@@ -17,7 +17,7 @@ class OnItsWay:
     """A tensor that is being copied to the host."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor.to("cpu", non_blocking=True)
+        self._tensor = tensor.to("cpu", non_blocking=tensor.is_cuda)  # only CUDA's events say when it is there
         self._event = torch.cuda.Event() if tensor.is_cuda else None
         if self._event is not None:
             self._event.record()
