@@ -166,7 +166,7 @@ class LogFile(logging.FileHandler):
 
 
 def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:
-    """Send log records to stderr (rank 0 only, unless warnings) and, with level and origin, to `log_file`."""
+    """Send log records to stderr (rank 0 only, unless warnings) and, with date, level and origin, to `log_file`."""
     console = logging.StreamHandler()
     console.setLevel(level.upper() if rank == 0 else "WARNING")
     console.setFormatter(ConsoleFormatter(rank))
@@ -174,6 +174,6 @@ def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> No
     if log_file is not None:
         handlers.append(LogFile(log_file, encoding="utf-8"))
     text = f"%(asctime)s r{rank} %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=level.upper(), handlers=handlers, format=text, datefmt="%H:%M:%S", force=True)
+    logging.basicConfig(level=level.upper(), handlers=handlers, format=text, datefmt="%Y-%m-%d %H:%M:%S", force=True)
     for noisy in ("urllib3", "waitress.queue"):
         logging.getLogger(noisy).setLevel("ERROR")

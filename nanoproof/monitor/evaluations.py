@@ -1,13 +1,12 @@
 """The evaluations of a run: their scores, their results page by page, and two of them side by side."""
 
 import os
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.stats import mcnemar_exact, paired_difference, wilson
-from nanoproof.monitor.attempts import OUTCOMES
+from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
 from nanoproof.monitor.records import transitions_of
 from nanoproof.monitor.schema import (
     Benchmark,
@@ -19,6 +18,7 @@ from nanoproof.monitor.schema import (
     EvaluationRow,
 )
 from nanoproof.monitor.tail import (
+    Line,
     Tail,
     counts_of,
     integer,
@@ -37,18 +37,74 @@ MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
 _READ_AT_ONCE = 100
-_KEPT_RESULTS = 4
+_KEPT_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
+_Stamp = tuple[int, int] | None
 
 
-@dataclass
 class Results:
-    """The lines of a results.jsonl: in short, and where they are."""
+    """What the result files of an evaluation hold, each theorem once: in short, and where it is.
 
-    items: list[EvaluationResult] = field(default_factory=list)
-    keys: list[tuple[str, str]] = field(default_factory=list)
-    places: list[tuple[int, int]] = field(default_factory=list)
-    stamp: tuple[int, int] | None = None
+    Ranks but the first write `results_r<rank>.jsonl` until the evaluation is over. Of a theorem that was tried again
+    the newest attempt without an error counts, else the newest.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._forget()
+
+    def _forget(self) -> None:
+        self.items: list[EvaluationResult] = []
+        self.places: list[tuple[Path, int, int]] = []
+        self._numbers: dict[tuple[str, str, int], int] = {}
+        self._tails: dict[Path, Tail] = {}
+
+    def poll(self, limit: int = POLL_BYTES) -> bool:
+        """Take in the next lines, of about `limit` bytes; whether there may be more."""
+        files = _result_files(self._path)
+        if not self._tails.keys() <= set(files):
+            self._forget()  # the first rank has put them together
+        read = 0
+        for file in files:
+            tail = self._tails.setdefault(file, Tail(file))
+            start, restarts = tail.position, tail.restarts
+            for line in tail.read(limit):
+                self._add(file, line)
+            if tail.restarts > restarts:
+                self._forget()
+                return self.poll(limit)
+            read += tail.position - start
+            if tail.position > start and (tail.size - start > limit or read >= limit):
+                return True
+        return False
+
+    def _add(self, file: Path, line: Line) -> None:
+        record = parse_object(line.text)
+        if record is None or record.get("outcome") not in OUTCOMES or len(self.items) >= MAX_RESULTS:
+            return
+        theorem = mapping(record.get("theorem"))
+        dataset, name = text_of(theorem.get("dataset")), text_of(theorem.get("id"))
+        number = self._numbers.setdefault((dataset, name, hash(text_of(theorem.get("source")))), len(self.items))
+        known = number < len(self.items)
+        if known and record["outcome"] == "error" and self.items[number]["outcome"] != "error":
+            return
+        seconds = numbers_of(record.get("seconds")).items()
+        item: EvaluationResult = {
+            "index": number,
+            "dataset": dataset,
+            "id": name,
+            "outcome": record["outcome"],
+            "simulations": integer(mapping(record.get("counts")).get("simulations")),
+            "tactics": integer(record.get("num_tactics")),
+            "seconds": round(sum(one for phase, one in seconds if phase not in ("lean", "policy")), 3),
+            "message": text_of(record.get("message"), 2000),
+        }
+        place = file, line.at, len(line.text)
+        if known:
+            self.items[number], self.places[number] = item, place
+        else:
+            self.items.append(item)
+            self.places.append(place)
 
 
 class EvaluationStore:
@@ -58,8 +114,8 @@ class EvaluationStore:
         self._path = Path(run_path)
         self._rows: dict[str, EvaluationRow] = {}
         self._paths: dict[str, Path] = {}
-        self._stamps: dict[str, tuple[int, int] | None] = {}
-        self._kept: OrderedDict[str, Results] = OrderedDict()
+        self._stamps: dict[str, list[_Stamp]] = {}
+        self._kept: OrderedDict[Path, Results] = OrderedDict()
         self._sorted: list[EvaluationRow] | None = None
         self._benchmarks: list[Benchmark] | None = None
 
@@ -67,22 +123,26 @@ class EvaluationStore:
         """Look for new and changed evaluations; whether there is more to read."""
         found = dict(self._directories())
         for name in [name for name in self._rows if name not in found]:
+            self._kept.pop(self._paths[name], None)
             del self._rows[name], self._paths[name], self._stamps[name]
             self._sorted = self._benchmarks = None
         read = 0
         for name, path in found.items():
             summary = _stamp(path / "summary.json")
-            stamp = summary or _stamp(path / "results.jsonl")
-            known = name in self._rows
-            if known and stamp == self._stamps[name]:
+            stamp: list[_Stamp] = [summary] if summary else [_stamp(file) for file in _result_files(path)]
+            if name in self._rows and stamp == self._stamps[name]:
                 continue
             if read >= _READ_AT_ONCE:
                 return True
             read += 1
-            row = _row(name, path, summary is not None)
-            if row is not None:
-                self._rows[name], self._paths[name], self._stamps[name] = row, path, stamp
-                self._sorted = self._benchmarks = None
+            record = read_object(path / ("summary.json" if summary else "settings.json"), _SUMMARY_BYTES) or {}
+            if not mapping(record.get("settings")) and "solved" not in record:
+                continue
+            results = None if summary else self._results(path)
+            if results is not None and results.poll():
+                return True
+            self._rows[name], self._paths[name], self._stamps[name] = _row(name, record, results), path, stamp
+            self._sorted = self._benchmarks = None
         return False
 
     def _directories(self) -> list[tuple[str, Path]]:
@@ -124,7 +184,7 @@ class EvaluationStore:
 
     def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> Evaluation:
         """An evaluation with a page of its results."""
-        results = self._results(name)
+        results = self._all_results(name)
         words = q.lower().split()
         chosen = [
             one
@@ -142,10 +202,10 @@ class EvaluationStore:
 
     def result(self, name: str, index: int) -> EvaluatedTheorem | None:
         """One result in full."""
-        results = self._results(name)
+        results = self._all_results(name)
         if not 0 <= index < len(results.items):
             return None
-        record = parse_object(read_range(self._paths[name] / "results.jsonl", *results.places[index]))
+        record = parse_object(read_range(*results.places[index]))
         if record is None:
             return None
         return {
@@ -161,9 +221,7 @@ class EvaluationStore:
 
     def diff(self, a: str, b: str) -> EvaluationDiff | None:
         """Two evaluations side by side; None if they are not of the same theorems."""
-        first, second = self._results(a), self._results(b)
-        before = dict(zip(first.keys, first.items, strict=True))
-        after = dict(zip(second.keys, second.items, strict=True))
+        before, after = ({(one["dataset"], one["id"]): one for one in self._all_results(name).items} for name in (a, b))
         if not before or before.keys() != after.keys():
             return None
         both: list[str] = []
@@ -199,16 +257,19 @@ class EvaluationStore:
         names = [name for name in {**before, **after} if name not in EXPECTED and before.get(name) != after.get(name)]
         return {name: [before.get(name), after.get(name)] for name in names}
 
-    def _results(self, name: str) -> Results:
-        file = self._paths[name] / "results.jsonl"
-        stamp = _stamp(file)
-        kept = self._kept.get(name)
-        if kept is None or kept.stamp != stamp:
-            kept = self._kept[name] = _read_results(file, stamp)
-        self._kept.move_to_end(name)
+    def _results(self, path: Path) -> Results:
+        """The results of an evaluation as far as they were read; those of the last few are kept."""
+        results = self._kept.setdefault(path, Results(path))
+        self._kept.move_to_end(path)
         if len(self._kept) > _KEPT_RESULTS:
             self._kept.popitem(last=False)
-        return kept
+        return results
+
+    def _all_results(self, name: str) -> Results:
+        results = self._results(self._paths[name])
+        while results.poll(1 << 20):
+            pass
+        return results
 
 
 def _point(row: EvaluationRow) -> EvaluationPoint:
@@ -228,7 +289,12 @@ def _step_and_time(point: EvaluationPoint) -> tuple[int, float]:
     return point["step"] or 0, point["time"] or 0.0
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _result_files(path: Path) -> list[Path]:
+    """That of the first rank, which is there from the beginning, and those of the others."""
+    return [path / "results.jsonl", *sorted(path.glob("results_r*.jsonl"))]
+
+
+def _stamp(file: Path) -> _Stamp:
     try:
         found = file.stat()
     except OSError:
@@ -236,49 +302,19 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _read_results(file: Path, stamp: tuple[int, int] | None) -> Results:
-    results, tail = Results(stamp=stamp), Tail(file)
-    while (lines := tail.read()) and len(results.items) < MAX_RESULTS:
-        for line in lines:
-            record = parse_object(line.text)
-            theorem = mapping(record.get("theorem")) if record is not None else {}
-            if record is None or record.get("outcome") not in OUTCOMES:
-                continue
-            seconds = {
-                name: one for name, one in numbers_of(record.get("seconds")).items() if name not in ("lean", "policy")
-            }
-            results.items.append(
-                {
-                    "index": len(results.items),
-                    "dataset": text_of(theorem.get("dataset")),
-                    "id": text_of(theorem.get("id")),
-                    "outcome": record["outcome"],
-                    "simulations": integer(mapping(record.get("counts")).get("simulations")),
-                    "tactics": integer(record.get("num_tactics")),
-                    "seconds": round(sum(seconds.values()), 3),
-                    "message": text_of(record.get("message"), 2000),
-                }
-            )
-            results.keys.append((text_of(theorem.get("dataset")), text_of(theorem.get("id"))))
-            results.places.append((line.at, len(line.text)))
-    return results
-
-
-def _row(name: str, path: Path, over: bool) -> EvaluationRow | None:
-    """An evaluation in short; one that is under way counts what is written so far."""
-    record = read_object(path / ("summary.json" if over else "settings.json"), _SUMMARY_BYTES) or {}
+def _row(name: str, record: dict[str, Any], results: Results | None) -> EvaluationRow:
+    """An evaluation in short; one that is under way counts the results so far."""
     settings, parts = mapping(record.get("settings")), record.get("parts")
-    if not settings and "solved" not in record:
-        return None
     part = mapping(parts[-1]) if isinstance(parts, list) and parts else {}
     began = real(part.get("started"))
     step = record.get("step", settings.get("step"))
     head = name.removeprefix("eval_").split("_")[0]
-    done = None if over else _read_results(path / "results.jsonl", None).items
-    solved = integer(record.get("solved")) if done is None else sum(one["outcome"] == "proven" for one in done)
-    total = integer(record.get("total")) if done is None else max(len(done), integer(settings.get("theorems")))
-    errors = integer(record.get("errors")) if done is None else sum(one["outcome"] == "error" for one in done)
-    tried = total if done is None else len(done)
+    if results is None:
+        tried = total = integer(record.get("total"))
+        solved, errors = integer(record.get("solved")), integer(record.get("errors"))
+    else:
+        tried, counts = len(results.items), Counter(one["outcome"] for one in results.items)
+        total, solved, errors = max(tried, integer(settings.get("theorems"))), counts["proven"], counts["error"]
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
@@ -286,7 +322,7 @@ def _row(name: str, path: Path, over: bool) -> EvaluationRow | None:
         "split": text_of(record.get("split")) or text_of(settings.get("split")),
         "step": integer(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None,
         "time": None if began is None else began + (real(part.get("seconds")) or 0.0),
-        "over": over,
+        "over": results is None,
         "done": tried,
         "total": total,
         "solved": solved,

@@ -8,6 +8,8 @@ from nanoproof.monitor.tail import integer, mapping, real, text_of
 
 MAX_EVENTS = 1000
 MAX_CHECKPOINTS = 200
+ALL_SERVERS = "all"
+"""The address of an event that is about all Lean servers together."""
 _SHOWN = 300
 
 
@@ -17,7 +19,8 @@ class EventStore:
     def __init__(self) -> None:
         self.newest: deque[Event] = deque(maxlen=MAX_EVENTS)
         self.checkpoints: deque[int] = deque(maxlen=MAX_CHECKPOINTS)
-        self.servers: dict[str, str] = {}
+        self._servers: dict[str, tuple[float, str]] = {}
+        self._resumed = 0.0
         self.evaluated: dict[tuple[int | None, str], float] = {}
         """When the evaluation of a step and data set was over."""
 
@@ -31,10 +34,18 @@ class EventStore:
             self.checkpoints.append(fields["step"])
         if kind == "evaluation" and len(self.evaluated) < 100_000:
             self.evaluated[fields.get("step"), text_of(fields.get("dataset"))] = event["time"]
-        if kind == "server" and text_of(fields.get("address")) and len(self.servers) < 1000:
-            self.servers[fields["address"]] = text_of(fields.get("state")) or "up"
+        if kind == "resumed":
+            self._resumed = event["time"]
+        address = text_of(fields.get("address"))
+        if kind == "server" and address not in ("", ALL_SERVERS) and len(self._servers) < 1000:
+            self._servers[address] = event["time"], text_of(fields.get("state")) or "up"
         if kind != "phase":
             self.newest.append(event)
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """What was said last of each Lean server since the run began or was resumed."""
+        return {address: state for address, (moment, state) in self._servers.items() if moment >= self._resumed}
 
 
 def event_of(record: dict[str, Any], rank: int) -> Event | None:

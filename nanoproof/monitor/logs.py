@@ -11,7 +11,7 @@ LEVELS: tuple[str, ...] = get_args(Level)
 _BLOCK = 128 << 10
 _MAX_BLOCKS = 32
 _MAX_MESSAGE = 20_000
-_HEAD = re.compile(rb"(\d\d):(\d\d):(\d\d) r(\d+) ([A-Z]+) ([\w.\-]*): ?(.*)", re.DOTALL)
+_HEAD = re.compile(rb"(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d):(\d\d) r(\d+) ([A-Z]+) ([\w.\-]*): ?(.*)", re.DOTALL)
 _FILE = re.compile(r"log(?:_r(\d+))?\.txt")
 _DAY = 86400
 
@@ -39,11 +39,11 @@ def records_in(block: bytes, start: int, rank: int, whole_start: bool = True) ->
     for text in block.split(b"\n")[:-1]:
         end = position + len(text) + 1
         match = _HEAD.fullmatch(text)
-        if match and match[5].decode() in LEVELS:
-            second = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
-            clock = b":".join(match.group(1, 2, 3)).decode()
-            message = match[7][:_MAX_MESSAGE].decode("utf-8", "replace")
-            line = _line(rank, clock, match[5].decode(), match[6].decode(), message)
+        if match and match[6].decode() in LEVELS:
+            second = int(match[2]) * 3600 + int(match[3]) * 60 + int(match[4])
+            date, clock = (match[1] or b"").decode(), b":".join(match.group(2, 3, 4)).decode()
+            message = match[8][:_MAX_MESSAGE].decode("utf-8", "replace")
+            line = _line(rank, date, clock, match[6].decode(), match[7].decode(), message)
             records.append(Record(position, end, second, line))
         elif records:
             last = records[-1]
@@ -51,15 +51,16 @@ def records_in(block: bytes, start: int, rank: int, whole_start: bool = True) ->
                 last.line["message"] += "\n" + text[:_MAX_MESSAGE].decode("utf-8", "replace")
             records[-1] = last._replace(end=end)
         elif whole_start and text.strip():
-            loose = _line(rank, "", "INFO", "", text[:_MAX_MESSAGE].decode("utf-8", "replace"))
+            loose = _line(rank, "", "", "INFO", "", text[:_MAX_MESSAGE].decode("utf-8", "replace"))
             records.append(Record(position, end, 0, loose))
         position = end
     return records
 
 
-def _line(rank: int, clock: str, level: str, logger: str, message: str) -> LogLine:
+def _line(rank: int, date: str, clock: str, level: str, logger: str, message: str) -> LogLine:
     return {
         "rank": rank,
+        "date": date,
         "time": clock,
         "level": level,  # type: ignore[typeddict-item]
         "logger": logger,
@@ -92,7 +93,7 @@ class LogReader:
         left = {rank: places.get(rank, 0) for rank in self._files}
         chosen: list[Record] = []
         while len(chosen) < count and any(stacks.values()):
-            rank = _latest({rank: stack[-1].second for rank, stack in stacks.items() if stack})
+            rank = _latest({rank: stack[-1] for rank, stack in stacks.items() if stack})
             record = stacks[rank].pop()
             left[rank] = record.start
             chosen.append(record)
@@ -111,7 +112,7 @@ class LogReader:
         done = {rank: places.get(rank, 0) for rank in self._files}
         chosen: list[LogLine] = []
         while len(chosen) < count and any(queues.values()):
-            rank = _earliest({rank: queue[0].second for rank, queue in queues.items() if queue})
+            rank = _earliest({rank: queue[0] for rank, queue in queues.items() if queue})
             record = queues[rank].pop(0)
             done[rank] = record.end
             chosen.append(record.line)
@@ -168,22 +169,28 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _since(first: int, second: int) -> int:
-    """Seconds from one time of day to another: the shorter way around the clock, negative if backwards."""
-    return (second - first + _DAY // 2) % _DAY - _DAY // 2
+def _earlier(first: Record, second: Record) -> bool:
+    """Whether a record is earlier than another; of two without dates by the shorter way around the clock.
+
+    One that has no date is from before logs had them, and so earlier than one that has.
+    """
+    dates = first.line["date"], second.line["date"]
+    if any(dates):
+        return (dates[0], first.second) < (dates[1], second.second)
+    return 0 < (second.second - first.second) % _DAY < _DAY // 2
 
 
-def _latest(seconds: dict[int, int]) -> int:
-    best = next(iter(seconds))
-    for rank in seconds:
-        if _since(seconds[best], seconds[rank]) > 0:
+def _latest(records: dict[int, Record]) -> int:
+    best = next(iter(records))
+    for rank in records:
+        if _earlier(records[best], records[rank]):
             best = rank
     return best
 
 
-def _earliest(seconds: dict[int, int]) -> int:
-    best = next(iter(seconds))
-    for rank in seconds:
-        if _since(seconds[best], seconds[rank]) < 0:
+def _earliest(records: dict[int, Record]) -> int:
+    best = next(iter(records))
+    for rank in records:
+        if _earlier(records[rank], records[best]):
             best = rank
     return best

@@ -68,7 +68,7 @@ class RankStore:
                 "pid": _optional(status.get("pid")),
                 "memory": real(status.get("memory")),
                 "gpu": _gpu(status.get("gpu")),
-                "actors": dict(Counter(text_of(actor.get("state")) or "idle" for actor in _actors(status))),
+                "actors": _states(status),
             }
             for rank, status in self.statuses.items()
         ]
@@ -84,18 +84,26 @@ class RankStore:
                 "phase": text_of(status.get("phase")),
                 "actors": [_actor(one) for one in _actors(status)[:each]],
                 "total": len(_actors(status)),
+                "states": _states(status),
+                "seconds": _seconds(status),
             }
             for rank, status in self.statuses.items()
         ]
 
-    def servers(self, events: dict[str, str]) -> list[LeanServer]:
+    def _present(self, now: float) -> list[dict[str, Any]]:
+        """The statuses of live ranks, or of all if none is live: an earlier part of the run may have had more ranks."""
+        live = [status for rank, status in self.statuses.items() if self.live(rank, now)]
+        return live or list(self.statuses.values())
+
+    def servers(self, events: dict[str, str], now: float) -> list[LeanServer]:
         """The Lean servers that actors hold processes of, and those that events tell of."""
-        actors = [one for status in self.statuses.values() for one in _actors(status)]
+        statuses = self._present(now)
+        actors = [one for status in statuses for one in _actors(status)]
         counts = Counter(text_of(one.get("server")) for one in actors)
         away = Counter(text_of(one.get("server")) for one in actors if one.get("state") == "error")
         said = {
             text_of(one.get("address")): text_of(one.get("state"))
-            for status in self.statuses.values()
+            for status in statuses
             for one in (status.get("servers") if isinstance(status.get("servers"), list) else ())  # type: ignore[union-attr]
             if isinstance(one, dict)
         }
@@ -119,6 +127,20 @@ def _optional(value: Any) -> int | None:
 def _actors(status: dict[str, Any]) -> list[dict[str, Any]]:
     actors = status.get("actors")
     return [one for one in actors if isinstance(one, dict)] if isinstance(actors, list) else []
+
+
+def _states(status: dict[str, Any]) -> dict[str, int]:
+    """How many actors of a rank are in each state."""
+    return dict(Counter(text_of(actor.get("state")) or "idle" for actor in _actors(status)))
+
+
+def _seconds(status: dict[str, Any]) -> dict[str, float]:
+    """What the actors of a rank have spent in each state."""
+    sums: dict[str, float] = {}
+    for actor in _actors(status):
+        for state, seconds in numbers_of(actor.get("seconds")).items():
+            sums[state] = sums.get(state, 0.0) + seconds
+    return sums
 
 
 def _actor(record: dict[str, Any]) -> Actor:

@@ -193,7 +193,7 @@ class RunReader:
             "metrics": self.metrics.latest,
             "previous": self.metrics.previous,
             "ranks": self.ranks.rank_statuses(now),
-            "servers": self.ranks.servers(self.events.servers),
+            "servers": self.ranks.servers(self.events.servers, now),
         }
 
     def _remaining(self, main: dict[str, Any], step: Any, now: float) -> float | None:

@@ -22,7 +22,7 @@ class LineFile:
     """Where the lines of an append-only file are; `heard` gets each of them once."""
 
     def __init__(self, path: Path, heard: _Heard | None = None) -> None:
-        self.path, self._heard = Path(path), heard
+        self._heard = heard
         self._tail = Tail(path)
         self._begin = self._forget()
 
@@ -50,9 +50,13 @@ class LineFile:
                 self._heard(record)
         return self._tail.behind > MAX_LINE or (bool(lines) and self._tail.behind > 0)
 
+    def moved_to(self, path: Path) -> bool:
+        """Whether the file has this name by now; what was heard of it is not heard again."""
+        return self._tail.moved_to(path)
+
     def record(self, number: int) -> dict[str, Any] | None:
         """A line, by its number."""
-        return parse_object(read_range(self.path, self._starts[number], self._sizes[number]))
+        return parse_object(read_range(self._tail.path, self._starts[number], self._sizes[number]))
 
 
 class LineFiles:
@@ -64,7 +68,12 @@ class LineFiles:
 
     def poll(self) -> bool:
         """Take in a little of what is new; whether there is more."""
-        for file in (*self._path.glob(f"{self._stem}.old.jsonl"), *self._path.glob(f"{self._stem}.jsonl")):
+        parts = list(self._path.glob(f"{self._stem}.old.jsonl"))
+        for old in parts:
+            name = old.name.replace(".old.", ".")
+            if name in self._files and self._files[name].moved_to(old):
+                self._files[old.name] = self._files.pop(name)
+        for file in (*parts, *self._path.glob(f"{self._stem}.jsonl")):
             if file.name not in self._files:
                 self._files[file.name] = LineFile(file, self._heard)
         return any(list(map(LineFile.poll, self._files.values())))

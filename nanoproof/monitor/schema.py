@@ -91,7 +91,7 @@ class LeanServer(TypedDict):
 
     address: str
     state: str
-    """up, down, or gone (all of them are, and the run waits)."""
+    """up or down."""
     actors: int
     errors: int
 
@@ -219,6 +219,11 @@ class RankActors(TypedDict):
     phase: str
     actors: list[Actor]
     total: int
+    """More than `actors` holds, if there are too many; `states` and `seconds` are of all of them."""
+    states: dict[str, int]
+    """How many actors are in each state."""
+    seconds: dict[str, float]
+    """Spent in each state so far, by all actors together."""
 
 
 class Actors(TypedDict):
@@ -238,11 +243,14 @@ class Lane(TypedDict):
 
 
 class Batches(TypedDict):
-    """Batches of the model, in columns."""
+    """What a model was at, ten times a second while it computes: samples in columns, not all if there are too many."""
 
     rank: int
+    busy: float
+    """Seconds that the model computed, by all samples."""
     start: list[float]
     seconds: list[float]
+    """How long it computed since the sample before."""
     rows: list[int]
     states: list[int]
     queue: list[int]
@@ -252,6 +260,7 @@ class Timeline(TypedDict):
     """/api/timeline: spans within [start, end] of a run that has them within [first, last]."""
 
     start: float
+    """Later than what was asked for if `shortened`."""
     end: float
     first: float | None
     last: float | None
@@ -259,6 +268,8 @@ class Timeline(TypedDict):
     batches: list[Batches]
     shares: dict[str, float]
     """Which part of the actors' time went where, in all that is shown."""
+    shortened: bool
+    """Whether the beginning was left out, for there is too much to read."""
     merged: bool
     """Whether short spans were put together, for there are too many."""
 
@@ -516,7 +527,7 @@ class Evaluations(Page[EvaluationRow]):
 
 
 class EvaluationResult(TypedDict):
-    """A theorem of an evaluation; `index` is its line in results.jsonl."""
+    """A theorem of an evaluation; `index` is its place among the results."""
 
     index: int
     dataset: str
@@ -579,6 +590,8 @@ class LogLine(TypedDict):
     """A record of a log; lines that follow it, as those of a traceback, are part of its message."""
 
     rank: int
+    date: str
+    """Such as 2026-11-21; empty in logs of older runs."""
     time: str
     """Time of day."""
     level: Level

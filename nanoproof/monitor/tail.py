@@ -76,6 +76,16 @@ class Tail:
                 return
             self.position = start
 
+    def moved_to(self, path: Path) -> bool:
+        """Whether the file that is read has this name by now; it is read on there then."""
+        try:
+            moved = self._inode is not None and os.stat(path).st_ino == self._inode
+        except OSError:
+            return False
+        if moved:
+            self.path = path
+        return moved
+
     def _restart(self, inode: int | None, size: int) -> None:
         if self.position:
             self.restarts += 1

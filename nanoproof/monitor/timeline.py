@@ -1,4 +1,4 @@
-"""Where time goes: spans of actors, batches of the model and phases, of any part of a run that was written down.
+"""Where time goes: spans of actors, samples of the model and phases, of any part of a run that was written down.
 
 Lines hold a second each and are in order, so that the part that is asked for is found without reading the rest.
 """
@@ -73,18 +73,20 @@ class TimelineReader:
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
 
-    def read(self, start: float | None, end: float | None, most: int) -> Timeline:
-        """What happened from `start` to `end` (by default the last minute), in about `most` spans."""
+    def read(self, start: float | None, end: float | None, most: int, newest: int = 60) -> Timeline:
+        """What happened from `start` (by default the `newest` seconds; 0: all) to `end`, in about `most` spans."""
         ranks = self._files()
         known = [file for files in ranks.values() for file in files if file.size]
         first = min((moment for file in known if (moment := file.first()) is not None), default=None)
         last = max((moment for file in known if (moment := file.last()) is not None), default=None)
         end = end if end is not None else last if last is not None else 0.0
-        start = start if start is not None else end - 60.0
+        if start is None:
+            begin = end if first is None else min(first, end)
+            start = max(begin, end - newest) if newest else begin
         lanes: dict[tuple[int, str, int], list[_Span]] = {}
         batches: dict[int, Batches] = {}
         parts = [(rank, *_parts(files, start, end, MAX_BYTES // len(ranks))) for rank, files in ranks.items()]
-        start = max([start, *(begin for _, _, begin in parts)])
+        asked, start = start, max([start, *(begin for _, _, begin in parts)])
         for rank, blocks, _ in parts:
             for block in blocks:
                 for record in _records(block, start, end):
@@ -93,7 +95,8 @@ class TimelineReader:
         chosen = sorted(lanes.items(), key=_lane_order)[:MAX_LANES]
         width = (end - start) * len(chosen) / most if spans > most else 0.0
         shown = [_lane(key, _coarse(found, width) if width else found) for key, found in chosen]
-        return _answer(start, end, first, last, shown, [_fewer(one, most) for one in batches.values()], width > 0)
+        fewer = [_fewer(one, most) for one in batches.values()]
+        return _answer(start, end, first, last, shown, fewer, start > asked, width > 0)
 
     def _files(self) -> dict[int, list[_File]]:
         ranks: dict[int, list[_File]] = {}
@@ -175,8 +178,9 @@ def _spread(
         add("model", 0, "batch", begin, length)
         if start <= base + begin / 1000 <= end:
             one = batches.setdefault(
-                rank, {"rank": rank, "start": [], "seconds": [], "rows": [], "states": [], "queue": []}
+                rank, {"rank": rank, "busy": 0.0, "start": [], "seconds": [], "rows": [], "states": [], "queue": []}
             )
+            one["busy"] += length / 1000
             for name, value in (("start", base + begin / 1000), ("seconds", length / 1000)):
                 one[name].append(value)  # type: ignore[literal-required]
             for name, value in (("rows", rows), ("states", states), ("queue", queue)):
@@ -222,6 +226,7 @@ def _fewer(one: Batches, most: int) -> Batches:
     stride = max(1, -(-len(one["start"]) // most))
     return {
         "rank": one["rank"],
+        "busy": round(one["busy"], 4),
         "start": one["start"][::stride],
         "seconds": one["seconds"][::stride],
         "rows": one["rows"][::stride],
@@ -237,6 +242,7 @@ def _answer(
     last: float | None,
     lanes: list[Lane],
     batches: list[Batches],
+    shortened: bool,
     merged: bool,
 ) -> Timeline:
     times: dict[str, float] = {}
@@ -257,6 +263,7 @@ def _answer(
         "lanes": lanes,
         "batches": batches,
         "shares": shares,
+        "shortened": shortened,
         "merged": merged,
     }
 

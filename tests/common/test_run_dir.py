@@ -1,8 +1,19 @@
+import logging
+import re
+
 import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.common.run_dir import RunDir, hide_secrets, new_run_path, resolve_model_path, resolve_run_dir, versions
+from nanoproof.common.run_dir import (
+    RunDir,
+    hide_secrets,
+    new_run_path,
+    resolve_model_path,
+    resolve_run_dir,
+    setup_logging,
+    versions,
+)
 
 
 @pytest.fixture
@@ -60,3 +71,19 @@ def test_tokens_are_not_written_down(tmp_path):
 
 def test_versions_name_python_and_torch():
     assert {"python", "torch", "nanoproof"} <= versions().keys()
+
+
+def test_log_files_hold_the_date_and_the_terminal_the_time_alone(tmp_path, capsys):
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        setup_logging("info", tmp_path / "log.txt")
+        logging.getLogger("a.b").warning("hello")
+    finally:
+        for handler in root.handlers:
+            handler.close()
+        root.handlers[:] = before
+        root.setLevel(level)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d r0 WARNING a.b: hello\n", (tmp_path / "log.txt").read_text())
+    assert re.fullmatch(r"\d\d:\d\d:\d\d warning \(rank 0\): hello\n", capsys.readouterr().err)

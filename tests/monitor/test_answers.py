@@ -189,6 +189,25 @@ def test_too_long_a_part_of_the_timeline_is_shortened_and_says_so(
     part = look(tmp_path).get("/api/timeline?from=1000&to=2000&max=20000")
     begins = [span[0] for lane in part["lanes"] for span in lane["spans"]]
     assert 1500 < part["start"] < 2000 and part["end"] == 2000 and min(begins) == part["start"]
+    assert part["shortened"] and look(tmp_path).get("/api/timeline?last=0")["shortened"]
+
+
+def test_the_newest_part_of_the_timeline_is_asked_for_by_its_length(asker: Asker) -> None:
+    newest = asker.get("/api/timeline?last=10")
+    assert newest["end"] == newest["last"] and newest["start"] == newest["last"] - 10
+    for question in ("last=0", "last=100000"):
+        whole = asker.get(f"/api/timeline?{question}&max=20000")
+        assert (whole["start"], whole["end"], whole["shortened"]) == (whole["first"], whole["last"], False)
+
+
+def test_the_time_that_a_model_was_busy_is_that_of_all_samples(look: Look, tmp_path: Path) -> None:
+    for rank in (0, 1):
+        with open(tmp_path / f"timeline_r{rank}.jsonl", "w") as file:
+            for second in range(100):
+                steps = [[100 * tenth, 50.0, 8, 2, 0] for tenth in range(10)]
+                file.write(lines({"from": 1000.0 + second, "to": 1001.0 + second, "steps": steps}))
+    for rank in look(tmp_path).get("/api/timeline?last=0&max=100")["batches"]:
+        assert len(rank["seconds"]) == 100 and rank["busy"] == pytest.approx(50.0)
 
 
 def test_the_trace_holds_the_spans_in_microseconds(asker: Asker) -> None:
@@ -224,20 +243,6 @@ def test_evaluations_are_listed_opened_and_compared(asker: Asker) -> None:
     assert (diff["only_a"], diff["only_b"], diff["p"], diff["both"]) == (0, 0, 1.0, rows[0]["solved"])
 
 
-def test_an_evaluation_that_is_under_way_counts_what_there_is(look: Look, tmp_path: Path) -> None:
-    path = tmp_path / "evals" / "7_demo_valid"
-    path.mkdir(parents=True)
-    settings = {"dataset": "demo", "split": "valid", "num_simulations": 8, "theorems": 5}
-    (path / "settings.json").write_text(json.dumps({"settings": settings, "parts": [{"started": 5.0}]}))
-    (path / "results.jsonl").write_text(lines(attempt(0), attempt(1, "u", "unproven")) + '{"torn')
-    asker = look(tmp_path)
-    row = asker.get("/api/evaluations")["items"][0]
-    assert (row["over"], row["done"], row["total"], row["solved"], row["step"]) == (False, 2, 5, 1, 7)
-    with open(path / "results.jsonl", "w") as file:
-        file.write(lines(attempt(0), attempt(1, "u"), attempt(2, "v")))
-    assert asker.get("/api/evaluations")["items"][0]["solved"] == 3
-
-
 def test_evaluations_of_other_theorems_cannot_be_compared(look: Look, tmp_path: Path) -> None:
     for name, theorem in (("1_a", "x"), ("2_b", "y")):
         (tmp_path / "evals" / name).mkdir(parents=True)
@@ -269,3 +274,16 @@ def test_logs_go_on_over_midnight(look: Look, tmp_path: Path) -> None:
     (tmp_path / "log.txt").write_text("23:59:59 r0 INFO a: before\n00:00:02 r0 INFO a: last\n")
     (tmp_path / "log_r1.txt").write_text("00:00:01 r1 INFO a: after\n")
     assert [one["message"] for one in look(tmp_path).get("/api/logs")["items"]] == ["before", "after", "last"]
+
+
+def test_logs_of_several_days_are_in_their_order_and_those_without_dates_before_them(
+    look: Look, tmp_path: Path
+) -> None:
+    (tmp_path / "log.txt").write_text("2026-11-20 23:00:00 r0 INFO a: first\n2026-11-22 08:00:00 r0 INFO a: last\n")
+    (tmp_path / "log_r1.txt").write_text("09:00:00 r1 INFO a: older\n2026-11-21 12:00:00 r1 INFO a: second\n")
+    (tmp_path / "log_r2.txt").write_text("2026-11-21 22:00:00 r2 ERROR a: third\n")
+    asker = look(tmp_path)
+    for question in ("/api/logs", "/api/logs?after=0:0"):
+        items = asker.get(question)["items"]
+        assert [one["message"] for one in items] == ["older", "first", "second", "third", "last"]
+        assert [one["date"][-2:] for one in items] == ["", "20", "21", "21", "22"] and items[1]["time"] == "23:00:00"

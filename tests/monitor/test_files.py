@@ -153,3 +153,28 @@ def test_a_tail_reads_long_lines_and_passes_over_those_without_end(
     while lines_now := tail.read(100) or ([] if not tail.behind else [None]):
         found += [len(line.text) for line in lines_now if line is not None]
     assert found == [500, 5]
+
+
+def test_what_was_heard_of_a_file_is_not_heard_again_when_it_is_rotated(look: Look, tmp_path: Path) -> None:
+    newest, older = tmp_path / "samples_r0.jsonl", tmp_path / "samples_r0.old.jsonl"
+
+    def write(*depths: int) -> None:
+        with open(newest, "a") as file:
+            file.write(lines(*({"value": 1.0, "depth": depth, "step": depth} for depth in depths)))
+
+    asker = look(tmp_path)
+
+    def seen() -> tuple[int, list[int]]:
+        page = asker.get("/api/samples")
+        assert page["total"] == len(page["items"])
+        return asker.get("/api/calibration")["count"], [one["step"] for one in page["items"]]
+
+    write(1, 2)
+    assert seen() == (2, [2, 1])
+    write(3)
+    newest.rename(older)
+    write(4)
+    assert seen() == (4, [4, 3, 2, 1])
+    newest.replace(older)
+    write(5)
+    assert seen() == (5, [5, 4])

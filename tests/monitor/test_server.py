@@ -89,6 +89,7 @@ HOSTILE = [
     *("/api/timeline?max=99999999", "/api/timeline?to=-inf", "/api/samples?size=101", "/api/evaluations?size=100000"),
     *("/api/evaluations/..%2f..%2fetc", "/api/evaluations/..", "/api/evaluations/none/results/0"),
     *("/api/evaluations/none", "/api/evaluations/diff", "/api/evaluations/diff?a=../..&b=x", "/api/logs?level=LOUD"),
+    *("/api/timeline?last=-1", "/api/timeline?last=all"),
     *("/api/logs?after=../../etc/passwd", "/api/logs?size=100000", "/api/logs?rank=x", "/api/logs?before=0:1:2"),
 ]
 

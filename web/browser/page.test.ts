@@ -1,5 +1,8 @@
 // The page in a real browser: every tab of a run that is over and of one that goes on, and what people do with them.
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launch, Monitor, open, type Watched } from "./harness";
@@ -195,4 +198,47 @@ describe("a monitor that is started anew", () => {
       await second?.stop();
     }
   });
+});
+
+describe("a run with long logs and an evaluation under way", () => {
+  const LINES = 5200;
+  const result = (id: string): string => `${JSON.stringify({ theorem: { dataset: "demo", id, source: id }, outcome: "proven" })}\n`;
+  let path: string;
+  let evaluation: string;
+  let monitor: Monitor;
+
+  beforeAll(async () => {
+    path = mkdtempSync(join(tmpdir(), "nanoproof-"));
+    evaluation = join(path, "evals", "7_demo_valid");
+    mkdirSync(evaluation, { recursive: true });
+    writeFileSync(join(evaluation, "settings.json"), JSON.stringify({ settings: { dataset: "demo", split: "valid", theorems: 5 } }));
+    writeFileSync(join(evaluation, "results.jsonl"), result("a"));
+    const days = ["2026-11-20", "2026-11-21"];
+    writeFileSync(join(path, "log.txt"), Array.from({ length: LINES }, (_, n) => `${days[Math.floor((2 * n) / LINES)]} 12:00:00 r0 INFO a: line ${n}\n`).join(""));
+    monitor = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", path, "--port", "0"]);
+  });
+  afterAll(async () => {
+    await monitor?.stop();
+    rmSync(path, { recursive: true });
+  });
+
+  it("goes back to the first line, and has no line twice however one clicks", () =>
+    withPage(`${monitor.address}/#/logs`, async ({ page }) => {
+      await page.locator(".log").first().waitFor();
+      const button = page.getByRole("button", { name: "Earlier lines" });
+      while (await button.count()) {
+        await button.dblclick();
+        await page.waitForFunction(() => !document.querySelector(".earlier:disabled"));
+      }
+      const texts = await page.locator(".log .text").allTextContents();
+      expect(texts.map((text) => Number(text.split(" ").pop()))).toEqual(Array.from({ length: LINES }, (_, n) => n));
+      expect(await page.locator(".log-box .day").allTextContents()).toEqual(["2026-11-20", "2026-11-21"]);
+    }));
+
+  it("shows the results of all ranks as they come", () =>
+    withPage(`${monitor.address}/#/evaluation/7_demo_valid`, async ({ page }) => {
+      await page.getByText("1 of 1, 5 in all").waitFor();
+      writeFileSync(join(evaluation, "results_r1.jsonl"), result("b"));
+      await page.getByText("2 of 2, 5 in all").waitFor();
+    }));
 });

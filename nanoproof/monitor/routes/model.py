@@ -10,6 +10,7 @@ from nanoproof.monitor.timeline import chrome_trace
 
 MAX_SPANS = 20_000
 MAX_TRACE_SPANS = 200_000
+MAX_NEWEST = 1_000_000_000
 _PAGE = 20
 
 
@@ -40,8 +41,8 @@ def model_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/timeline")
     def timeline() -> Response:
-        most = whole("max", 5000, 10, MAX_SPANS)
-        return answer(current.reader.timeline.read(*_part(), most))
+        most, newest = whole("max", 5000, 10, MAX_SPANS), whole("last", 60, 0, MAX_NEWEST)
+        return answer(current.reader.timeline.read(*_part(), most, newest))
 
     @routes.get("/api/trace")
     def trace() -> Response:

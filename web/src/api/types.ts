@@ -74,7 +74,7 @@ export interface RankStatus {
 /** A Lean server, and what the run's actors see of it. */
 export interface LeanServer {
   address: string;
-  /** up, down, or gone (all of them are, and the run waits). */
+  /** up or down. */
   state: string;
   actors: number;
   errors: number;
@@ -212,7 +212,12 @@ export interface RankActors {
   age: number;
   phase: string;
   actors: Actor[];
+  /** More than `actors` holds, if there are too many; `states` and `seconds` are of all of them. */
   total: number;
+  /** How many actors are in each state. */
+  states: Record<string, number>;
+  /** Spent in each state so far, by all actors together. */
+  seconds: Record<string, number>;
 }
 
 /** /api/actors */
@@ -229,10 +234,13 @@ export interface Lane {
   spans: [number, number, string][];
 }
 
-/** Batches of the model, in columns. */
+/** What a model was at, ten times a second while it computes: samples in columns, not all if there are too many. */
 export interface Batches {
   rank: number;
+  /** Seconds that the model computed, by all samples. */
+  busy: number;
   start: number[];
+  /** How long it computed since the sample before. */
   seconds: number[];
   rows: number[];
   states: number[];
@@ -241,6 +249,7 @@ export interface Batches {
 
 /** /api/timeline: spans within [start, end] of a run that has them within [first, last]. */
 export interface Timeline {
+  /** Later than what was asked for if `shortened`. */
   start: number;
   end: number;
   first: number | null;
@@ -249,6 +258,8 @@ export interface Timeline {
   batches: Batches[];
   /** Which part of the actors' time went where, in all that is shown. */
   shares: Record<string, number>;
+  /** Whether the beginning was left out, for there is too much to read. */
+  shortened: boolean;
   /** Whether short spans were put together, for there are too many. */
   merged: boolean;
 }
@@ -491,7 +502,7 @@ export interface Evaluations extends Page<EvaluationRow> {
   benchmarks: string[];
 }
 
-/** A theorem of an evaluation; `index` is its line in results.jsonl. */
+/** A theorem of an evaluation; `index` is its place among the results. */
 export interface EvaluationResult {
   index: number;
   dataset: string;
@@ -547,6 +558,8 @@ export interface EvaluationDiff {
 /** A record of a log; lines that follow it, as those of a traceback, are part of its message. */
 export interface LogLine {
   rank: number;
+  /** Such as 2026-11-21; empty in logs of older runs. */
+  date: string;
   /** Time of day. */
   time: string;
   level: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";

@@ -1,6 +1,7 @@
 // Small parts that every page uses.
 
 import { useEffect, useState, type ReactNode } from "react";
+import { duration } from "../lib/format";
 
 /** A titled box. `flush` lets a table reach the edges. */
 export function Card({ title, note, tools, flush = false, children }: {
@@ -132,4 +133,10 @@ export function useNow(): number {
     return () => window.clearInterval(timer);
   }, []);
   return now;
+}
+
+/** For how long there has been nothing to hear, by now; `since` in seconds since the epoch. */
+export function Silence({ since }: { since: number }) {
+  const now = useNow();
+  return <>silent for {duration(Math.floor(now - since))}</>;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptRow, LogLine, Overview } from "../api/types";
-import { initial, KEEP_ATTEMPTS, KEEP_LOGS, reduce, type Live } from "./live";
+import type { LogLine, Overview } from "../api/types";
+import { initial, KEEP_LOGS, reduce, type Live } from "./live";
 
 const message = (live: Live, kind: string, data: unknown): Live =>
   reduce(live, { type: "message", event: { kind, id: "", data: JSON.stringify(data) } });
-const line = (text: string): LogLine => ({ rank: 0, time: "12:00:00", level: "INFO", logger: "x", message: text });
+const line = (text: string): LogLine => ({ rank: 0, date: "", time: "12:00:00", level: "INFO", logger: "x", message: text });
 const overview = { run: "a", step: 3 } as Overview;
 
 describe("the live state", () => {
@@ -25,13 +25,6 @@ describe("the live state", () => {
     expect(live.logs).toHaveLength(KEEP_LOGS);
     expect(live.logs[live.logs.length - 1]?.message).toBe(String(KEEP_LOGS + 4));
     expect(live.logCount).toBe(KEEP_LOGS + 5);
-  });
-
-  it("lists attempts newest first, and only so many", () => {
-    const rows = Array.from({ length: KEEP_ATTEMPTS + 1 }, (_, seq) => ({ seq }) as AttemptRow);
-    const live = message(initial, "attempt", { items: rows });
-    expect(live.attempts[0]?.seq).toBe(KEEP_ATTEMPTS);
-    expect(live.attempts).toHaveLength(KEEP_ATTEMPTS);
   });
 
   it("counts evaluations among events", () => {

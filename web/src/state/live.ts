@@ -1,13 +1,11 @@
 // What the page knows of the run by the live stream: a pure reducer over its messages.
 
 import type {
-  Actors, AttemptMessage, AttemptRow, Event, EventMessage, Hello, LogLine, LogMessage, MetricsMessage, Overview,
-  StatusMessage,
+  Actors, Event, EventMessage, Hello, LogLine, LogMessage, MetricsMessage, Overview, StatusMessage,
 } from "../api/types";
 import type { Link, ServerEvent } from "../api/sse";
 
 export const KEEP_LOGS = 3000;
-export const KEEP_ATTEMPTS = 200;
 export const KEEP_EVENTS = 200;
 
 export interface Live {
@@ -20,8 +18,6 @@ export interface Live {
   actors: Actors | null;
   /** Newest first. */
   events: Event[];
-  /** Newest first. */
-  attempts: AttemptRow[];
   /** Oldest first. */
   logs: LogLine[];
   /** How many log lines have come in all, so that readers know which are new. */
@@ -39,7 +35,6 @@ export const initial: Live = {
   overview: null,
   actors: null,
   events: [],
-  attempts: [],
   logs: [],
   logCount: 0,
   metricsStep: -1,
@@ -88,8 +83,6 @@ function message(live: Live, event: ServerEvent): Live {
       const events = newest(items, live.events, KEEP_EVENTS);
       return { ...live, events, evaluations: live.evaluations + scored };
     }
-    case "attempt":
-      return { ...live, attempts: newest((data as AttemptMessage).items, live.attempts, KEEP_ATTEMPTS) };
     case "log": {
       const items = (data as LogMessage).items;
       return { ...live, logs: [...live.logs, ...items].slice(-KEEP_LOGS), logCount: live.logCount + items.length };

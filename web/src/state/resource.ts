@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { apiUrl, ask, ApiFailure, type Params } from "../api/client";
+import { Asking } from "./asking";
 import { useLive } from "./store";
 
 export interface Resource<T> {
@@ -12,12 +13,12 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-interface Options {
+interface Options<T> {
   /** Ask again whenever this changes (say, a step number), but at most every `atMost` milliseconds. */
   version?: string | number;
   atMost?: number;
-  /** Ask again every so many milliseconds. */
-  every?: number;
+  /** Ask again every so many milliseconds, which may depend on the newest answer; 0: do not. */
+  every?: number | ((data: T) => number);
   /** Show nothing of an earlier question while this one is asked. */
   forget?: boolean;
 }
@@ -29,44 +30,42 @@ interface Held<T> {
   loading: boolean;
 }
 
-/** The answer to `path` with `params`; null asks nothing. */
-export function useResource<T>(path: string | null, params: Params = {}, options: Options = {}): Resource<T> {
+/** The answer to `path` with `params`; null asks nothing. A request is given up only when the question is another one. */
+export function useResource<T>(path: string | null, params: Params = {}, options: Options<T> = {}): Resource<T> {
   const generation = useLive((live) => live.generation);
-  const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<Held<T>>({ url: "", data: null, error: null, loading: path !== null });
-  const asked = useRef(0);
+  const asking = useRef<Asking<T> | null>(null);
   const url = path === null ? "" : apiUrl(path, params);
-  const { version = 0, atMost = 1500, every, forget = false } = options;
+  const { version = 0, atMost = 1500, every = 0, forget = false } = options;
+  const again = (): void => asking.current?.again();
 
   useEffect(() => {
     if (path === null) return;
-    const control = new AbortController();
     setHeld((old) => ({ ...old, loading: true, data: forget && old.url !== url ? null : old.data }));
-    const put = (next: Partial<Held<T>>): void => setHeld((old) => ({ ...old, url, error: null, loading: false, ...next }));
-    const timer = window.setTimeout(() => {
-      asked.current = Date.now();
-      ask<T>(path, params, control.signal).then(
-        (data) => put({ data }),
-        (error: unknown) => {
-          if (!control.signal.aborted) put({ error: asFailure(error), ...(held.url === url ? {} : { data: null }) });
-        },
-      );
-    }, held.url === url ? Math.max(0, asked.current + atMost - Date.now()) : 0);
+    const own = new Asking<T>((signal) => ask<T>(path, params, signal), (answer) => {
+      setHeld((old) => "data" in answer
+        ? { url, data: answer.data, error: null, loading: false }
+        : { url, data: old.url === url ? old.data : null, error: asFailure(answer.error), loading: false });
+    }, atMost);
+    asking.current = own;
     return () => {
-      window.clearTimeout(timer);
-      control.abort();
+      own.close();
+      asking.current = null;
     };
     // `url` stands for path and params.
-  }, [url, version, turn, generation]);
+  }, [url]);
 
+  useEffect(again, [url, version, generation]);
+
+  const pause = typeof every === "number" ? every : held.data === null ? 0 : every(held.data);
   useEffect(() => {
-    if (!every || path === null) return;
-    const timer = window.setInterval(() => !document.hidden && setTurn((old) => old + 1), every);
+    if (!pause || path === null) return;
+    const timer = window.setInterval(() => !document.hidden && again(), pause);
     return () => window.clearInterval(timer);
-  }, [every, path]);
+  }, [pause, path]);
 
   const fresh = held.url === url || !forget;
-  return { data: fresh ? held.data : null, error: held.error, loading: held.loading, reload: () => setTurn((old) => old + 1) };
+  return { data: fresh ? held.data : null, error: held.error, loading: held.loading, reload: again };
 }
 
 function asFailure(error: unknown): ApiFailure {

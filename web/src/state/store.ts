@@ -4,6 +4,7 @@ import { useSyncExternalStore } from "react";
 import { apiUrl, ask } from "../api/client";
 import { listen, type ServerEvent } from "../api/sse";
 import type { Overview } from "../api/types";
+import { Asking } from "./asking";
 import { initial, reduce, type Action, type Live } from "./live";
 
 let live: Live = initial;
@@ -25,23 +26,20 @@ export function useLive<T>(select: (live: Live) => T): T {
 }
 
 const CHANGES_OVERVIEW = ["hello", "reset", "event"];
-let asking = false;
 
-/** The whole overview; what it holds beyond the stream's status changes seldom. */
-function askOverview(): void {
-  if (asking) return;
-  asking = true;
-  ask<Overview>("overview")
-    .then((overview) => dispatch({ type: "overview", overview }), () => undefined) // the stream says what is wrong
-    .finally(() => (asking = false));
-}
+/** The whole overview; what it holds beyond the stream's status changes seldom. The stream says what is wrong. */
+const overview = new Asking<Overview>(
+  (signal) => ask("overview", {}, signal),
+  (answer) => "data" in answer && dispatch({ type: "overview", overview: answer.data }),
+  1000,
+);
 
 /** Begin to listen; the overview is asked for at once, so that the first picture does not wait for the stream. */
 export function startLive(): () => void {
-  askOverview();
+  overview.again();
   const onEvent = (event: ServerEvent): void => {
     dispatch({ type: "message", event });
-    if (CHANGES_OVERVIEW.includes(event.kind)) askOverview();
+    if (CHANGES_OVERVIEW.includes(event.kind)) overview.again();
   };
   return listen(apiUrl("stream"), onEvent, (link) => dispatch({ type: "link", link }));
 }

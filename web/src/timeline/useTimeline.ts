@@ -16,17 +16,17 @@ export interface Shown {
   choose: (range: Range | null) => void;
 }
 
+const SHORTEST = 0.1;
+
 /** `seconds` is how much of the newest is shown while no stretch is chosen; 0 shows all there is. */
 export function useTimeline(seconds: number, max: number): Shown {
-  const now = useLive((state) => (state.overview?.live ? Math.floor(state.overview.time / 2) * 2 : null));
+  const live = useLive((state) => state.overview?.live ?? false);
   const [chosen, choose] = useState<Range | null>(null);
-  const ends = useResource<Timeline>("timeline", { max: 10 }, { version: now === null ? "" : Math.floor(now / 10), atMost: 5000 });
-  const first = ends.data?.first ?? null;
-  const last = now ?? ends.data?.last ?? null;
-  const limits: Range = { from: first ?? (last ?? 1) - 1, to: Math.max(last ?? 1, (first ?? 0) + 0.1) };
-  const newest: Range = { from: seconds > 0 ? Math.max(limits.from, limits.to - seconds) : limits.from, to: limits.to };
-  const range = chosen ?? newest;
-  const ready = last !== null && first !== null;
-  const asked = useResource<Timeline>(ready ? "timeline" : null, { from: range.from, to: range.to, max }, {});
-  return { answer: ready ? asked : ends, range, limits, following: chosen === null, choose };
+  const following = chosen === null;
+  const answer = useResource<Timeline>("timeline", { ...(chosen ?? { last: seconds }), max }, { every: following && live ? 2000 : 0 });
+  const { start = 0, end = 0, first = null, last = null } = answer.data ?? {};
+  const limits = rangeOf(first ?? start, last ?? end);
+  return { answer, range: chosen ?? rangeOf(start, end), limits, following, choose };
 }
+
+const rangeOf = (from: number, to: number): Range => ({ from, to: Math.max(to, from + SHORTEST) });

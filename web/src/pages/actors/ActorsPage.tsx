@@ -5,13 +5,14 @@ import type { Actor, Actors, RankActors } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { href, useQuery } from "../../app/router";
 import { count, duration, integer } from "../../lib/format";
-import { Card, Segments } from "../../parts/basics";
+import { Card, Segments, Silence } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { Shares } from "../../timeline/Shares";
 import { Timeline } from "../../timeline/Timeline";
 import { useTimeline } from "../../timeline/useTimeline";
+import { present, sums } from "./tally";
 import "./actors.css";
 
 export function ActorsPage() {
@@ -27,7 +28,7 @@ const MARKS: Record<string, string> = { model: "◆", lean: "▲", idle: "○", 
 function Everyone({ actors, bare = false }: { actors: Actors; bare?: boolean }) {
   const [query, change] = useQuery();
   const state = (query.get("state") ?? "all") as State;
-  const counts = tally(actors);
+  const counts = sums(present(actors.ranks).map((rank) => rank.states));
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0);
   const choices = (["all", "model", "lean", "idle", "error"] as const).map((key): [State, string] =>
     [key, `${key === "all" ? "All" : `${MARKS[key]} ${WORDS[key]}`} ${integer(key === "all" ? total : counts[key] ?? 0)}`]);
@@ -37,28 +38,22 @@ function Everyone({ actors, bare = false }: { actors: Actors; bare?: boolean }) 
       {!bare && <Title note={count(total, "thread")} tools={tools}>Actors</Title>}
       {bare && tools}
       {total === 0 && <Card><Empty title="No actors">They appear as soon as the run has leased its first Lean process.</Empty></Card>}
-      {actors.ranks.filter((rank) => rank.actors.length > 0).map((rank) => <Rank key={rank.rank} rank={rank} state={state} />)}
+      {actors.ranks.filter((rank) => rank.actors.length > 0).map((rank) => <Rank key={rank.rank} rank={rank} time={actors.time} state={state} />)}
       <WhereTimeGoes actors={actors} />
     </>
   );
 }
 
-/** How many actors are in each state. */
-export function tally(actors: Actors): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const rank of actors.ranks) for (const actor of rank.actors) counts[actor.state] = (counts[actor.state] ?? 0) + 1;
-  return counts;
-}
-
-function Rank({ rank, state }: { rank: RankActors; state: State }) {
+/** `time` is when the rank was looked at. */
+function Rank({ rank, time, state }: { rank: RankActors; time: number; state: State }) {
   const shown = state === "all" ? rank.actors : rank.actors.filter((actor) => actor.state === state);
-  const silent = rank.live ? rank.phase : rank.phase === "stopped" ? "stopped, last state shown" : `silent for ${duration(rank.age)}`;
+  const doing = rank.live ? rank.phase : rank.phase === "stopped" ? "stopped, last state shown" : <Silence since={time - rank.age} />;
   const cut = rank.total > rank.actors.length ? `, ${integer(rank.actors.length)} of ${integer(rank.total)} shown` : "";
   return (
     <section aria-label={`Rank ${rank.rank}`}>
-      <div className="row rank-head"><h2>Rank {rank.rank}</h2><span className="muted small">{silent}{cut}</span></div>
+      <div className="row rank-head"><h2>Rank {rank.rank}</h2><span className="muted small">{doing}{cut}</span></div>
       {shown.length === 0
-        ? <p className="muted small">No actor of this rank is in this state.</p>
+        ? <p className="muted small">None of these actors is in this state.</p>
         : <ul className="actors">{shown.map((actor) => <Cell key={actor.actor} rank={rank.rank} actor={actor} />)}</ul>}
     </section>
   );
@@ -90,13 +85,7 @@ function WhereTimeGoes({ actors }: { actors: Actors }) {
   const [seconds, setSeconds] = useState<"20" | "60" | "300">("60");
   const { answer, range, limits, following, choose } = useTimeline(Number(seconds), 6000);
   const lanes = useMemo(() => (answer.data?.lanes ?? []).filter((lane) => lane.kind === "actor"), [answer.data]);
-  const all = useMemo(() => {
-    const sums: Record<string, number> = {};
-    for (const rank of actors.ranks) for (const actor of rank.actors) {
-      for (const [name, value] of Object.entries(actor.seconds)) sums[name] = (sums[name] ?? 0) + value;
-    }
-    return sums;
-  }, [actors]);
+  const all = useMemo(() => sums(present(actors.ranks).map((rank) => rank.seconds)), [actors]);
   const tools = (
     <>
       {!following && <button className="button" onClick={() => choose(null)}>Follow</button>}

@@ -18,6 +18,8 @@ import "../theorems/theorems.css";
 import "./evaluations.css";
 
 const SIZE = 50;
+/** How often one that is under way is looked at. */
+const PAUSE = 3000;
 
 const COLUMNS: Column<EvaluationResult>[] = [
   { key: "id", title: "Theorem", cell: (row) => <span className="mono theorem-id">{row.id}</span> },
@@ -34,7 +36,7 @@ export function EvaluationPage() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const outcome = query.get("outcome") ?? "";
   const q = query.get("q") ?? "";
-  const answer = useResource<Evaluation>(`evaluations/${encodeURIComponent(name)}`, { outcome, q, page, size: SIZE });
+  const answer = useResource<Evaluation>(`evaluations/${encodeURIComponent(name)}`, { outcome, q, page, size: SIZE }, { every: (data) => (data.evaluation.over ? 0 : PAUSE) });
   const row = answer.data?.evaluation;
   return (
     <>

@@ -1,7 +1,7 @@
 // The evaluations of a run: history by benchmark, and a table to open one or to compare two.
 
 import { useMemo, useState } from "react";
-import type { Benchmark, EvaluationRow, Evaluations, Overview } from "../../api/types";
+import type { Benchmark, EvaluationRow, Evaluations } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { go, href, useQuery } from "../../app/router";
 import { count, dateTime, duration, integer, percent, rate } from "../../lib/format";
@@ -27,7 +27,7 @@ export function EvaluationsPage() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const dataset = query.get("dataset") ?? "";
   const answer = useResource<Evaluations>("evaluations", { dataset, page, size: SIZE }, { version: came, every: 15_000 });
-  const benchmarks = useResource<Overview>("overview", {}, { version: came }).data?.benchmarks;
+  const benchmarks = useLive((live) => live.overview?.benchmarks);
   const [known, setKnown] = useState<Record<string, EvaluationRow>>({});
   const rows = Object.values(known);
   const pick = (row: EvaluationRow): void => {

@@ -1,6 +1,6 @@
 // The logs of all ranks: live, filtered by level, rank and text. New lines are followed while the end is in sight.
 
-import { useMemo, useRef, useState } from "react";
+import { Fragment, useMemo, useRef, useState } from "react";
 import { ask, ApiFailure } from "../../api/client";
 import type { LogLine, Logs } from "../../api/types";
 import { Title } from "../../app/Frame";
@@ -10,11 +10,11 @@ import { Search, Select } from "../../parts/basics";
 import { Empty, Failure } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
+import { newDays } from "./days";
 import { LEVELS, passes, type Filter } from "./filter";
 import "./logs.css";
 
 const SIZE = 500;
-const KEEP = 4000;
 
 export function LogsPage() {
   const [query, change] = useQuery();
@@ -36,21 +36,31 @@ export function LogsPage() {
   );
 }
 
+interface Earlier {
+  lines: LogLine[];
+  /** Where the page before them is; null at the beginning of the logs, undefined as long as there are none. */
+  previous: string | null | undefined;
+  asking: boolean;
+  error: string;
+}
+
 function Lines({ filter }: { filter: Filter }) {
   const params = { level: filter.level, rank: filter.rank };
   const first = useResource<Logs>("logs", { ...params, size: SIZE });
   const fresh = useFreshLines(first.data);
-  const [earlier, setEarlier] = useState<{ lines: LogLine[]; previous: string | null | undefined; error: string }>({ lines: [], previous: undefined, error: "" });
+  const [earlier, setEarlier] = useState<Earlier>({ lines: [], previous: undefined, asking: false, error: "" });
   const previous = earlier.previous === undefined ? first.data?.previous ?? null : earlier.previous;
   const lines = useMemo(
-    () => [...earlier.lines, ...(first.data?.items ?? []), ...fresh.filter((line) => passes(line, { ...filter, text: "" }))].slice(-KEEP),
+    () => [...earlier.lines, ...(first.data?.items ?? []), ...fresh.filter((line) => passes(line, { ...filter, text: "" }))],
     [earlier.lines, first.data, fresh, filter.level, filter.rank],
   );
   const shown = filter.text ? lines.filter((line) => passes(line, filter)) : lines;
+  const days = newDays(shown);
   const more = (): void => {
+    setEarlier((old) => ({ ...old, asking: true }));
     ask<Logs>("logs", { ...params, before: previous, size: SIZE }).then(
-      (page) => setEarlier((old) => ({ lines: [...page.items, ...old.lines], previous: page.previous, error: "" })),
-      (error: unknown) => setEarlier((old) => ({ ...old, error: error instanceof ApiFailure ? error.message : String(error) })),
+      (page) => setEarlier((old) => ({ lines: [...page.items, ...old.lines], previous: page.previous, asking: false, error: "" })),
+      (error: unknown) => setEarlier((old) => ({ ...old, asking: false, error: error instanceof ApiFailure ? error.message : String(error) })),
     );
   };
   const { box, onScroll, following, follow } = useFollow();
@@ -59,10 +69,15 @@ function Lines({ filter }: { filter: Filter }) {
     <section className="card flush logs-card">
       <div className="log-box" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" aria-busy={first.loading && !first.data}>
         <div>
-          {previous !== null && <button className="button earlier" onClick={more}>Earlier lines</button>}
+          {previous !== null && <button className="button earlier" disabled={earlier.asking} onClick={more}>Earlier lines</button>}
           {earlier.error && <p className="bad small">{earlier.error}</p>}
           {first.data && shown.length === 0 && <Empty title="No lines">{lines.length ? "None of the lines has this text." : "The run has logged nothing of this level yet."}</Empty>}
-          {shown.map((line) => <Row key={numberOf(line)} line={line} />)}
+          {shown.map((line, index) => (
+            <Fragment key={numberOf(line)}>
+              {days[index] && <p className="day muted">{days[index]}</p>}
+              <Row line={line} />
+            </Fragment>
+          ))}
         </div>
       </div>
       <div className="pager">
@@ -86,7 +101,7 @@ function useFreshLines(first: Logs | null): LogLine[] {
   }, [logs, fresh, first]);
 }
 
-const identity = (line: LogLine): string => `${line.rank} ${line.time} ${line.logger} ${line.message}`;
+const identity = (line: LogLine): string => `${line.rank} ${line.date} ${line.time} ${line.logger} ${line.message}`;
 
 const numbers = new WeakMap<LogLine, number>();
 let newest = 0;

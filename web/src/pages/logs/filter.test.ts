@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { LogLine } from "../../api/types";
 import { passes } from "./filter";
 
-const line: LogLine = { rank: 1, time: "", level: "WARNING", logger: "nanoproof.rl", message: "Server away" };
+const line: LogLine = { rank: 1, date: "", time: "", level: "WARNING", logger: "nanoproof.rl", message: "Server away" };
 
 it.each([
   [{ level: "INFO", rank: "", text: "" }, true],

@@ -1,8 +1,8 @@
 // What the run uses: devices and memory of each rank, and the Lean servers.
 
 import type { LeanServer, Overview, RankStatus } from "../../api/types";
-import { bytes, count, duration, integer, percent } from "../../lib/format";
-import { Card } from "../../parts/basics";
+import { bytes, count, integer, percent } from "../../lib/format";
+import { Card, Silence } from "../../parts/basics";
 import { Empty } from "../../parts/states";
 
 export function Machines({ overview }: { overview: Overview }) {
@@ -11,14 +11,15 @@ export function Machines({ overview }: { overview: Overview }) {
       <Card title="Ranks" note={count(overview.ranks.length, "rank")}>
         {overview.ranks.length === 0
           ? <Empty title="No rank has reported">The run writes its state once a second as soon as it has started.</Empty>
-          : <div className="machines">{overview.ranks.map((rank) => <Rank key={rank.rank} rank={rank} />)}</div>}
+          : <div className="machines">{overview.ranks.map((rank) => <Rank key={rank.rank} rank={rank} time={overview.time} />)}</div>}
       </Card>
       <Card title="Lean servers" flush><Servers servers={overview.servers} /></Card>
     </div>
   );
 }
 
-function Rank({ rank }: { rank: RankStatus }) {
+/** `time` is when the rank was looked at. */
+function Rank({ rank, time }: { rank: RankStatus; time: number }) {
   const { gpu } = rank;
   const used = gpu?.memory ?? null;
   const total = gpu?.memory_total ?? null;
@@ -26,7 +27,7 @@ function Rank({ rank }: { rank: RankStatus }) {
     <div className="machine small num">
       <div>
         <strong>Rank {rank.rank}</strong>
-        <div className="muted">{rank.live ? rank.phase : rank.phase === "stopped" ? "stopped" : `silent for ${duration(rank.age)}`}</div>
+        <div className="muted">{rank.live ? rank.phase : rank.phase === "stopped" ? "stopped" : <Silence since={time - rank.age} />}</div>
       </div>
       <div>
         <span className="muted">{gpu ? gpu.name : "CPU"}</span> {gpu && gpu.utilization !== undefined && percent(gpu.utilization, 0)}
@@ -50,7 +51,7 @@ function Bar({ share, label }: { share: number; label: string }) {
   );
 }
 
-const STATES: Record<string, [tone: string, mark: string]> = { ok: ["good", "✓"], slow: ["warn", "…"], gone: ["bad", "!"] };
+const STATES: Record<string, [tone: string, mark: string]> = { up: ["good", "✓"], down: ["bad", "!"] };
 
 function Servers({ servers }: { servers: LeanServer[] }) {
   if (servers.length === 0) return <Empty title="No Lean server known">Servers are listed as soon as actors use them.</Empty>;

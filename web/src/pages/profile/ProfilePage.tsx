@@ -1,4 +1,5 @@
-// Where the time goes: phases, model and actors over time, batch sizes and the queue; as a file for a trace viewer too.
+// Where the time goes: phases, model and actors over time, how much is computed at once and the queue; as a file for a
+// trace viewer too.
 
 import { useMemo, useState } from "react";
 import type { Batches, Timeline as TimelineData } from "../../api/types";
@@ -26,7 +27,8 @@ export function ProfilePage() {
       <a className="button" href={apiUrl("trace", { ...range })} download="trace.json" title="Opens in Perfetto and in chrome://tracing">Chrome trace</a>
     </>
   );
-  const note = answer.data?.first ? `${timeOfDay(range.from)} to ${timeOfDay(range.to)}, ${duration(range.to - range.from)}` : undefined;
+  const { data } = answer;
+  const note = data?.first ? `${timeOfDay(data.start)} to ${timeOfDay(data.end)}, ${duration(data.end - data.start)}${data.shortened ? ", the newest part of what was asked for" : ""}` : undefined;
   return (
     <>
       <Title note={note} tools={tools}>Profile</Title>
@@ -35,7 +37,7 @@ export function ProfilePage() {
           ? <Card><Empty title="No timeline">The run has written none for this stretch. It keeps the last minutes only (see --timeline-minutes).</Empty></Card>
           : (
             <>
-              <Figures data={data} seconds={range.to - range.from} />
+              <Figures data={data} />
               <Card title="Timeline" note={data.merged ? "short spans are drawn together, drag to look closer" : "drag to look closer"}>
                 <Timeline label="Profile" lanes={data.lanes} range={range} limits={limits} onRange={choose} />
               </Card>
@@ -47,17 +49,16 @@ export function ProfilePage() {
   );
 }
 
-function Figures({ data, seconds }: { data: TimelineData; seconds: number }) {
+function Figures({ data }: { data: TimelineData }) {
   const figures = batchFigures(data.batches);
   return (
     <Card title="Where the actors' time goes">
       <Shares label="Time of actors" shares={data.shares} />
-      {figures.count > 0 && (
+      {data.batches.length > 0 && (
         <dl className="stats" style={{ marginTop: 18 }}>
-          <Stat name="Model busy" note={`${duration(figures.seconds / figures.count)} a batch`}>{percent(busyShare(data.batches, seconds), 0)}</Stat>
-          <Stat name="Batches" note={`${compact(figures.count / seconds)} a second`}>{compact(figures.count)}</Stat>
-          <Stat name="States in a batch" note={`half have at least ${integer(figures.medianStates)}`}>{figures.meanStates.toFixed(1)}</Stat>
-          <Stat name="Rows in a batch" note={`at most ${integer(figures.mostRows)}`}>{figures.meanRows.toFixed(1)}</Stat>
+          <Stat name="Model busy" note={data.batches.length > 1 ? "in the mean of the ranks" : undefined}>{percent(busyShare(data.batches, data.end - data.start), 0)}</Stat>
+          <Stat name="States in work" note={`half have at least ${integer(figures.medianStates)}`}>{figures.meanStates.toFixed(1)}</Stat>
+          <Stat name="Rows in work" note={`at most ${integer(figures.mostRows)}`}>{figures.meanRows.toFixed(1)}</Stat>
           <Stat name="Waiting in the queue" note={`at most ${integer(figures.mostQueue)}`}>{figures.meanQueue.toFixed(1)}</Stat>
         </dl>
       )}
@@ -67,13 +68,13 @@ function Figures({ data, seconds }: { data: TimelineData; seconds: number }) {
 
 function BatchCharts({ batches, onRange }: { batches: Batches[]; onRange: (from: number, to: number) => void }) {
   const { rows, queue, seconds } = useMemo(() => batchLines(batches), [batches]);
-  if (rows.length === 0) return <Card title="Batches of the model"><Empty title="No batches in this stretch">The model computed nothing here.</Empty></Card>;
+  if (rows.length === 0) return <Card title="The model"><Empty title="No samples in this stretch">The model computed nothing here.</Empty></Card>;
   const shared = { time: true, x: timeOfDay, onRange, height: 180, range: [0, null] as [number, null] };
   return (
     <div className="three">
-      <Card title="Rows of a batch"><Chart label="Rows of a batch" lines={rows} y={compact} {...shared} /></Card>
-      <Card title="Queue when a batch begins" note="states that wait"><Chart label="Queue" lines={queue} y={compact} {...shared} /></Card>
-      <Card title="Time of a batch"><Chart label="Time of a batch" lines={seconds} y={duration} {...shared} /></Card>
+      <Card title="Rows in work" note="ten samples a second"><Chart label="Rows in work" lines={rows} y={compact} {...shared} /></Card>
+      <Card title="Queue" note="states that wait"><Chart label="Queue" lines={queue} y={compact} {...shared} /></Card>
+      <Card title="Busy" note="of each tenth of a second"><Chart label="Busy" lines={seconds} y={duration} {...shared} /></Card>
     </div>
   );
 }

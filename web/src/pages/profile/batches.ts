@@ -1,11 +1,9 @@
-// Figures and lines of the model's batches.
+// Figures and lines of what the models did, from samples of them.
 
 import type { Batches } from "../../api/types";
 import type { Line } from "../../parts/chart_data";
 
 export interface BatchFigures {
-  count: number;
-  seconds: number;
   meanStates: number;
   medianStates: number;
   meanRows: number;
@@ -20,8 +18,6 @@ export function batchFigures(batches: Batches[]): BatchFigures {
   const queue = batches.flatMap((rank) => rank.queue);
   const sorted = [...states].sort((a, b) => a - b);
   return {
-    count: rows.length,
-    seconds: sum(batches.flatMap((rank) => rank.seconds)),
     meanStates: mean(states),
     medianStates: sorted[sorted.length >> 1] ?? 0,
     meanRows: mean(rows),
@@ -34,7 +30,7 @@ export function batchFigures(batches: Batches[]): BatchFigures {
 /** Which part of `seconds` the models computed, in the mean of the ranks. */
 export function busyShare(batches: Batches[], seconds: number): number {
   if (batches.length === 0 || seconds <= 0) return 0;
-  return Math.min(1, sum(batches.flatMap((rank) => rank.seconds)) / batches.length / seconds);
+  return Math.min(1, sum(batches.map((rank) => rank.busy)) / batches.length / seconds);
 }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
@@ -43,10 +39,10 @@ const most = (values: number[]): number => values.reduce((high, value) => Math.m
 
 const POINTS = 120;
 
-/** Lines by time, one of each rank; many batches are put together to their mean, with lowest and highest. */
+/** Lines by time, one of each rank; many samples are put together to their mean, with lowest and highest. */
 export function batchLines(batches: Batches[]): { rows: Line[]; queue: Line[]; seconds: Line[] } {
   const some = batches.filter((rank) => rank.start.length > 0);
-  const line = (rank: Batches, values: number[]): Line => together(some.length > 1 ? `rank ${rank.rank}` : "batches", rank.start, values);
+  const line = (rank: Batches, values: number[]): Line => together(some.length > 1 ? `rank ${rank.rank}` : "samples", rank.start, values);
   return {
     rows: some.map((rank) => line(rank, rank.rows)),
     queue: some.map((rank) => line(rank, rank.queue)),

@@ -1,0 +1,99 @@
+"""Evaluations that are under way, by one rank or several: read as they grow, each theorem once."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanoproof.monitor import evaluations
+from nanoproof.monitor.evaluations import Results
+from nanoproof.monitor.tail import parse_object
+from tests.monitor.conftest import Asker, attempt, lines
+
+Look = Callable[..., Asker]
+NAME = "7_demo_valid"
+
+
+@pytest.fixture
+def under_way(tmp_path: Path) -> Path:
+    """The directory of an evaluation that has begun."""
+    path = tmp_path / "evals" / NAME
+    path.mkdir(parents=True)
+    settings = {"dataset": "demo", "split": "valid", "num_simulations": 8, "theorems": 5}
+    (path / "settings.json").write_text(json.dumps({"settings": settings, "parts": [{"started": 5.0}]}))
+    return path
+
+
+def append(file: Path, *records: Any) -> None:
+    with open(file, "a") as out:
+        out.write(lines(*records))
+
+
+def counts(asker: Asker) -> tuple[int, int, int]:
+    """How many theorems are done, solved, and ended in an error."""
+    row = asker.get("/api/evaluations")["items"][0]
+    assert asker.get(f"/api/evaluations/{NAME}")["results"]["total"] == row["done"]
+    return row["done"], row["solved"], row["errors"]
+
+
+def test_an_evaluation_that_is_under_way_counts_what_there_is(look: Look, tmp_path: Path, under_way: Path) -> None:
+    (under_way / "results.jsonl").write_text(lines(attempt(0), attempt(1, "u", "unproven")) + '{"torn')
+    asker = look(tmp_path)
+    row = asker.get("/api/evaluations")["items"][0]
+    assert (row["over"], row["done"], row["total"], row["solved"], row["step"]) == (False, 2, 5, 1, 7)
+    (under_way / "new").write_text(lines(attempt(0), attempt(1, "u"), attempt(2, "v")))
+    (under_way / "new").replace(under_way / "results.jsonl")
+    assert counts(asker) == (3, 3, 0)
+
+
+def test_each_result_of_an_evaluation_is_read_once(
+    look: Look, tmp_path: Path, under_way: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+    monkeypatch.setattr(evaluations, "parse_object", lambda text: parsed.append(text) or parse_object(text))
+    asker = look(tmp_path)
+    for number in range(8):
+        append(under_way / "results.jsonl", attempt(number, f"t{number}"))
+        assert counts(asker) == (number + 1, number + 1, 0)
+    assert len(parsed) == 8
+
+
+def test_many_results_are_read_a_little_at_a_time(under_way: Path) -> None:
+    long = {"message": "x" * 50_000}
+    append(under_way / "results.jsonl", *(attempt(number, f"t{number}") | long for number in range(40)))
+    results = Results(under_way)
+    assert results.poll() and 0 < len(results.items) < 20
+    while results.poll():
+        pass
+    assert [one["id"] for one in results.items] == [f"t{number}" for number in range(40)]
+
+
+def test_the_results_of_all_ranks_count_and_stay_when_they_are_put_together(
+    look: Look, tmp_path: Path, under_way: Path
+) -> None:
+    asker = look(tmp_path)
+    append(under_way / "results.jsonl", attempt(0, "a"))
+    append(under_way / "results_r1.jsonl", attempt(0, "b", "unproven"))
+    assert counts(asker) == (2, 1, 0)
+    append(under_way / "results_r1.jsonl", attempt(1, "c"))
+    assert counts(asker) == (3, 2, 0)
+    found = asker.get(f"/api/evaluations/{NAME}")["results"]["items"]
+    index = next(one["index"] for one in found if one["id"] == "c")
+    assert asker.get(f"/api/evaluations/{NAME}/results/{index}")["statement"].startswith("theorem c")
+    (under_way / "new").write_text(lines(attempt(0, "a"), attempt(0, "b", "unproven"), attempt(1, "c")))
+    (under_way / "new").replace(under_way / "results.jsonl")
+    assert counts(asker) == (3, 2, 0)
+    (under_way / "results_r1.jsonl").unlink()
+    assert counts(asker) == (3, 2, 0)
+
+
+def test_a_theorem_that_is_tried_again_after_an_error_counts_once(look: Look, tmp_path: Path, under_way: Path) -> None:
+    append(under_way / "results.jsonl", attempt(0, "a", "error"), attempt(1, "b"))
+    asker = look(tmp_path)
+    assert counts(asker) == (2, 1, 1)
+    append(under_way / "results.jsonl", attempt(2, "a"))
+    append(under_way / "results_r1.jsonl", attempt(3, "b", "error"))
+    assert counts(asker) == (2, 2, 0)
+    assert asker.get(f"/api/evaluations/{NAME}/results/0")["proof"] == "trivial"

@@ -1,0 +1,53 @@
+"""What ranks say of themselves, their actors and the Lean servers; ranks that are gone say nothing any more."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.monitor.conftest import Asker, lines
+
+Look = Callable[..., Asker]
+
+
+def write_status(path: Path, rank: int, actors: list[dict[str, Any]], age: float = 0.0, **more: Any) -> None:
+    status = {"rank": rank, "time": time.time() - age, "phase": "collect", "actors": actors, **more}
+    (path / f"status_r{rank}.json").write_text(json.dumps(status))
+
+
+def servers(asker: Asker) -> list[tuple[str, str, int]]:
+    """Address, state and actors of each."""
+    return [(one["address"], one["state"], one["actors"]) for one in asker.get("/api/overview")["servers"]]
+
+
+def test_all_actors_are_counted_though_few_are_listed(look: Look, tmp_path: Path) -> None:
+    states = ["lean"] * 6 + ["model"] * 3
+    actors = [{"actor": n, "state": state, "seconds": {"lean": 2.0, "idle": 0.5}} for n, state in enumerate(states)]
+    for rank in (0, 1):
+        write_status(tmp_path, rank, actors)
+    for rank in look(tmp_path).current.reader.actors(most=4)["ranks"]:
+        assert (len(rank["actors"]), rank["total"]) == (2, 9)
+        assert rank["states"] == {"lean": 6, "model": 3} and rank["seconds"] == {"lean": 18.0, "idle": 4.5}
+
+
+def test_ranks_of_an_earlier_part_say_nothing_of_the_servers(look: Look, tmp_path: Path) -> None:
+    here = {"actor": 0, "state": "lean", "server": "a:1"}
+    write_status(tmp_path, 0, [here], servers=[{"address": "a:1", "state": "up"}])
+    gone = [here, {"actor": 1, "state": "error", "server": "b:1"}]
+    write_status(tmp_path, 1, gone, age=1000.0, servers=[{"address": "a:1", "state": "down"}])
+    asker = look(tmp_path)
+    assert servers(asker) == [("a:1", "up", 1)]
+    write_status(tmp_path, 0, [here], age=1000.0, servers=[{"address": "a:1", "state": "up"}])
+    assert servers(asker) == [("a:1", "down", 2), ("b:1", "down", 1)]  # the run is over: that is how it ended
+
+
+def test_servers_that_events_tell_of_are_those_since_the_run_was_resumed(look: Look, tmp_path: Path) -> None:
+    def said(moment: float, address: str, state: str) -> dict[str, Any]:
+        return {"kind": "server", "time": moment, "address": address, "state": state}
+
+    resumed = {"kind": "resumed", "time": 2.0, "step": 5}
+    last = [said(3.0, "new:1", "down"), said(3.0, "all", "gone")]
+    (tmp_path / "events.jsonl").write_text(lines(said(1.0, "old:1", "down"), resumed, *last))
+    (tmp_path / "events_r1.jsonl").write_text(lines(said(1.0, "old:2", "down"), said(3.0, "other:1", "up")))
+    assert servers(look(tmp_path)) == [("new:1", "down", 0), ("other:1", "up", 0)]

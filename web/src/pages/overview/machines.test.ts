@@ -1,0 +1,24 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { afterEach, expect, it, vi } from "vitest";
+import type { LeanServer, Overview, RankStatus } from "../../api/types";
+import { Machines } from "./Machines";
+
+const rank: RankStatus = { rank: 0, live: false, age: 10, phase: "collect", step: 3, pid: 1, memory: null, gpu: null, actors: {} };
+const server = (address: string, state: string): LeanServer => ({ address, state, actors: 4, errors: 0 });
+const drawn = (overview: Partial<Overview>): string => renderToStaticMarkup(createElement(Machines, { overview: { time: 1000, ranks: [], servers: [], ...overview } as Overview }));
+
+afterEach(() => void vi.useRealTimers());
+
+it("a server that is down looks like it, and one that is up does too", () => {
+  const text = drawn({ servers: [server("a:1", "up"), server("b:1", "down")] });
+  expect(text).toMatch(/badge good"><span[^>]*>✓<\/span>up/);
+  expect(text).toMatch(/badge bad"><span[^>]*>!<\/span>down/);
+});
+
+it("a rank is silent for longer as time goes on, though nothing is heard of it", () => {
+  vi.useFakeTimers({ now: 1000 * 1000 });
+  expect(drawn({ ranks: [rank] })).toContain("silent for 10 s");
+  vi.setSystemTime(1000 * (1000 + 3590));
+  expect(drawn({ ranks: [rank] })).toContain("silent for 1 h 00 m");
+});
