@@ -289,7 +289,7 @@ class SimulatedRun:
         self._write("events.jsonl", {"time": round(self.now, 3), "kind": kind, **fields})
 
     def _log(self, rank: int, level: str, logger: str, text: str) -> None:
-        clock = time.strftime("%H:%M:%S", time.localtime(self.now))
+        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.now))
         with open(self.path / ("log.txt" if rank == 0 else f"log_r{rank}.txt"), "a", encoding="utf-8") as file:
             file.write(f"{clock} r{rank} {level} {logger}: {text}\n")
 

@@ -74,7 +74,7 @@ function BatchCharts({ batches, onRange }: { batches: Batches[]; onRange: (from:
     <div className="three">
       <Card title="Rows in work" note="ten samples a second"><Chart label="Rows in work" lines={rows} y={compact} {...shared} /></Card>
       <Card title="Queue" note="states that wait"><Chart label="Queue" lines={queue} y={compact} {...shared} /></Card>
-      <Card title="Busy" note="of each tenth of a second"><Chart label="Busy" lines={seconds} y={duration} {...shared} /></Card>
+      <Card title="Busy" note="since the sample before"><Chart label="Busy" lines={seconds} y={duration} {...shared} /></Card>
     </div>
   );
 }
