@@ -29,7 +29,7 @@ from nanoproof.common.files import atomic_write_json, read_jsonl
 from nanoproof.lean.banned import banned_word
 from nanoproof.lean.errors import LeanError, ProtocolError
 from nanoproof.lean.inquiry import Inquiry
-from nanoproof.lean.source import negate
+from nanoproof.lean.source import EXPLICIT, negate
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
@@ -99,7 +99,7 @@ def check_all(
 
 def judge(lean: "LeanCommand", source: str) -> str:
     """Why the text of a file does not hold; empty if it does."""
-    if reason := banned_word(source):
+    if reason := banned_word(source.replace(EXPLICIT, "")):
         return reason
     try:
         report = lean.check(source)

@@ -27,6 +27,7 @@ PROOFS = {
     "wrong": "theorem wrong (p q : Prop) (h : p) : q := by\n  exact h\n",
     "cheat": "axiom cheat : ∀ p : Prop, p\n\ntheorem cheated : 1 = 2 := cheat _\n",
     "cheat_later": "theorem later : 2 = 3 := cheat _\n",
+    "negated": splice(negate(Theorem("theorem lie : 1 = 2 := by\n  sorry")).source, "omega"),
     "none": "namespace Nothing\nend Nothing\n",
     "empty": "",
 }
@@ -83,7 +84,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Comple
     return done, result
 
 
-@pytest.mark.parametrize("name", ["good", "two", "classical"])
+@pytest.mark.parametrize("name", ["good", "two", "classical", "negated"])
 def test_proofs_hold(checked: Any, name: str) -> None:
     assert name not in checked[1]["refused"]
 
@@ -107,9 +108,9 @@ def test_what_is_no_proof_is_refused_with_its_reason(checked: Any, name: str, re
 def test_refused_files_are_counted_listed_and_make_the_exit_code_1(checked: Any) -> None:
     done, result = checked
     assert done.returncode == 1
-    assert (result["files"], result["accepted"], result["lean"]) == (10, 3, "nanolean")
+    assert (result["files"], result["accepted"], result["lean"]) == (11, 4, "nanolean")
     assert done.stdout.count("refused: ") == 7 + 3
-    assert "3 of 10 proofs hold (nanolean)\n" in done.stdout
+    assert "4 of 11 proofs hold (nanolean)\n" in done.stdout
 
 
 def test_results_go_up_the_whole_ladder_against_the_statements_as_given(checked: Any) -> None:

@@ -4,10 +4,11 @@ import re
 
 from nanoproof.lean.lexical import CLOSING, OPENING, mask
 
-_GAPS = (
-    "sorry", "admit", "sorryAx", "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab",
-    "run_meta", "include_str", "unsafe",
+_GAPS = ("sorry", "admit", "sorryAx", "include_str", "unsafe")
+_KEYWORDS = (
+    "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab", "run_meta",
 )  # fmt: skip
+"""Banned wherever they end a word: Lean reads them as keywords behind a dot or a numeral too."""
 _NAMES = (
     "sorryAx", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat", "trustCompiler", "implemented_by", "extern",
     "csimp", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "unsafePerformIO", "lcProof", "lcUnreachable",
@@ -22,11 +23,12 @@ _SEARCH = (
 _BANNED = re.compile(
     r"(?:(?<![\w.'«])|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
     r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
-    r"|(?P<native>\+native\b|native\s*:=))"
+    r"|native\s*:=)"
+    r"|(?:\+native|" + "|".join(_KEYWORDS) + r")(?![\w.'?!])"
     r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
-    r"|(?<![\w.'«])(?P<option>set_option(?![\w.'?!])\s+(?!\s|" + _OPTIONS + r")\S*)"
+    r"|set_option(?![\w.'?!])\s*(?!\s|" + _OPTIONS + r")\S*"
 )
-_QUOTED_WORD = re.compile(r"«([\w.'?!]+)»")
+_QUOTED_WORD = re.compile(r"(\.?)«([\w.'?!]+)»(?=(\.?))")
 _INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
 _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
 _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
@@ -35,11 +37,16 @@ _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w
 def banned_word(text: str) -> str | None:
     """Which word no text with proofs may hold, and why; None if there is none. Comments and strings do not count."""
     holes = " ".join(_INTERPOLATED.findall(text))  # such strings hold terms between braces
-    if found := _BANNED.search(_QUOTED_WORD.sub(r"\1", mask(text))) or _BANNED.search(holes):
+    if found := _BANNED.search(_unquoted(mask(text))) or _BANNED.search(_unquoted(holes)):
         if found["search"]:
             return f"`{found['search']}` searches instead of proving"
         return f"`{found.group()}` is not allowed in a proof"
     return None
+
+
+def _unquoted(text: str) -> str:
+    """Quoted names without their quotes, and apart from what is no part of the name: a quote ends a keyword."""
+    return _QUOTED_WORD.sub(lambda m: (m[1] or " ") + m[2] + ("" if m[3] else " "), text)
 
 
 def banned_reason(tactic: str) -> str | None:

@@ -61,7 +61,7 @@ class Health:
                 return
             self.failures, self._on_trial = self.failures + 1, False
             self.reason = reason
-            rest = min(_MAX_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** (self.failures - 1))
+            rest = min(_MAX_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(self.failures - 1, 10))
             self._rest_ends = self._clock() + rest * random.uniform(0.75, 1.25)
 
 

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 import weakref
+from collections.abc import Callable
 
 from nanoproof.lean.answers import classify, error_text
 from nanoproof.lean.errors import LeanError
@@ -34,6 +35,7 @@ class Lease:
         known = isinstance(lease_seconds, int | float) and lease_seconds > 0
         self.heartbeat_seconds = float(lease_seconds) / 3 if known else _HEARTBEAT_SECONDS  # type: ignore[arg-type]
         self.unreachable = False
+        self.forget_holder: Callable[[], object] = lambda: None
         self._lock = threading.Lock()
         self.touch()
 
@@ -46,6 +48,7 @@ class Lease:
 
     def give_up(self) -> int | None:
         """The number of the process, for whoever asks first."""
+        self.forget_holder()
         with self._lock:
             process, self.process = self.process, None
             return process
@@ -85,7 +88,9 @@ class LeaseKeeper:
 
     def add(self, lease: Lease, holder: object) -> None:
         """Look after a lease that `holder` will give back, if it can."""
-        weakref.finalize(holder, lease.note_unreachable).atexit = False
+        finalizer = weakref.finalize(holder, lease.note_unreachable)
+        finalizer.atexit = False
+        lease.forget_holder = finalizer.detach
         with self._condition:
             self._held.add(lease)
             self._ensure_thread()

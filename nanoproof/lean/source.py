@@ -11,6 +11,8 @@ from nanoproof.lean.lexical import find_top_level, mask
 from nanoproof.lean.theorem import Theorem
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
+EXPLICIT = "set_option autoImplicit false in\n"
+"""What `negate` puts before a theorem: names that the statement does not bind are no variables."""
 
 _NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
@@ -196,7 +198,7 @@ def negate(theorem: Theorem) -> Theorem:
         quote = "»" if found.name.endswith("»") else ""
         head = f"theorem {found.name.removesuffix(quote)}_negated{quote}{universes.group() if universes else ''}"
     before = _without_documentation(source[: found.start], masked)
-    text = f"{before}set_option autoImplicit false in\n{found.indent}{head} : {negated} := by\n{found.indent}  sorry"
+    text = f"{before}{EXPLICIT}{found.indent}{head} : {negated} := by\n{found.indent}  sorry"
     return Theorem(text + source[found.sorry_end :], theorem.dataset, f"{theorem.id}#negated")
 
 

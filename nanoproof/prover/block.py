@@ -10,8 +10,14 @@ import unicodedata
 
 from nanoproof.lean.lexical import blank, mask, spans
 
+_QUERIES = (
+    r"#(?:eval|check\w*|print\w*|reduce|exit|synth|guard\w*|help|where|version|find|lint|time|widget|html|simp|norm_num|"
+    r"conv|unfold|instances|lookup|minimize_imports|redundant_imports|count_heartbeats|explode|long_names|"
+    r"string_diagram)(?!\w)"
+)
+"""Commands that begin with `#`, which is an operator too (`#univ`)."""
 _COMMAND = re.compile(
-    r"(?<![\w.'«])(?:#[a-z_]{4,}|@\[|(?:theorem|lemma|example|def|abbrev|instance|axiom|opaque|inductive|structure|"
+    rf"(?<![\w.'«])(?:{_QUERIES}|@\[|(?:theorem|lemma|example|def|abbrev|instance|axiom|opaque|inductive|structure|"
     r"class|macro|macro_rules|notation3?|infix[lr]?|prefix|postfix|syntax|elab|elab_rules|attribute|namespace|section|"
     r"end|mutual|variable|universe|import|export|initialize|builtin_initialize|declare_syntax_cat|deriving|simproc|"
     r"alias|unsafe|partial|noncomputable|private|protected|nonrec|run_cmd|add_decl_doc|proof_wanted|irreducible_def|"

@@ -87,8 +87,9 @@ def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: b
     work is for a whole declaration, while each step of a search has as much of its own: a proof that is refused for it
     is asked about once more in a text that lifts it.
     """
-    verdict = _verdict(_Ladder(checker, theorem.source, proof_text, replayed))
-    if verdict.accepted or not _OUT_OF_HEARTBEATS.search(verdict.reason):
+    ladder = _Ladder(checker, theorem.source, proof_text, replayed)
+    verdict = _verdict(ladder)
+    if verdict.accepted or not any(map(_OUT_OF_HEARTBEATS.search, ladder.errors)):
         return verdict
     return _verdict(_Ladder(checker, UNLIMITED + theorem.source, proof_text, replayed))
 
@@ -111,18 +112,20 @@ class _Ladder:
         self.texts = Texts.of(source, proof)
         self.rungs: dict[str, bool] = {"replayed": True} if replayed else {}
         self.axioms: tuple[str, ...] = ()
+        self.errors: Sequence[str] = ()
         self.statement = ""
 
     def climb(self) -> None:
         """Every rung in its order; raises `_Refused` at the first that does not hold."""
         self._hold("words", block_reason(self.proof) or banned_reason(self.proof) or "")
         report = self.checker.check(self.texts.whole)
-        self.axioms = report.axioms
+        self.axioms, self.errors = report.axioms, report.errors
         self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")
         self._hold("no_sorry", report.sorries and "the finished text still holds a sorry")
         self._hold("axioms", foreign_axioms(report))
         name = self.texts.name
         enclosed = self.checker.check(self.texts.enclosed)
+        self.errors = enclosed.errors
         self._hold("one_block", _refusal(enclosed))
         before, after = _statement(self.checker.check(self.texts.given), name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")

@@ -32,6 +32,13 @@ from nanoproof.lean.banned import banned_reason
         "grind?",
         'exact absurd (f s!"{(sorry : Nat)}") h',
         "conv => run_conv pure ()",
+        "set_option«debug».skipKernelTC true in rfl",
+        ".set_option debug.skipKernelTC true in rfl",
+        "iterate 1set_option debug.skipKernelTC true in rfl",
+        ".run_tac pure ()",
+        "run_tac«Lean».logInfo m",
+        "decide+native",
+        'exact f s!"{by set_option«debug».skipKernelTC true in rfl}"',
     ],
 )
 def test_banned(tactic: str) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -198,6 +199,20 @@ def test_a_process_that_does_not_know_our_states_is_a_lost_one_and_no_refusal(fa
     with LeanServerClient(server.address).lease() as session:
         assert isinstance(session.apply(session.start(THEOREM), ["trivial"])[0], TacticApplied)
     assert words(server).count("get") == 2
+
+
+def test_a_lease_that_was_lost_leaves_nothing_behind(fake: Fake) -> None:
+    answers = iter([(200, {"error": "Lean REPL process ended unexpectedly"}), (200, {"value": []})])
+    server = fake(lambda word, _: next(answers) if word == "try_apply_tactic" else None)
+    with LeanServerClient(server.address).lease() as session:
+        lost = weakref.ref(session._lease)
+        session.apply(session.start(THEOREM), ["trivial"])
+        assert session._lease is not lost()
+        deadline = time.monotonic() + 30
+        while lost() is not None and time.monotonic() < deadline:  # the thread that keeps leases may look at it
+            gc.collect()
+            time.sleep(0.05)
+        assert lost() is None
 
 
 def test_the_tactic_that_ends_processes_gets_the_blame_and_its_neighbours_do_not(fake: Fake) -> None:

@@ -103,6 +103,17 @@ def test_rests_grow_to_a_limit_and_one_caller_at_a_time_tries_the_server() -> No
     assert health.admits() and health.admits()
 
 
+def test_a_server_may_be_gone_for_days() -> None:
+    clock = Clock()
+    health = Health(clock)
+    for _ in range(2000):
+        assert health.admits()
+        health.failed("gone")
+        rest = health.rest_seconds
+        clock.now += rest
+    assert 45 <= rest <= 75 and health.failures == 2000
+
+
 def test_callers_that_fail_together_count_as_one_failure() -> None:
     health = Health(Clock())
     assert all(health.admits() for _ in range(32))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import requests
 
 from tests.lean.conftest import Serve
@@ -102,6 +103,31 @@ def test_no_lease_goes_to_a_caller_that_has_hung_up(serve: Serve) -> None:
     wait_for(lambda: api.status()["waiting_requests"] == 0)
     api.post(f"/process/{first}/return")
     assert api.status()["used_processes"] == 0
+
+
+def test_a_lease_that_is_returned_while_it_expires_is_retired(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(max_processes=1)
+    pid = Api(server).get_process()
+    assert pid is not None
+    end = server.pool._end
+
+    def return_meanwhile(lease_id: int) -> Any:
+        monkeypatch.undo()
+        assert server.pool.give_back(lease_id)
+        return end(lease_id)
+
+    monkeypatch.setattr(server.pool, "_end", return_meanwhile)
+    server.pool.find(pid).last_used = float("-inf")
+    wait_for(lambda: server.pool.census()[0]["used_processes"] == 0)
+    wait_for(lambda: server.pool.census()[0]["stopping_processes"] == 0)
+    assert Api(server).get_process(timeout=20) is not None
+
+
+def test_processes_that_never_start_are_tried_again_for_ever(serve: Serve) -> None:
+    pool = serve(max_processes=1).pool
+    for _ in range(2000):
+        pool._failed("no such disk")
+    assert 0 < pool._retry_at - time.monotonic() <= 30
 
 
 def test_too_many_requests_for_one_lease_are_429(serve: Serve) -> None:

@@ -359,7 +359,7 @@ class Pool:
                 return
             self._failures += 1
             self._start_error = reason
-            self._retry_at = time.monotonic() + min(_MAX_BACKOFF_SECONDS, 0.1 * 4.0**self._failures)
+            self._retry_at = time.monotonic() + min(_MAX_BACKOFF_SECONDS, 0.1 * 4.0 ** min(self._failures, 10))
             self.metrics.starts.add("failed")
             self._changed.notify_all()
         log.warning("a Lean process did not start: %s", reason)
@@ -379,6 +379,8 @@ class Pool:
                     self._retire(lease)
             finally:
                 lease.lock.release()
+            if lease.ended:  # by its client meanwhile, who found the lock taken
+                self._try_to_retire(lease)
 
     def _check_processes(self) -> None:
         """Kill what uses too much memory while it works, and drop free processes that have died."""
