@@ -114,16 +114,28 @@ def take_lock(file: Path) -> IO[str]:
 def wait_in_order(command: list[str], environment: dict[str, str], lock: IO[str] | None = None) -> int:
     """Run a command and return its exit code. It is told of Ctrl-C and SIGTERM, and ends in its own time."""
     kept = () if lock is None else (lock.fileno(),)
-    with subprocess.Popen(command, env=environment, pass_fds=kept) as process:
-        previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-        try:
-            return process.wait()
-        except KeyboardInterrupt:  # a terminal tells the command as well
-            print("stopping; the stage saves what it has", flush=True)
-            process.wait()
-            raise
-        finally:
-            signal.signal(signal.SIGTERM, previous)
+    started: list[subprocess.Popen[bytes]] = []
+    asked = threading.Event()
+
+    def tell(*_: object) -> None:
+        asked.set()
+        for process in started:
+            process.terminate()
+
+    previous = signal.signal(signal.SIGTERM, tell)
+    try:
+        with subprocess.Popen(command, env=environment, pass_fds=kept) as process:
+            started.append(process)
+            if asked.is_set():  # before there was anything to tell it to
+                process.terminate()
+            try:
+                return process.wait()
+            except KeyboardInterrupt:  # a terminal tells the command as well
+                print("stopping; the stage saves what it has", flush=True)
+                process.wait()
+                raise
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def checkpoint_steps(run_dir: Path) -> list[int]:

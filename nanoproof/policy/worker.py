@@ -240,13 +240,13 @@ class EngineWorker:
         except Exception as error:  # handed to whoever asked
             self._fail(error)
             return
-        for request in ended:
-            question = self._active.pop(request, None)
-            if question is not None:
-                question.end(request.completion, request.error)
         seconds = time.perf_counter() - began
         self._count(steps=1, busy_seconds=seconds, failed=sum(request.error is not None for request in ended))
         self._count(answered=sum(request.completion is not None for request in ended))
+        for request in ended:  # counted by the time that they know of it
+            question = self._active.pop(request, None)
+            if question is not None:
+                question.end(request.completion, request.error)
         if self._active and self._engine.idle:
             self._fail(RuntimeError("the engine lost a request"))
 

@@ -37,9 +37,9 @@ def message_of(watch):
 
 
 def test_a_rank_that_ends_in_good_order_is_not_missed(store):
+    with watch_of(store, 1):
+        pass
     with watch_of(store, 0, silent_seconds=0.2) as watch:
-        with watch_of(store, 1):
-            pass
         time.sleep(0.5)
         watch.check()
 
@@ -98,10 +98,13 @@ def test_a_main_thread_in_a_collective_is_seen_there(store, monkeypatch):
     code = compile("def wait(go):\n    go()", "/site-packages/torch/distributed/c10d.py", "exec")
     scope: dict = {}
     exec(code, scope)
-    waiting = threading.Thread(target=scope["wait"], args=(lambda: time.sleep(0.5),))
+    inside, leave = threading.Event(), threading.Event()
+    waiting = threading.Thread(target=scope["wait"], args=(lambda: (inside.set(), leave.wait(20)),))
     waiting.start()
+    assert inside.wait(20)
     monkeypatch.setattr(watch, "_main", waiting)
     assert watch._main_thread()[1] is True
+    leave.set()
     waiting.join()
 
 

@@ -659,10 +659,13 @@ def test_a_second_download_of_a_set_waits_for_the_first(hub: FakeHub, capsys: py
     with FileLock(dataset_dir("proofnet") / ".download.lock"):
         second = threading.Thread(target=run, args=("proofnet",))
         second.start()
-        second.join(0.3)
+        said, deadline = "", time.monotonic() + 30
+        while "waiting for another download of proofnet to end" not in said:
+            assert time.monotonic() < deadline
+            said += capsys.readouterr().out
+            time.sleep(0.02)
         assert second.is_alive() and hub.requests == []
     second.join(30)
-    assert "waiting for another download of proofnet to end" in capsys.readouterr().out
     assert open_file("proofnet", "proofnet.jsonl").exists()
 
 

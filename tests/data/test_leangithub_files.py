@@ -132,8 +132,8 @@ def ended(pid: int) -> bool:
 def test_git_that_hangs_is_ended_at_its_deadline_with_all_it_started(tmp_path: Path) -> None:
     left = tmp_path / "left"
     alias = f"alias.hang=!sh -c 'echo $$ > {left}; exec sleep 60'"
-    with pytest.raises(CloneError, match=r"did not end within 0\.5 seconds"):
-        git(["-c", alias, "hang"], 0.5, threading.Event())
+    with pytest.raises(CloneError, match=r"did not end within 3 seconds"):
+        git(["-c", alias, "hang"], 3, threading.Event())
     assert ended(int(left.read_text()))
     stop = threading.Event()
     stop.set()

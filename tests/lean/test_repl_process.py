@@ -11,6 +11,7 @@ import pytest
 
 from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
 from tests.lean.conftest import AND, SCRIPT
+from tests.processes import is_gone
 
 Script = Callable[[dict[str, Any]], tuple[str, ...]]
 START = {"cmd": "theorem t : p ∧ q := by sorry"}
@@ -80,8 +81,10 @@ def test_a_second_answer_that_comes_later_is_not_taken_for_the_next_one(scripted
 def test_half_an_answer_is_quoted(scripted: Script) -> None:
     with pytest.raises(ReplDied, match=r"exit status 3, it wrote half an answer: .*messages"):
         misbehaving(scripted, "half").request(START, 20)
+    process = misbehaving(scripted, "stall")
+    process.request({"cmd": "def"}, 20)  # it has started
     with pytest.raises(ReplTimeout, match=r"not done after 1 s \(it wrote half an answer: .*messages"):
-        misbehaving(scripted, "stall").request(START, 1)
+        process.request(START, 1)
 
 
 def test_an_answer_without_an_end_is_cut_off(scripted: Script) -> None:
@@ -162,7 +165,7 @@ def test_killing_ends_what_the_process_started() -> None:
     child = process.request({"cmd": ""}, 20)["env"]
     process.close()
     deadline = time.monotonic() + 10
-    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+    while not is_gone(child):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

@@ -184,15 +184,18 @@ def test_too_many_waiting_callers_are_sent_away(serve: Serve) -> None:
     server = serve(max_processes=1)
     api = Api(server)
     api.get_process()
-    waiters = [threading.Thread(target=lambda: Api(server).get_process(timeout=1), daemon=True) for _ in range(8)]
+    ask = lambda: Api(server).post("/process/get", timeout=60)  # noqa: E731
+    waiters = [threading.Thread(target=ask, daemon=True) for _ in range(8)]
     for waiter in waiters:
         waiter.start()
     while api.status()["waiting_requests"] < 8:
         time.sleep(0.01)
     answer = api.post("/process/get", timeout=1)
     assert answer.status_code == 429 and float(answer.headers["Retry-After"]) > 0
+    server.pool.drain()
     for waiter in waiters:
         waiter.join(20)
+        assert not waiter.is_alive()
 
 
 def test_idle_leases_expire(serve: Serve) -> None:

@@ -22,6 +22,7 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.errors import LeanError, ServerUnavailable
 from nanoproof.lean.wire import TacticApplied
 from tests.lean.conftest import SCRIPT, SCRIPTED_REPL, THEOREM
+from tests.processes import is_gone
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -89,7 +90,7 @@ def address_of(process: subprocess.Popen[str]) -> str:
 
 def wait_until_gone(pids: list[int]) -> None:
     deadline = time.monotonic() + 20
-    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE for pid in pids):
+    while not all(map(is_gone, pids)):
         assert time.monotonic() < deadline, "processes are left behind"
         time.sleep(0.02)
 

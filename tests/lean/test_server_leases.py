@@ -43,14 +43,14 @@ def running(api: Api, route: str) -> bool:
 
 
 def test_heartbeats_keep_a_lease(serve: Serve) -> None:
-    server = serve(max_processes=2, lease_seconds=0.5)
+    server = serve(max_processes=2, lease_seconds=3.0, warmup=True)
     api = Api(server)
     kept, idle = api.get_process(), api.get_process()
     assert kept is not None and idle is not None
 
     def only_one_is_left() -> bool:
         answer = api.post(f"/process/{kept}/heartbeat")
-        assert answer.json() == {"status": "ok", "lease_seconds": 0.5}
+        assert answer.json() == {"status": "ok", "lease_seconds": 3.0}
         return api.status()["used_processes"] == 1
 
     wait_for(only_one_is_left)
@@ -162,7 +162,7 @@ def test_while_it_shuts_down_the_server_takes_no_work_but_ends_what_it_has(serve
 
 
 def test_timeouts_of_clients_are_cut_to_the_longest(serve: Serve) -> None:
-    api = Api(serve(max_processes=1, longest_seconds=1.0))
+    api = Api(serve(max_processes=1, longest_seconds=1.0, warmup=True))
     pid = api.get_process(timeout=3600)
     state = api.start(pid)["value"]["proof_state_id"]
     assert "timed out" in api.tactic(pid, state, "hang", timeout=3_600_000)["error"]

@@ -121,7 +121,7 @@ def test_a_text_that_is_no_theorem_is_refused_before_it_is_sent(serve: Serve) ->
 
 
 def test_a_timeout_is_told_apart_and_the_other_tactics_still_run(serve: Serve) -> None:
-    with serve().client(tactic_seconds=0.3).lease() as session:
+    with serve().client(tactic_seconds=1.5).lease() as session:
         results = session.apply(session.start(THEOREM), ["constructor", "hang", "trivial", "nonsense"])
         assert failed(results[1]).kind == "timeout"
         assert applied(results[2]).branches == ()

@@ -22,6 +22,7 @@ from nanoproof.monitor.child import MonitorProcess, start_monitor_process
 from nanoproof.monitor.server import Monitor, open_listener, start_monitor
 from nanoproof.monitor.stream import MAX_MISSED, Hub, read_event_id
 from tests.monitor.conftest import Asker, attempt, lines
+from tests.processes import is_gone
 
 Look = Callable[..., Asker]
 
@@ -308,7 +309,7 @@ def test_the_monitor_ends_with_a_run_that_is_killed(run: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     pid = int(done.stdout)
     deadline = time.monotonic() + 30
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+    while not is_gone(pid):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

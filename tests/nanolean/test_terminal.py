@@ -220,13 +220,13 @@ def test_ctrl_c_ends_the_work_itself():
 
     def work() -> None:
         try:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             while True:
                 time.sleep(0.001)
         except KeyboardInterrupt:
             ended.append(True)
             raise
 
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         with_deep_stack(work, interruptible=True)
     assert ended == [True]

@@ -158,7 +158,7 @@ def test_a_broken_engine_fails_all_who_wait_and_all_who_come(
 def test_pause_waits_for_the_engine_and_lets_in_nobody(worker: EngineWorker, engine: ScriptedEngine) -> None:
     first = hold(engine, worker)
     pausing = Asker(worker.pause)
-    pausing.join(0.05)
+    eventually(lambda: worker._paused)
     assert pausing.is_alive()
     second = asking(worker, 2)
     engine.gate.set()

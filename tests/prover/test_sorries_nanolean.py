@@ -57,6 +57,7 @@ def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.
 def test_the_worked_example_of_the_search_is_true(session: LeanSession, tmp_path: Path) -> None:
     start = session.start(draw_search.THEOREM)
     draw_search.draw(session, start, tmp_path)
+    assert any(tmp_path.iterdir())
     for picture in tmp_path.iterdir():
         drawn = (README.parent / "docs" / "images" / picture.name).read_text(encoding="utf-8")
         assert picture.read_text(encoding="utf-8") == drawn, "python -m scripts.draw_search draws them again"
