@@ -268,8 +268,9 @@ def test_connections_that_say_nothing_hold_nobody_up(victim: Victim) -> None:
         connection.close()
 
 
-def test_a_caller_that_leaves_while_it_waits_gets_no_process(serve: Serve) -> None:
-    server = serve(max_processes=1)
+def test_a_caller_that_leaves_while_it_waits_keeps_no_process(serve: Serve) -> None:
+    """One that leaves in the moment of the answer may still get it; then it expires, as nobody uses it."""
+    server = serve(max_processes=1, lease_seconds=5.0)
     client = server.client()
     with client.lease():
         for _ in range(5):
