@@ -125,16 +125,21 @@ def test_a_killed_evaluation_goes_on_with_what_it_had(tmp_path):
     assert read_json(path / "summary.json")["solved"] == 20
 
 
-def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
-    path = tmp_path / "out"
+def two_ranks(path, number):
+    """An evaluation on two ranks, the last of which gets a signal once both have results; what was said."""
     launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
-    environment = {**os.environ, "SLOW": "0.1", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", *launcher, *words(path)]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    wait_for_results(process, path, 4)
+    wait_for_results(process, path, 2)
     ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
-    ranks[-1].kill()
-    said = process.communicate(timeout=60)[1]
+    ranks[-1].send_signal(number)
+    return process, process.communicate(timeout=60)[1]
+
+
+def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
+    path = tmp_path / "out"
+    process, said = two_ranks(path, signal.SIGKILL)
     assert process.returncode != 0 and "theorems are done" in said and "--continue goes on" in said
     assert prover_eval.main(words(path, "--continue")) == 0
     assert read_json(path / "summary.json")["solved"] == 20
@@ -143,14 +148,7 @@ def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_pa
 
 def test_a_signal_to_one_rank_ends_the_evaluation_on_all_and_it_can_go_on(tmp_path):
     path = tmp_path / "out"
-    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
-    environment = {**os.environ, "SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", *launcher, *words(path)]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    wait_for_results(process, path, 2)
-    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
-    ranks[-1].terminate()
-    said = process.communicate(timeout=60)[1]
+    _, said = two_ranks(path, signal.SIGTERM)
     assert "interrupted; " in said and "--continue goes on" in said
     done = sum(len(list(read_jsonl(file))) for file in path.glob("results*.jsonl"))
     assert 2 <= done < COUNT
