@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--slots", type=int, default=8)
-    parser.add_argument("--tolerance", type=float, default=0.02, help="share of the memory")
+    parser.add_argument("--tolerance", type=float, default=0.01, help="share of the memory")
     parser.add_argument("--json", type=Path, help="write the result to this file")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:

@@ -1,5 +1,6 @@
 """`curve.png`: how many theorems were solved within how many simulations, with the interval and the baseline."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,11 @@ INK, BAND, GREY = "#1f4e8c", "#9db8d9", "#77776f"
 
 def plot_curve(summary: dict[str, Any], file: Path) -> None:
     """Draw the curve of a summary, and that of its solver-only baseline where it has one."""
+    _draw(summary, file)
+    gc.collect()  # a figure refers to itself, megabytes that would stay for long
+
+
+def _draw(summary: dict[str, Any], file: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, NullLocator

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from nanoproof.common.dist import DistInfo, broadcast_json
+from nanoproof.common.garbage import settle
 from nanoproof.data.whitelist import choose_lean
 from nanoproof.selfplay.cadence import Cadence
 from nanoproof.selfplay.closing import told_how_to_go_on, what_next
@@ -71,6 +72,7 @@ class ReinforcementLearning:
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
         with self.stop, told_how_to_go_on(stage.run.path), working, self.recorder:
             self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
+            settle()
             try:
                 self._run()
             finally:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import run_main
+from nanoproof.common.garbage import settle
 from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.memory import settle
 from nanoproof.lean.nanolean.repl import serve
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.export import export

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable
 
 from nanoproof.lean.nanolean.env_state import EnvState
@@ -27,9 +26,3 @@ class Sweeper:
             state.caches.clear()
         sweep()
         self._swept_at = node_count()
-
-
-def settle() -> None:
-    """Tell Python's garbage collector that what is there (the library) stays, so that it looks at new objects only."""
-    gc.collect()
-    gc.freeze()
