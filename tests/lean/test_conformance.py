@@ -19,6 +19,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.lean.conftest import AND, COUPLED, EXISTS, LEFT, RIGHT, start_server
+from tests.processes import stop
 
 AND_SOURCE = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  "
 THEOREM = Theorem(AND_SOURCE + "sorry", "test", "t")
@@ -158,7 +159,7 @@ def test_a_process_that_does_not_answer_is_a_timeout_and_the_next_lease_works(ta
     with target.client(tactic_seconds=0.5).lease() as session:
         branch = session.start(THEOREM)
         (pid,) = target.pids()
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
         (result,) = session.apply(branch, ["constructor"])
         assert isinstance(result, TacticFailed) and result.kind == "timeout"
     with target.client().lease() as session:
@@ -178,7 +179,7 @@ def test_a_process_that_is_killed_in_a_tactic_is_replaced(target: Target) -> Non
     with target.client().lease() as session:
         branch = session.start(THEOREM)
         (pid,) = target.pids()
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
         killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
         killer.start()
         results = session.apply(branch, ["constructor", "nonsense"])

@@ -62,7 +62,6 @@ class Story:
         (self.folder / "frozen_1").touch()
         self.wait_for_steps(2)
         (self.folder / "frozen_0").touch()
-        self.steps_before = len(records(self.path / "metrics.jsonl"))
         status = self.path / "status_r1.json"
         wait_for(status.exists, self.agents)  # it is written once a second, which may be later than these steps
         self.killed = read_json(status)["pid"]
