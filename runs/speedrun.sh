@@ -126,6 +126,23 @@ download() {
     [ "$MIDTRAIN_DATA" != leangithubraw ] || plain python -m nanoproof.data.midtrain.leangithubraw build
 }
 
+# tokenizer: makes the one of these runs. One that lies there already is taken if it is what they would make.
+tokenizer() {
+    local directory="$home/tokenizer" found
+    if [ "$DRY_RUN" = 0 ] && [ -e "$directory/tokenizer.json" ]; then
+        [ ! -e "$home/pretrain/$NAME" ] || return 0  # its checkpoints carry their own
+        found="$(python -c 'import json, sys; meta = json.load(open(sys.argv[1])); print(meta["vocab_size"] if meta.get("merges") != "gpt2" else "")' \
+            "$directory/tokenizer_meta.json" 2>/dev/null || echo unknown)"
+        [ "$found" != "$VOCAB_SIZE" ] || return 0
+        echo "error: $directory holds a tokenizer of another size (${found:-that of tok_build}) than this run would make (${VOCAB_SIZE:-that of tok_build}): take it away, name its VOCAB_SIZE, or say another NANOPROOF_HOME" >&2
+        exit 2
+    elif [ -n "$VOCAB_SIZE" ]; then
+        plain python -m scripts.tok_train --vocab-size "$VOCAB_SIZE"
+    else
+        plain python -m scripts.tok_build
+    fi
+}
+
 # lean: Lean with Mathlib in $LEAN_PROJECT, and a server on this machine until the script ends.
 lean() {
     export LEAN_PROJECT_PATH="$LEAN_PROJECT"  # which Lean it is, also where its servers are elsewhere
@@ -153,13 +170,7 @@ lean() {
 # shellcheck disable=SC2086
 pipeline() {
     download
-    if [ "$DRY_RUN" != 0 ] || [ ! -e "$home/tokenizer/tokenizer.json" ]; then
-        if [ -n "$VOCAB_SIZE" ]; then
-            plain python -m scripts.tok_train --vocab-size "$VOCAB_SIZE"
-        else
-            plain python -m scripts.tok_build
-        fi
-    fi
+    tokenizer
     ready pretrain $PRETRAIN_DATA
     stage pretrain --depth "$DEPTH" "${small[@]}" --data "$PRETRAIN_DATA" --save-every "$SAVE_EVERY" $PRETRAIN_FLAGS
     ready midtrain $MIDTRAIN_DATA

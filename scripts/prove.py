@@ -53,7 +53,7 @@ class ProveOptions:
     num_simulations: int = opt(64, "Simulations of each search.", min=1)
     max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; the first that has a free process is used.")
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; one with a free process is used.")
     lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
     max_tree_nodes: int = opt(100, "Nodes of the tree that are printed.", min=1)

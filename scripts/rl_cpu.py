@@ -1,5 +1,6 @@
-"""Does reinforcement learning learn? On two cores, on NanoLean: RL from a finetuned start, and a control from the same
-start with as many updates on supervised data alone, both scored on the held-out test theorems.
+"""Does reinforcement learning learn? RL on NanoLean, and a control with as many updates on supervised data alone.
+
+Both begin with the same finetuned network and are scored on the held-out test theorems; all on two cores.
 
 bash runs/rl_cpu.sh                        # seeds 0 and 1, 30 minutes of RL each; about two hours and a half
 SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh

@@ -49,7 +49,7 @@ class MatchmakerConfig:
     simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1)
     max_simulations: int = opt(
         1024,
-        "Most simulations of one attempt (with failures among the last `trust`, these may set a lower bound).",
+        "Most simulations of one attempt; with `recent_failures` trust no more than base x mult^trust either.",
         min=1,
     )
     recent_failures: Literal["trust", "trailing"] = opt(
