@@ -15,6 +15,7 @@ from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
 from nanoproof.common.progress import Progress
 from nanoproof.data.init_checks import InitChecks, Patience, Verdict
 from nanoproof.data.manifest import dataset_dir
+from nanoproof.data.theorem_file import is_file
 from nanoproof.data.theorems import is_benchmark, list_theorems, split_names, splits_of
 from nanoproof.data.whitelist import (
     Whitelist,
@@ -170,6 +171,8 @@ def check_init(
 
 def result_path(name: str, version: str, benchmark: bool) -> Path:
     """A whitelist is beside the data; a report on a benchmark too, under a name that nothing filters by."""
+    if is_file(name):
+        return Path(f"{name}.report.{version}.json").expanduser()
     if benchmark:
         return dataset_dir(name) / f"{data_file(name)}.report.{version}.json"
     return dataset_dir(name) / whitelist_path(name, version).name

@@ -1,6 +1,7 @@
-"""Theorem sets by name.
+"""Theorem sets by name, or by the file that holds one.
 
     list_theorems("leanworkbook", "train", "v4.27.0")
+    list_theorems("mine.lean", "valid")
 
 The module of a set is imported when it is asked for.
 """
@@ -11,6 +12,7 @@ from typing import Literal, Protocol
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.catalog import CATALOG
+from nanoproof.data.theorem_file import is_file, read_theorems, set_name
 from nanoproof.data.whitelist import filter_theorems, load_whitelist
 from nanoproof.lean.theorem import Theorem
 
@@ -51,25 +53,38 @@ DATASETS: dict[str, ListTheorems] = {
 
 
 def is_benchmark(name: str, split: str) -> bool:
-    """Whether theorems are there to measure provers: they are never trained on and never filtered."""
+    """Whether theorems are there to measure provers: they are never filtered, nor trained on (but for a file's)."""
+    if is_file(name):
+        return True
     stages = CATALOG[name].stages if name in CATALOG else ()
     return "bench" in stages and split != "train"
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
-    """The splits of a data set."""
+    """The splits of a data set; a file has none, and goes by that of the default."""
+    if is_file(name):
+        return ("valid",)
     stages = CATALOG[name].stages if name in CATALOG else ("rl", "bench")
     wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
     return tuple(split for split in SPLITS if split in wanted)
 
 
 def split_names(values: Iterable[str]) -> list[str]:
-    """Data set names given separated by spaces or commas, in order. Raises UserError for unknown ones."""
+    """Names of data sets and files of theorems given separated by spaces or commas, in order.
+
+    Raises UserError for unknown ones, and for two that would go by the same name.
+    """
     names = [name for value in values for name in value.replace(",", " ").split()]
-    unknown = [name for name in names if name not in DATASETS]
+    unknown = [name for name in names if name not in DATASETS and not is_file(name)]
     if unknown or not names:
-        raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {', '.join(DATASETS)}")
-    return list(dict.fromkeys(names))
+        there = f"{', '.join(DATASETS)}, and files of theorems (.lean, .jsonl)"
+        raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}")
+    distinct = list(dict.fromkeys(names))
+    known: dict[str, str] = {}
+    for name in distinct:
+        if (other := known.setdefault(set_name(name), name)) != name:
+            raise UserError(f"{other} and {name} would both be called {set_name(name)}: rename one of them")
+    return distinct
 
 
 def list_theorems(name: str, split: Split, lean_version: str | None = None) -> list[Theorem]:
@@ -78,5 +93,7 @@ def list_theorems(name: str, split: Split, lean_version: str | None = None) -> l
     With a Lean version, those that its whitelist calls failing are left out (never of a benchmark). Raises UserError
     for an unknown name or split, for data that is missing or misshapen, and for a missing whitelist.
     """
+    if is_file(name):
+        return read_theorems(name)
     split_names([name])
     return DATASETS[name](split, lean_version)

@@ -3,7 +3,7 @@
 Lines hold a second each and are in order, so that the part that is asked for is found without reading the rest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,8 @@ class TimelineReader:
         width = (end - start) * len(chosen) / most if spans > most else 0.0
         shown = [_lane(key, _coarse(found, width) if width else found) for key, found in chosen]
         fewer = [_fewer(one, most) for one in batches.values()]
-        return _answer(start, end, first, last, shown, fewer, start > asked, width > 0)
+        times = _times(found for (_, kind, _), found in chosen if kind == "actor")
+        return _answer(start, end, first, last, shown, times, fewer, start > asked, width > 0)
 
     def _files(self) -> dict[int, list[_File]]:
         ranks: dict[int, list[_File]] = {}
@@ -199,6 +200,15 @@ def _lane(key: tuple[int, str, int], spans: list[_Span]) -> Lane:
     return {"rank": rank, "kind": kind, "name": name, "spans": rounded}  # type: ignore[typeddict-item]
 
 
+def _times(lanes: Iterable[list[_Span]]) -> dict[str, float]:
+    """The seconds in each state, of all lanes together."""
+    times: dict[str, float] = {}
+    for spans in lanes:
+        for begin, end, state in spans:
+            times[state] = times.get(state, 0.0) + end - begin
+    return times
+
+
 def _coarse(spans: list[_Span], width: float) -> list[_Span]:
     """The same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
     cells: dict[int, dict[str, float]] = {}
@@ -241,16 +251,14 @@ def _answer(
     first: float | None,
     last: float | None,
     lanes: list[Lane],
+    times: dict[str, float],
     batches: list[Batches],
     shortened: bool,
     merged: bool,
 ) -> Timeline:
-    times: dict[str, float] = {}
-    actors = [lane for lane in lanes if lane["kind"] == "actor"]
-    for lane in actors:
-        for begin, stop, state in lane["spans"]:
-            times[state] = times.get(state, 0.0) + stop - begin
-    shown = (min(end, last) - max(start, first)) * len(actors) if first is not None and last is not None else 0.0
+    """`times` are those of the actors in `lanes` before short spans were put together."""
+    actors = sum(lane["kind"] == "actor" for lane in lanes)
+    shown = (min(end, last) - max(start, first)) * actors if first is not None and last is not None else 0.0
     whole = max(shown, sum(times.values()))
     shares = {state: seconds / whole for state, seconds in sorted(times.items())} if whole > 0 else {}
     if whole > 0:

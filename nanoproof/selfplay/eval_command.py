@@ -18,6 +18,7 @@ from nanoproof.common.files import file_sha256, read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
 from nanoproof.common.suggestion import Policy
+from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems
 from nanoproof.data.whitelist import choose_lean
 from nanoproof.gpt.checkpoint import read_manifest
@@ -139,7 +140,7 @@ class EvalCommand:
             raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
         model = self._identity(target.model)
         settings = eval_settings(
-            target.dataset,
+            set_name(target.dataset),
             options.split,
             theorems,
             options.num_simulations,

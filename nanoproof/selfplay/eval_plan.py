@@ -8,6 +8,7 @@ from typing import Any, Literal
 from nanoproof.common.config import check, opt, to_dict, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
+from nanoproof.data.theorem_file import is_file, set_name
 from nanoproof.data.theorems import split_names
 from nanoproof.gpt.checkpoint import find_checkpoint, finished_steps
 from nanoproof.lean.theorem import Theorem
@@ -29,7 +30,9 @@ class EvalOptions:
     policy: PolicyName = opt("model", "Who suggests tactics.")
     policy_server: str | None = opt(None, "Policy server host:port that suggests tactics instead; needs --output-dir.")
     policy_token: str | None = opt(None, "Token that the policy server asks for.")
-    datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks, space- or comma-separated.")
+    datasets: tuple[str, ...] = opt(
+        ("nanolean",), "Benchmarks or files of theorems (.lean, .jsonl), space- or comma-separated."
+    )
     split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
     max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
@@ -117,7 +120,8 @@ def bisected(count: int) -> list[int]:
 
 def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
     """Beside the checkpoint; the default split has no name of its own in it."""
-    suffix = dataset if options.split == DEFAULT_SPLIT else f"{dataset}_{options.split}"
+    name = set_name(dataset)
+    suffix = name if options.split == DEFAULT_SPLIT or is_file(dataset) else f"{name}_{options.split}"
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"

@@ -13,6 +13,7 @@ from nanoproof.common.dist import DistInfo, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, file_sha256, read_json
 from nanoproof.common.run_dir import versions
+from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.lean.theorem import Theorem
@@ -39,7 +40,7 @@ class Evaluations:
         """Raises UserError if there is no such benchmark."""
         self._config, self._dist = config, dist
         self.benchmarks: dict[str, list[Theorem]] = {
-            name: list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
+            set_name(name): list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
             for name in split_names(config.rl.eval_datasets)
         }
         for name, theorems in self.benchmarks.items():

@@ -28,7 +28,9 @@ class RLOptions:
     """Reinforcement learning."""
 
     load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
-    datasets: tuple[str, ...] = opt(("nanolean",), "Data sets to take theorems from (space- or comma-separated).")
+    datasets: tuple[str, ...] = opt(
+        ("nanolean",), "Data sets or files of theorems to prove (space- or comma-separated)."
+    )
     sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
     num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
     max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")
@@ -65,7 +67,9 @@ class RLOptions:
         "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node.",
     )
     eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")
-    eval_datasets: tuple[str, ...] = opt(("nanolean",), "Benchmarks to evaluate on (their valid split).")
+    eval_datasets: tuple[str, ...] = opt(
+        ("nanolean",), "Benchmarks (their valid split) or files of theorems to evaluate on."
+    )
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
     memory_profile: str | None = opt(

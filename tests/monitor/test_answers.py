@@ -210,6 +210,18 @@ def test_the_time_that_a_model_was_busy_is_that_of_all_samples(look: Look, tmp_p
         assert len(rank["seconds"]) == 100 and rank["busy"] == pytest.approx(50.0)
 
 
+def test_the_shares_are_those_of_the_spans_before_they_are_put_together(look: Look, tmp_path: Path) -> None:
+    with open(tmp_path / "timeline_r0.jsonl", "w") as file:
+        for second in range(300):
+            spans = [
+                [0, *span] for tenth in range(0, 1000, 100) for span in (("model", tenth, 40), ("lean", tenth + 40, 60))
+            ]
+            file.write(lines({"from": 1000.0 + second, "to": 1001.0 + second, "actors": spans}))
+    part = look(tmp_path).get("/api/timeline?last=0&max=200")
+    assert part["merged"] and {span[2] for span in part["lanes"][0]["spans"]} == {"lean"}
+    assert part["shares"] == pytest.approx({"model": 0.4, "lean": 0.6, "idle": 0.0})
+
+
 def test_the_trace_holds_the_spans_in_microseconds(asker: Asker) -> None:
     events = asker.get("/api/trace")["traceEvents"]
     assert {"X", "M"} <= {event["ph"] for event in events}

@@ -71,3 +71,14 @@ def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(m
     summary = read_json(tmp_path / "out" / "summary.json")
     assert (summary["solved"], summary["failed"], summary["errors"]) == (2, 1, 3)
     assert {file.name for file in (tmp_path / "out" / "proofs").iterdir()} == {"good.lean", "twin.lean"}
+
+
+def test_a_file_of_theorems_is_a_benchmark(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    file = tmp_path / "mine.lean"
+    file.write_text("theorem a (p : Prop) (h : p) : p := by\n  sorry\n\ntheorem b (p : Prop) : p := by\n  sorry\n")
+    words = ["--policy", "solver-only", "--datasets", str(file), "--split", "test", "--num-simulations", "4"]
+    assert prover_eval.main([*words, "--lean-processes", "2"]) == 0
+    path = tmp_path / "baselines" / "solver-only" / "eval_mine"
+    assert read_json(path / "summary.json")["solved"] == 1 and (path / "proofs" / "a.lean").exists()
+    assert "mine test: 1/2 solved" in capsys.readouterr().out

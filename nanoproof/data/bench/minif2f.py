@@ -4,12 +4,12 @@ python -m nanoproof.data.bench.minif2f stats
 python -m nanoproof.data.bench.minif2f show --id mathd_algebra_302
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.manifest import open_file
+from nanoproof.data.theorem_blocks import blocks, read_text
 from nanoproof.data.theorem_cli import run_command
 from nanoproof.data.theorem_set import BENCH_SPLITS, Parsed, TheoremSet, require_usable, unusable_because
 from nanoproof.lean.lexical import find_top_level, mask
@@ -18,13 +18,6 @@ from nanoproof.lean.theorem import Theorem
 NAME = "minif2f"
 FILES = {"valid": "Valid.lean", "test": "Test.lean"}
 PREFIX = "open scoped Real\nopen scoped Nat\nopen scoped Topology\nopen scoped Polynomial\n\n"
-
-_THEOREM = re.compile(r"^theorem[ \t\n]+(?P<name>[^\s:({\[⦃]+)", re.MULTILINE)
-_COMMAND = re.compile(
-    r"^(?:@\[|#|(?:theorem|lemma|example|def|abbrev|instance|noncomputable|private|protected|local|scoped|open|namespace"
-    r"|section|end|set_option|variable|universe|attribute|notation|macro|syntax|import)(?![\w.']))",
-    re.MULTILINE,
-)
 
 
 def parse(paths: dict[str, Path]) -> Parsed:
@@ -37,30 +30,15 @@ def parse(paths: dict[str, Path]) -> Parsed:
     parsed = Parsed(NAME)
     names: set[str] = set()
     for split, path in paths.items():
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path} is not UTF-8 text: {error}") from error
-        for line, name, block in blocks(text):
-            place = f"{path}, line {line}, theorem {name}"
-            if name in names:
+        for found in blocks(read_text(path)):
+            place = f"{path}, line {found.line}, theorem {found.name}"
+            if found.name in names:
                 raise UserError(f"{place}: the name occurs twice")
-            names.add(name)
-            if unusable_because(PREFIX + block) is not None:
-                block = without_proof(block)
+            names.add(found.name)
+            block = found.text if unusable_because(PREFIX + found.text) is None else without_proof(found.text)
             require_usable(PREFIX + block, place)
-            parsed.add(name, PREFIX + block, split)
+            parsed.add(found.name, PREFIX + block, split)
     return parsed
-
-
-def blocks(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, name and text of each theorem that begins a line; comments behind the last word are not part of it."""
-    masked = mask(text)
-    for match in _THEOREM.finditer(masked):
-        following = _COMMAND.search(masked, match.end())
-        end = following.start() if following else len(masked)
-        end = match.start() + len(masked[match.start() : end].rstrip())
-        yield text.count("\n", 0, match.start()) + 1, match["name"], text[match.start() : end]
 
 
 def without_proof(block: str) -> str:

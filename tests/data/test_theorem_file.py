@@ -1,0 +1,100 @@
+"""Files of theorems in the place of a data set."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.data.theorems import list_theorems, split_names
+from nanoproof.lean.theorem import Theorem
+from scripts import inspect_problems
+
+LEAN = """import Mathlib
+import Lean
+def double (n : Nat) : Nat := n + n
+
+theorem proved : double 0 = 0 := rfl
+
+/-- What it says. -/
+@[simp]
+theorem first (n : Nat) : n < double n := by
+  sorry
+
+namespace Foo
+variable (p : Prop)
+
+/-- And this. -/
+lemma second (h : p) : p := sorry
+end Foo
+"""
+CONTEXT = "def double (n : Nat) : Nat := n + n\n\ntheorem proved : double 0 = 0 := rfl"
+
+
+def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text(LEAN)
+    first, second = list_theorems(str(file), "valid")
+    assert (first.dataset, first.id, second.id) == ("mine", "first", "second")
+    assert first.source.strip() == (
+        f"{CONTEXT}\n\n/-- What it says. -/\n@[simp]\ntheorem first (n : Nat) : n < double n := by\n  sorry"
+    )
+    assert [line for line in second.source.splitlines() if line] == [
+        *filter(None, CONTEXT.splitlines()),
+        *("namespace Foo", "variable (p : Prop)", "/-- And this. -/", "lemma second (h : p) : p := sorry"),
+    ]
+    assert list_theorems(str(file), "train", "v4.27.0") == [first, second]
+
+
+def test_a_line_of_jsonl_is_a_theorem(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    rows = [{"source": "theorem a : True := sorry"}, {"id": "b/2", "source": "example : True := by sorry", "more": 1}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list_theorems(str(file), "test") == [
+        Theorem("theorem a : True := sorry", "mine", "a"),
+        Theorem("example : True := by sorry", "mine", "b/2"),
+    ]
+
+
+def test_what_inspect_problems_prints_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text(LEAN)
+    assert inspect_problems.main([str(file), "--json"]) == 0
+    copy = tmp_path / "copy.jsonl"
+    copy.write_text(capsys.readouterr().out)
+    assert [(t.id, t.source) for t in list_theorems(str(copy), "valid")] == [
+        (t.id, t.source) for t in list_theorems(str(file), "valid")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def a := 1\n", r"mine.lean holds no theorem whose proof is a sorry"),
+        ("theorem a : True := sorry\n\ntheorem a : True := sorry\n", r"mine.lean, line 3: the name a occurs twice"),
+        ("import X\ntheorem a : True := by\n  trivial\n  sorry\n", r"mine.lean, line 2: the sorry is not the whole"),
+        ("example : True := sorry\ntheorem a : True := sorry\n", r"line 2: a theorem's source needs exactly one sorry"),
+    ],
+)
+def test_what_cannot_be_worked_with_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "mine.lean").write_text(text)
+    with pytest.raises(UserError, match=message):
+        list_theorems(str(tmp_path / "mine.lean"), "valid")
+
+
+def test_files_that_are_no_theorems_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^no such file of theorems: .*/none\.lean$"):
+        list_theorems(str(tmp_path / "none.lean"), "valid")
+    (tmp_path / "mine.lean").write_bytes(b"theorem \xff")
+    with pytest.raises(UserError, match=r"mine\.lean is not UTF-8 text"):
+        list_theorems(str(tmp_path / "mine.lean"), "valid")
+    (tmp_path / "mine.jsonl").write_text('{"id": 3, "source": "theorem a : True := sorry"}\n')
+    with pytest.raises(UserError, match=r"mine\.jsonl, line 1: the field 'id' must be a text, got a number"):
+        list_theorems(str(tmp_path / "mine.jsonl"), "valid")
+
+
+def test_two_files_of_one_name_are_refused() -> None:
+    with pytest.raises(UserError, match=r"^a/mine\.lean and b/mine\.jsonl would both be called mine"):
+        split_names(["a/mine.lean,b/mine.jsonl"])
+    with pytest.raises(UserError, match=r"^unknown data set mine; there are: .*, and files of theorems"):
+        split_names(["mine"])
