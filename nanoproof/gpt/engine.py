@@ -39,8 +39,9 @@ CPU_SLOTS, CUDA_SLOTS = 4, 32
 """Slots of a size that are made at first. Recordings are lost when more are made."""
 ADMITTED_SHARE = 1 / 8
 """New requests are let in when this share of the rows is free for them, so that several are read at once."""
-MAX_TEMPERATURE = 1e6
-"""Beyond, samples are as good as uniform, and somewhere beyond a number has no place in fp32."""
+MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-6, 1e6
+"""Beyond, samples are as good as greedy or uniform, and somewhere beyond a number has no place in fp32."""
+MOST_FAILED_RESETS = 3
 
 
 @dataclass
@@ -105,11 +106,13 @@ class Engine:
         self._waiting: deque[EngineRequest] = deque()
         self._samples_waiting = 0
         self._replays_before = 0
+        self._failed_resets = 0
         self._reset()
         self.refresh()
 
     def _reset(self) -> None:
-        """Forget everything that is in work."""
+        """Forget everything that is in work. Where that fails, the next step tries it again."""
+        self._failed_resets += 1
         self._work: dict[EngineRequest, _Work] = {}
         self._launched: Launched | None = None
         self._first_part: dict[tuple[int, ...], int] = {}
@@ -121,6 +124,12 @@ class Engine:
         pools = Pools(config, dtype, self.model.device, budget, self._first_slots)
         self._decoding = Decoding(self._network, self.tokenizer, pools, recorded)
         self._prefixes.clear()
+        self._failed_resets = 0
+
+    @property
+    def broken(self) -> bool:
+        """Whether the device fails again and again, so that there is no use in asking further."""
+        return self._failed_resets >= MOST_FAILED_RESETS
 
     @property
     def num_waiting(self) -> int:
@@ -201,10 +210,11 @@ class Engine:
         return request
 
     def _check(self, prompt: Sequence[int], options: SamplingOptions) -> None:
-        if options.num_samples < 1 or options.max_new_tokens < 1 or not 0 < options.temperature <= MAX_TEMPERATURE:
+        if options.num_samples < 1 or options.max_new_tokens < 1:
+            raise ValueError(f"samples and new tokens must be positive, got {options}")
+        if not MIN_TEMPERATURE <= options.temperature <= MAX_TEMPERATURE:
             raise ValueError(
-                "samples, new tokens and temperature must be positive, the temperature at most "
-                f"{MAX_TEMPERATURE:.0e}, got {options}"
+                f"temperature must be {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}, got {options.temperature}"
             )
         room = self.model.config.sequence_len - options.max_new_tokens
         if not 0 < len(prompt) <= room:
@@ -242,6 +252,8 @@ class Engine:
         computation itself fails, out of memory say, all that were in work have this error.
         """
         try:
+            if self._failed_resets:
+                self._reset()
             self._admit()
             launched = self._decoding.launch()
             if launched is not None:

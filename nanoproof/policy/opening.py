@@ -59,14 +59,22 @@ def open_policy(
 ) -> Iterator[Policy]:
     """The policy called `name`, over what `load_network` gave; with `server`, that of the policy server there.
 
-    Raises PolicyUnreachable if there is no such server.
+    Raises PolicyUnreachable if there is no such server, and UserError if it takes no such sampling.
     """
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
-            remote.status()
+            _check_limits(remote, sampling)
             yield remote
     elif network is not None:
         with model_policy(*network, sampling) as policy:
             yield policy
     else:
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
+
+
+def _check_limits(remote: RemotePolicy, sampling: SamplingConfig) -> None:
+    for name, most in (remote.status().get("limits") or {}).items():
+        value = getattr(sampling, name, None)
+        if value is not None and value > most:
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{flag} {value}: the policy server {remote.address} allows at most {most}")

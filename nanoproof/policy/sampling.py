@@ -18,7 +18,7 @@ class SamplingConfig:
         2, "How many of a state's samples may share their first token (none: any number).", min=1
     )
     max_gen_tokens: int = opt(24, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1)
-    temperature: float = opt(1.0, "Temperature of sampling.", above=0, max=1e6)
+    temperature: float = opt(1.0, "Temperature of sampling.", min=1e-6, max=1e6)
 
     def __post_init__(self) -> None:
         validate(self, "sampling")

@@ -20,7 +20,7 @@ from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.worker import EngineWorker, Question, WorkerStats
 
 MAX_PROMPT_TOKENS = 512
-_SEEDS = range(-(2**63), 2**64)
+_LEAST_SEED, _MOST_SEED = -(2**63), 2**64 - 1
 """What a generator of random numbers takes."""
 
 
@@ -170,7 +170,7 @@ class TacticPolicy:
 
     def _prompt(self, state_text: str, seed: int, sampling: SamplingConfig) -> list[int]:
         """The prompt, made on the thread of who asks. Raises BadState."""
-        if seed not in _SEEDS:
+        if not (isinstance(seed, int) and _LEAST_SEED <= seed <= _MOST_SEED):
             raise BadState(f"seeds are integers of 64 bits, got {seed}")
         try:
             state_text.encode()  # the part that is cut off counts too

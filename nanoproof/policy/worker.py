@@ -213,15 +213,16 @@ class EngineWorker:
             if self._closed:
                 return False
             withdrawn, self._withdrawn = self._withdrawn, []
-            arrived: dict[Question, None] = {}
-            if not self._paused:
-                arrived, self._arrived = self._arrived, arrived
         withdrawn = [question for question in dict.fromkeys(withdrawn) if not question.ended]
         for question in withdrawn:
+            question.end(None, PolicyCancelled("the question was withdrawn"))
             if question.request is not None:
                 del self._active[question.request]
                 self._engine.cancel(question.request)
-            question.end(None, PolicyCancelled("the question was withdrawn"))
+        with self._lock:  # only now: should the engine fail above, `_end` tells those who have just arrived
+            arrived: dict[Question, None] = {}
+            if not self._paused:
+                arrived, self._arrived = self._arrived, arrived
         for question in arrived:
             try:
                 question.request = self._engine.submit(question.prompt, question.options, question.seed)
@@ -257,7 +258,7 @@ class EngineWorker:
             for question in questions:
                 assert question.request is not None
                 self._engine.cancel(question.request)
-            if not self._engine.idle:
+            if not self._engine.idle or self._engine.broken:
                 raise error
         finally:
             self._count(failed=len(questions))

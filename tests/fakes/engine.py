@@ -18,7 +18,8 @@ class ScriptedEngine:
 
     `gate` lets a step through while it is set; `entered` is released at the start of each step. `fail_step` is raised
     by the next step, `fail_cancel` by every cancellation; `fail_prompt` is the error of requests with that prompt, and
-    `room` what a request may take. One thread at a time may drive it.
+    `room` what a request may take; with `broken` it says that it is of no use any more. One thread at
+    a time may drive it.
     """
 
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[Text] = ("simp",), steps: int = 1) -> None:
@@ -35,6 +36,7 @@ class ScriptedEngine:
         self.room = 10**9
         self.refreshed = 0
         self.cancelled = 0
+        self.broken = False
         self.stats = EngineStats()
         self._left: dict[EngineRequest, int] = {}
         self._driving = threading.Lock()

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from nanoproof.data.packing import Continuation, Example, pack
 from nanoproof.gpt.batching.decode import StepOutput
+from nanoproof.gpt.batching.decoding import Decoding
 from nanoproof.gpt.batching.parts import MOST_PLACES
 from nanoproof.gpt.batching.request import Completion, EngineLimits, EngineRequest
-from nanoproof.gpt.engine import Engine
+from nanoproof.gpt.engine import MOST_FAILED_RESETS, Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
@@ -245,8 +246,9 @@ def test_a_request_that_could_never_fit_is_refused_at_once(tokenizer: Tokenizer)
         ([-1], OPTIONS, "tokens must be 0 to"),
         ([10**6], OPTIONS, "tokens must be 0 to"),
         ([1], replace(OPTIONS, num_samples=0), "must be positive"),
-        ([1], replace(OPTIONS, temperature=math.nan), "must be positive"),
-        ([1], replace(OPTIONS, temperature=1e39), "the temperature at most 1e\\+06"),
+        ([1], replace(OPTIONS, temperature=math.nan), "temperature must be 1e-06 to 1e\\+06, got nan"),
+        ([1], replace(OPTIONS, temperature=1e39), "got 1e\\+39"),
+        ([1], replace(OPTIONS, temperature=1e-39), "got 1e-39"),
     ],
 )
 def test_impossible_requests_are_refused(
@@ -290,6 +292,27 @@ def test_when_a_computation_fails_those_in_work_have_its_error_and_the_next_are_
     net.head.weight.data = weight
     assert engine.idle
     assert engine.generate([prompt], OPTIONS, [3]) == before
+
+
+def test_when_forgetting_fails_too_the_next_step_does_it(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine, prompt = Engine(lively(tokenizer), tokenizer), [tokenizer.bos, 5]
+    wanted = engine.generate([prompt], OPTIONS, [0])
+
+    def fail(*_: object) -> None:
+        raise torch.OutOfMemoryError("no memory at all")
+
+    for asked in range(1, MOST_FAILED_RESETS + 1):
+        with monkeypatch.context() as patch:
+            patch.setattr(Decoding, "launch", fail)
+            patch.setattr(Decoding, "__init__", fail)
+            request = engine.submit(prompt, OPTIONS, 0)
+            with pytest.raises(torch.OutOfMemoryError):
+                engine.step()
+            engine.cancel(request)
+        assert engine.idle and engine.broken == (asked >= 2)
+    assert engine.generate([prompt], OPTIONS, [0]) == wanted and not engine.broken
 
 
 def test_cancelled_requests_leave_at_once(tokenizer: Tokenizer) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import requests
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.web.lifecycle import Shutdown
 from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.gpt.tokenizer import Tokenizer
@@ -24,6 +25,7 @@ from nanoproof.policy.errors import (
     PolicyTimeout,
     PolicyUnreachable,
 )
+from nanoproof.policy.opening import open_policy
 from nanoproof.policy.remote import PolicyClientConfig, RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service import PolicyService, create_app
@@ -143,7 +145,7 @@ def test_a_client_says_how_to_sample(serve: Serve) -> None:
         ({"states": ["p"], "seeds": [2**63]}, "`seeds` must be a list of integers from 0"),
         ({"states": ["p"], "seeds": [True]}, "`seeds`"),
         ({"states": ["p"], "seeds": 0}, "`seeds`"),
-        ({"states": ["p"], "temperature": 0}, "temperature must be > 0, got 0"),
+        ({"states": ["p"], "temperature": 0}, "temperature must be >= 1e-06, got 0"),
         ('{"states": ["p"], "temperature": NaN}', "got nan"),
         ({"states": ["p"], "temperature": 1e39}, r"temperature must be <= 1000000.0, got 1e\+39"),
         ('{"states": ["p"], "temperature": Infinity}', "got inf"),
@@ -340,3 +342,15 @@ def test_a_strange_answer_is_an_error_of_the_server(
     monkeypatch.setattr("nanoproof.policy.service.suggestion_to_json", lambda _: {**good, **change})
     with serve().client() as remote, pytest.raises(PolicyServerError, match="no suggestion"):
         remote.suggest("⊢ p")
+
+
+def test_sampling_that_a_server_does_not_allow_is_found_before_the_first_question(serve: Serve) -> None:
+    serving = serve()
+    with open_policy("model", None, SamplingConfig(), server=serving.address) as policy:
+        assert isinstance(policy, RemotePolicy)
+    told = rf"^--num-sampled-tactics 129: the policy server {serving.address} allows at most 128$"
+    with (
+        pytest.raises(UserError, match=told),
+        open_policy("model", None, SamplingConfig(num_sampled_tactics=129), server=serving.address),
+    ):
+        pass

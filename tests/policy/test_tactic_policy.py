@@ -232,7 +232,7 @@ def test_solver_only_policy_suggests_finishers_alone() -> None:
     [
         ({"num_sampled_tactics": 0}, "sampling.num_sampled_tactics must be >= 1, got 0"),
         ({"first_token_occurrences_cap": 0}, "sampling.first_token_occurrences_cap must be >= 1, got 0"),
-        ({"temperature": 0.0}, "sampling.temperature must be > 0, got 0.0"),
+        ({"temperature": 0.0}, "sampling.temperature must be >= 1e-06, got 0.0"),
     ],
 )
 def test_nonsense_options_are_named(option: dict, message: str) -> None:

@@ -155,6 +155,29 @@ def test_a_broken_engine_fails_all_who_wait_and_all_who_come(
         worker.resume()
 
 
+def test_an_engine_that_says_it_is_broken_fails_all_who_come(worker: EngineWorker, engine: ScriptedEngine) -> None:
+    first = hold(engine, worker)
+    engine.fail_step, engine.broken = RuntimeError("device lost"), True
+    engine.gate.set()
+    assert isinstance(first.outcome(), ModelFailed)
+    eventually(lambda: worker._gone)
+    with pytest.raises(ModelFailed, match="the model failed before: device lost"):
+        worker.ask([2], OPTIONS, 0)
+
+
+def test_who_comes_while_a_withdrawal_breaks_the_engine_is_told(worker: EngineWorker, engine: ScriptedEngine) -> None:
+    engine.steps = 100
+    engine.gate.clear()
+    first = worker.ask([1], OPTIONS, 0)
+    engine.entered.acquire()
+    worker.withdraw(first)
+    later = asking(worker, 2)
+    eventually(lambda: worker.num_open == 2)
+    engine.fail_cancel = RuntimeError("device lost")
+    engine.gate.set()
+    assert isinstance(later.outcome(), ModelFailed)
+
+
 def test_pause_waits_for_the_engine_and_lets_in_nobody(worker: EngineWorker, engine: ScriptedEngine) -> None:
     first = hold(engine, worker)
     pausing = Asker(worker.pause)

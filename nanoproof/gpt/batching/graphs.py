@@ -58,9 +58,15 @@ class CudaRecorder:
             for _ in range(WARMUP_RUNS):
                 compute()
         torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._memory, stream=stream, capture_error_mode="thread_local"):
-            output = compute()
+        graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        try:
+            with torch.cuda.graph(graph, pool=self._memory, stream=stream, capture_error_mode="thread_local"):
+                output = compute()
+        except BaseException:
+            self._stream = None
+            raise
+        finally:
+            torch.cuda.set_stream(before)  # one that fails leaves its own, which waits for nobody
         return graph.replay, output
 
     def forget(self) -> None:

@@ -19,6 +19,10 @@ import torch
 from nanoproof.gpt.batching.transfer import to_device
 from nanoproof.gpt.model import GPTConfig
 
+KEPT_SLOTS = 2
+"""Of a size that nobody uses, when another one lacks memory: enough for the next request, which waits for nobody."""
+NEW_SHARE = 4
+"""The first slots of a size take this part of what memory is left, at most: one odd request is no reason for more."""
 COMPACT_SHARE = 0.75
 """Slots are moved together when at most this share of those that attention passes over is in use."""
 
@@ -162,7 +166,8 @@ class Pools:
 
     @property
     def num_bytes(self) -> int:
-        return sum(self._cost(size, pool.num_slots) for size, pool in self._pools.items())
+        pools = list(self._pools.items())  # other threads ask, too
+        return sum(self._cost(size, pool.num_slots) for size, pool in pools)
 
     def fits(self, size: SlotSize, slots: int) -> bool:
         """Whether the budget suffices for so many slots if there is nothing else."""
@@ -172,7 +177,7 @@ class Pools:
         """A slot of at least this size, or None if there is no memory now."""
         pool = self._pools.get(size)
         if pool is None or not pool.num_free:
-            pool = self._grow(size) or self._wider(size)
+            pool = self._grow(size) or self._wider(size) or self._grow_instead(size)
         return None if pool is None else (pool.size, pool.take())
 
     def make_room(self, size: SlotSize, slots: int) -> None:
@@ -186,6 +191,22 @@ class Pools:
     def _cost(self, size: SlotSize, slots: int) -> int:
         return (slots + 1) * size.num_bytes(self._config, self._dtype)
 
+    def _room(self, size: SlotSize, num_bytes: int) -> int:
+        """Slots of a size that fit beside what takes so many bytes."""
+        return (self.budget - num_bytes) // size.num_bytes(self._config, self._dtype) - 1
+
+    def _grow_instead(self, size: SlotSize) -> Pool | None:
+        """The pool of this size with more slots, in the place of those that no other size uses at present."""
+        old, left = self._pools.get(size), self.num_bytes
+        unused = [s for s, pool in self._pools.items() if not pool.num_in_use and pool.num_slots > KEPT_SLOTS]
+        left -= sum(self._cost(s, self._pools[s].num_slots) - self._cost(s, KEPT_SLOTS) for s in unused)
+        if not unused or self._room(size, left) <= (old.num_slots if old else 0):
+            return None
+        for other in unused:
+            self._pools[other] = Pool(self._config, other, KEPT_SLOTS, self._dtype, self._device)
+        self.generation += 1
+        return self._grow(size)
+
     def _wider(self, size: SlotSize) -> Pool | None:
         """The smallest pool with a free slot in which `size` fits."""
         others = (s for s, pool in self._pools.items() if pool.num_free)
@@ -198,8 +219,8 @@ class Pools:
         A new pool has `least` of them, if there is memory for so many.
         """
         old = self._pools.get(size)
-        room = (self.budget - self.num_bytes) // size.num_bytes(self._config, self._dtype) - 1
-        num_slots = min(room, 2 * old.num_slots if old else max(least, self._first_slots))
+        room = self._room(size, self.num_bytes)
+        num_slots = min(room, 2 * old.num_slots if old else max(least, 1, min(self._first_slots, room // NEW_SHARE)))
         if num_slots <= (old.num_slots if old else 0):
             return None
         pool = Pool(self._config, size, num_slots, self._dtype, self._device)
