@@ -1,23 +1,32 @@
 """How a run ends: what its last lines say, and what to do when the disk is full."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.run_dir import FINISHED
+from nanoproof.data.theorems import split_names, splits_of
+from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import LoopState
 from nanoproof.training.report import run_name
 
 
-def what_next(run_path: Path, state: LoopState) -> list[str]:
-    """The last checkpoint, and the command that comes next."""
+def what_next(run_path: Path, state: LoopState, config: RLConfig) -> list[str]:
+    """The last checkpoint, and the command that comes next: to go on, or to score the best one on what is held out."""
     run = run_name(run_path)
     lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
     if not (run_path / FINISHED).exists():
         return [*lines, f"to go on: python -m nanoproof.rl --resume-from {run}"]
     best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
-    return [*lines, f"next: python -m scripts.prover_eval --model-path {best} --split test"]
+    datasets = split_names(config.rl.eval_datasets)
+    words = ["--model-path", best, "--datasets", *datasets]
+    if all("test" in splits_of(name) for name in datasets):
+        words += ["--split", "test"]
+    if config.fleet.lean_servers:
+        words += ["--lean-servers", *config.fleet.lean_servers]
+    return [*lines, f"next: python -m scripts.prover_eval {shlex.join(words)}"]
 
 
 @contextmanager

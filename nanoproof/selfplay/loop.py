@@ -179,7 +179,7 @@ class ReinforcementLearning:
         log.info("steps: %d in %s", self.state.step, clock(self._seconds()))
         log.info("theorems: %d of %d proved at some time", len(experience.ever_proven), len(experience.theorems))
         log.info("peak memory: %sB (%s, one rank)", short(peak_memory_bytes(self.dist.device)), self.dist.device.type)
-        for line in [*self.evaluations.best_lines(path), *what_next(path, self.state)]:
+        for line in [*self.evaluations.best_lines(path), *what_next(path, self.state, self.config)]:
             log.info("%s", line)
 
     def _record(self, metrics: dict[str, float]) -> None:
