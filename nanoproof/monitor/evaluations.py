@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter, OrderedDict
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,10 @@ MAX_LISTED = 2000
 _READ_AT_ONCE = 100
 _KEPT_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
+_EXPECTED = {*EXPECTED} - {"num_simulations"}
 _Stamp = tuple[int, int] | None
+_Benchmark = tuple[str, str, int, int]
+"""Data set, split, simulations, theorems: scores of other budgets or other theorems are on other lines."""
 
 
 class Results:
@@ -172,13 +176,22 @@ class EvaluationStore:
         """The scores of evaluations that are over, by benchmark and step."""
         if self._benchmarks is not None:
             return self._benchmarks
-        found: dict[tuple[str, str], list[EvaluationPoint]] = {}
+        found: dict[_Benchmark, list[EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
-                found.setdefault((row["dataset"], row["split"]), []).append(_point(row))
+                key = row["dataset"], row["split"], row["simulations"], row["total"]
+                found.setdefault(key, []).append(_point(row))
+        names = _names(found)
         self._benchmarks = [
-            {"dataset": dataset, "split": split, "points": sorted(points, key=_step_and_time)[-MAX_POINTS:]}
-            for (dataset, split), points in sorted(found.items())
+            {
+                "name": names[key],
+                "dataset": key[0],
+                "split": key[1],
+                "simulations": key[2],
+                "total": key[3],
+                "points": sorted(points, key=_step_and_time)[-MAX_POINTS:],
+            }
+            for key, points in sorted(found.items())
         ]
         return self._benchmarks
 
@@ -254,7 +267,7 @@ class EvaluationStore:
         before, after = (
             mapping((read_object(self._paths[name] / "settings.json") or {}).get("settings")) for name in (a, b)
         )
-        names = [name for name in {**before, **after} if name not in EXPECTED and before.get(name) != after.get(name)]
+        names = [name for name in {**before, **after} if name not in _EXPECTED and before.get(name) != after.get(name)]
         return {name: [before.get(name), after.get(name)] for name in names}
 
     def _results(self, path: Path) -> Results:
@@ -283,6 +296,24 @@ def _point(row: EvaluationRow) -> EvaluationPoint:
         "high": row["high"],
         "simulations": row["simulations"],
     }
+
+
+def _names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
+    """Benchmarks in words, each with as much of its budget as tells it from the others of its split."""
+    budgets: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    for dataset, split, simulations, total in benchmarks:
+        found = budgets.setdefault((dataset, split), (set(), set()))
+        found[0].add(simulations)
+        found[1].add(total)
+    names = {}
+    for dataset, split, simulations, total in benchmarks:
+        parts = [f"{dataset}/{split}" if split else dataset]
+        words = (simulations, "simulation"), (total, "theorem")
+        for (count, word), others in zip(words, budgets[dataset, split], strict=True):
+            if len(others) > 1:
+                parts.append(f"{count:,} {word}{'' if count == 1 else 's'}")
+        names[dataset, split, simulations, total] = ", ".join(parts)
+    return names
 
 
 def _step_and_time(point: EvaluationPoint) -> tuple[int, float]:

@@ -121,10 +121,14 @@ class EvaluationPoint(TypedDict):
 
 
 class Benchmark(TypedDict):
-    """The scores on one benchmark, by step."""
+    """The scores on one benchmark with one budget, by step."""
 
+    name: str
+    """Such as nanolean/valid; with simulations and theorems where others differ in nothing else."""
     dataset: str
     split: str
+    simulations: int
+    total: int
     points: list[EvaluationPoint]
 
 

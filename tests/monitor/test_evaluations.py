@@ -97,3 +97,41 @@ def test_a_theorem_that_is_tried_again_after_an_error_counts_once(look: Look, tm
     append(under_way / "results_r1.jsonl", attempt(3, "b", "error"))
     assert counts(asker) == (2, 2, 0)
     assert asker.get(f"/api/evaluations/{NAME}/results/0")["proof"] == "trivial"
+
+
+def finished(path: Path, name: str, simulations: int, total: int = 2) -> None:
+    """An evaluation that is over, with one theorem of `total` solved."""
+    place = path / "evals" / name
+    place.mkdir(parents=True)
+    settings = {"dataset": "demo", "split": "valid", "num_simulations": simulations, "theorems": total, "depth": 4}
+    summary = {"solved": 1, "total": total, "simulations": simulations, "settings": settings}
+    (place / "settings.json").write_text(json.dumps({"settings": settings}))
+    (place / "summary.json").write_text(json.dumps(summary))
+    (place / "results.jsonl").write_text(lines(*(attempt(n, f"t{n}", "unproven") for n in range(total))))
+
+
+def test_scores_with_other_budgets_or_of_other_theorems_are_on_lines_of_their_own(look: Look, tmp_path: Path) -> None:
+    finished(tmp_path, "1_demo", 32)
+    finished(tmp_path, "2_demo", 32)
+    asker = look(tmp_path)
+    assert [one["name"] for one in asker.get("/api/overview")["benchmarks"]] == ["demo/valid"]
+    finished(tmp_path, "2_demo_more", 1024)
+    names = {
+        one["name"]: [point["step"] for point in one["points"]] for one in asker.get("/api/overview")["benchmarks"]
+    }
+    assert names == {"demo/valid, 32 simulations": [1, 2], "demo/valid, 1,024 simulations": [2]}
+    finished(tmp_path, "3_demo", 32, total=1)
+    names = {
+        one["name"]: [point["step"] for point in one["points"]] for one in asker.get("/api/overview")["benchmarks"]
+    }
+    assert names == {
+        "demo/valid, 32 simulations, 1 theorem": [3],
+        "demo/valid, 32 simulations, 2 theorems": [1, 2],
+        "demo/valid, 1,024 simulations, 2 theorems": [2],
+    }
+
+
+def test_two_evaluations_side_by_side_say_that_their_budgets_differ(look: Look, tmp_path: Path) -> None:
+    finished(tmp_path, "1_demo", 32)
+    finished(tmp_path, "2_demo", 1024)
+    assert look(tmp_path).get("/api/evaluations/diff?a=1_demo&b=2_demo")["settings"] == {"num_simulations": [32, 1024]}

@@ -1,6 +1,6 @@
 // The page in a real browser: every tab of a run that is over and of one that goes on, and what people do with them.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -141,6 +141,18 @@ describe("a run that is over", () => {
       await page.waitForURL(/#\/theorem\?/);
     }));
 
+  it("turns the pages of a table with the keyboard, one after the other", () =>
+    withPage(`${recorded.address}/#/theorems`, async ({ page }) => {
+      const focused = () => page.evaluate(() => (document.activeElement as HTMLTableRowElement).sectionRowIndex);
+      await page.locator("tbody tr").nth(3).focus();
+      for (const [key, number] of [["PageDown", 2], ["PageUp", 1], ["PageDown", 2]] as const) {
+        await page.keyboard.press(key);
+        await page.locator(".pager", { hasText: `${number} / 2` }).waitFor();
+        await page.waitForFunction(() => document.activeElement?.matches("tbody tr"));
+        expect(await focused()).toBe(3);
+      }
+    }));
+
   it("remembers the colours that were chosen", () =>
     withPage(recorded.address, async ({ page }) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
@@ -176,6 +188,47 @@ describe("a run that goes on", () => {
       const before = await page.locator(".actors").first().innerText();
       await page.waitForFunction((old) => (document.querySelector(".actors") as HTMLElement).innerText !== old, before);
     }));
+
+  it("leaves a chart zoomed while more comes", () =>
+    withPage(live.address, async ({ page }) => {
+      const chart = page.locator(".chart", { has: page.getByRole("img", { name: /^Loss by step/ }) });
+      const box = (await chart.locator(".u-over").boundingBox())!;
+      const middle = box.y + box.height / 2;
+      const leftmost = async (): Promise<string | null> => {
+        await page.mouse.move(box.x + 20, middle);
+        await page.mouse.move(box.x + 1, middle);
+        return chart.locator(".legend li").last().textContent();
+      };
+      const first = await leftmost();
+      await page.mouse.move(box.x + 0.6 * box.width, middle);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 0.9 * box.width, middle, { steps: 5 });
+      await page.mouse.up();
+      const zoomed = await leftmost();
+      expect(zoomed).not.toBe(first);
+      await page.waitForTimeout(3000);
+      expect(await leftmost()).toBe(zoomed);
+    }));
+
+  it("is asked again about what could not be loaded when the page is seen again", async () => {
+    const { page } = await open(browser, live.address);
+    const show = (shown: boolean) => page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, !shown);
+    try {
+      await page.locator(".link-state", { hasText: /^live$/ }).waitFor();
+      await page.route("**/api/calibration*", (route) => route.abort());
+      await page.goto(`${live.address}/#/model?view=calibration`);
+      await page.getByText("This could not be loaded").waitFor();
+      await page.unroute("**/api/calibration*");
+      await show(false);
+      await show(true);
+      await page.getByText("Mean error").waitFor({ timeout: 4000 });
+    } finally {
+      await page.context().close();
+    }
+  });
 });
 
 describe("a monitor that is started anew", () => {
@@ -233,6 +286,26 @@ describe("a run with long logs and an evaluation under way", () => {
       const texts = await page.locator(".log .text").allTextContents();
       expect(texts.map((text) => Number(text.split(" ").pop()))).toEqual(Array.from({ length: LINES }, (_, n) => n));
       expect(await page.locator(".log-box .day").allTextContents()).toEqual(["2026-11-20", "2026-11-21"]);
+    }));
+
+  it("loses no warning though thousands of other lines come", () =>
+    withPage(`${monitor.address}/#/logs?level=WARNING`, async ({ page }) => {
+      const write = (text: string): void => appendFileSync(join(path, "log.txt"), `2026-11-21 13:00:00 r0 ${text}\n`);
+      await page.getByText("The run has logged nothing of this level yet.").waitFor();
+      await page.waitForTimeout(1500); // the stream has begun
+      write("WARNING a: first");
+      await page.locator(".log", { hasText: "first" }).waitFor();
+      write(Array.from({ length: 4000 }, (_, n) => `INFO a: other ${n}`).join("\n2026-11-21 13:00:00 r0 "));
+      write("WARNING a: second");
+      await page.locator(".log", { hasText: "second" }).waitFor();
+      expect(await page.locator(".log .text").allTextContents()).toEqual(["a first", "a second"]);
+    }));
+
+  it("shows samples as soon as there are some", () =>
+    withPage(`${monitor.address}/#/model`, async ({ page }) => {
+      await page.getByText("No samples yet").waitFor();
+      writeFileSync(join(path, "samples_r0.jsonl"), `${JSON.stringify({ step: 0, state: "⊢ a", id: "some theorem", dataset: "demo" })}\n`);
+      await page.getByText("some theorem").waitFor();
     }));
 
   it("shows the results of all ranks as they come", () =>

@@ -54,23 +54,40 @@ export function pause(failures: number): number {
   return Math.min(8, 2 ** Math.max(0, failures - 1));
 }
 
-/** Listens to `url` until the returned function is called. A connection that is silent for 20 s is taken for dead. */
+/** Listens to `url` until the returned function is called. A connection that is silent for 20 s is taken for dead.
+ *
+ * A hidden page does not listen: browsers allow few connections to one host, and a page for each of several tabs would
+ * take them all. When it is seen again it goes on after the last event that it heard.
+ */
 export function listen(url: string, onEvent: (event: ServerEvent) => void, onLink: (link: Link) => void): () => void {
-  let stopped = false;
   let last = "";
   let failures = 0;
   let timer: number | undefined;
-  let control = new AbortController();
+  let current: AbortController | null = null;
 
+  const hush = (): void => {
+    window.clearTimeout(timer);
+    timer = undefined;
+    current?.abort();
+    current = null;
+  };
+  const connect = (): void => {
+    hush();
+    const control = new AbortController();
+    current = control;
+    void hear(control).then((refused) => {
+      if (current !== control) return;
+      current = null;
+      if (!refused) again();
+    });
+  };
   const again = (): void => {
-    if (stopped) return;
     failures += 1;
     onLink({ state: "waiting", seconds: pause(failures) });
-    timer = window.setTimeout(() => void connect(), 1000 * pause(failures));
+    timer = window.setTimeout(connect, 1000 * pause(failures));
   };
-
-  const connect = async (): Promise<void> => {
-    control = new AbortController();
+  /** Until the connection ends; whether the monitor refused it. */
+  const hear = async (control: AbortController): Promise<boolean> => {
     let silence = 0;
     const awake = (): void => {
       window.clearTimeout(silence);
@@ -83,7 +100,7 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
       const answer = await fetch(url, { headers, signal: control.signal, cache: "no-store" });
       if (REFUSED.includes(answer.status)) {
         onLink({ state: "refused", status: answer.status });
-        return;
+        return true;
       }
       if (!answer.ok || !answer.body) throw new Error(String(answer.status));
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -91,7 +108,7 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
       onLink({ state: "open" });
       for (;;) {
         const { value, done } = await reader.read();
-        if (done) break;
+        if (done || control.signal.aborted) break;
         awake();
         failures = 0;
         for (const event of parser.push(value)) {
@@ -104,22 +121,20 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
     } finally {
       window.clearTimeout(silence);
     }
-    again();
+    return false;
+  };
+  const wake = (): void => {
+    if (document.hidden) hush();
+    else if (current === null) connect();
   };
 
-  const wake = (): void => {
-    if (timer === undefined || failures === 0) return;
-    window.clearTimeout(timer);
-    timer = undefined;
-    void connect();
-  };
   onLink({ state: "connecting" });
-  void connect();
+  wake();
   window.addEventListener("online", wake);
+  document.addEventListener("visibilitychange", wake);
   return () => {
-    stopped = true;
-    window.clearTimeout(timer);
     window.removeEventListener("online", wake);
-    control.abort();
+    document.removeEventListener("visibilitychange", wake);
+    hush();
   };
 }

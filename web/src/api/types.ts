@@ -102,10 +102,14 @@ export interface EvaluationPoint {
   simulations: number;
 }
 
-/** The scores on one benchmark, by step. */
+/** The scores on one benchmark with one budget, by step. */
 export interface Benchmark {
+  /** Such as nanolean/valid; with simulations and theorems where others differ in nothing else. */
+  name: string;
   dataset: string;
   split: string;
+  simulations: number;
+  total: number;
   points: EvaluationPoint[];
 }
 

@@ -6,7 +6,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { cssColor, useTheme } from "../app/theme";
 import { measure, NONE, timeOfDay } from "../lib/format";
-import { DASHES, joinColumns, lastValue, padded, type Line } from "./chart_data";
+import { DASHES, joinColumns, lastValue, padded, zoomed, type Line } from "./chart_data";
 
 interface Props {
   /** What the chart shows, for screen readers. */
@@ -59,11 +59,14 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
     // Lines of other names need another plot; new values are set below.
   }, [names, theme, height, time, shape]);
 
-  // A new plot has its data, and must not be disturbed before its first frame.
+  // A new plot has its data, and must not be disturbed before its first frame. What is zoomed stays as it is.
   useEffect(() => {
     if (drawn.current.columns === columns && drawn.current.range === String(range)) return;
     drawn.current = { columns, range: String(range) };
-    plot.current?.setData(columns as uPlot.AlignedData);
+    if (!plot.current) return;
+    const part = zoomed(plot.current.data[0] as number[], plot.current.scales["x"] ?? {});
+    plot.current.setData(columns as uPlot.AlignedData, part === null);
+    if (part) plot.current.setScale("x", part);
   }, [columns, range?.[0], range?.[1]]);
 
   const toggle = (name: string): void => {

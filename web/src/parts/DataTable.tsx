@@ -1,6 +1,6 @@
 // A table that the server sorts and pages. Arrow keys move between rows, Enter opens one, PageUp and PageDown turn pages.
 
-import { useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import { useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { integer } from "../lib/format";
 
 export interface Column<T> {
@@ -37,6 +37,7 @@ export function DataTable<T>(props: Props<T>) {
   const { caption, columns, rows, rowKey, onOpen, selected, busy, page = 1, size = 0, total = 0, onPage } = props;
   const [at, setAt] = useState(0);
   const body = useRef<HTMLTableSectionElement>(null);
+  const inside = useRef(false);
   const pages = size > 0 ? Math.max(1, Math.ceil(total / size)) : 1;
   const here = Math.min(at, rows.length - 1);
 
@@ -45,6 +46,10 @@ export function DataTable<T>(props: Props<T>) {
     setAt(next);
     (body.current?.rows[next] as HTMLElement | undefined)?.focus();
   };
+  // The row that had the focus may be gone; then the one in its place gets it.
+  useLayoutEffect(() => {
+    if (inside.current && document.activeElement === document.body) move(here);
+  }, [rows]);
   const turn = (to: number): void => {
     if (onPage && to >= 1 && to <= pages) onPage(to);
   };
@@ -73,7 +78,7 @@ export function DataTable<T>(props: Props<T>) {
           <thead>
             <tr>{columns.map((column) => <Heading key={column.key} column={column} {...props} />)}</tr>
           </thead>
-          <tbody ref={body} className={busy ? "busy" : ""}>
+          <tbody ref={body} className={busy ? "busy" : ""} onFocus={() => { inside.current = true; }} onBlur={() => { inside.current = false; }}>
             {rows.map((row, index) => (
               <tr key={rowKey(row)} tabIndex={onOpen ? (index === here ? 0 : -1) : undefined} aria-selected={selected?.(row)}
                 onFocus={() => setAt(index)} onKeyDown={(event) => onKey(event, row)}

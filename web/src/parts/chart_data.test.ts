@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joinColumns, lastValue, padded } from "./chart_data";
+import { joinColumns, lastValue, padded, zoomed } from "./chart_data";
 
 describe("lines of a chart", () => {
   it("of different steps share one sorted x, with gaps", () => {
@@ -15,6 +15,13 @@ describe("lines of a chart", () => {
     const x = [1, 2];
     const y = [5, null];
     expect(joinColumns([{ name: "a", x, y }]).columns[1]).toBe(y);
+  });
+
+  it("are zoomed where a part of them is on show", () => {
+    expect(zoomed([1, 5, 9], { min: 1, max: 9 })).toBeNull();
+    expect(zoomed([1, 5, 9], { min: 3, max: 9 })).toEqual({ min: 3, max: 9 });
+    expect(zoomed([5], { min: 4, max: 6 })).toBeNull();
+    expect(zoomed([], { min: null, max: null })).toBeNull();
   });
 
   it("end with their last value", () => {

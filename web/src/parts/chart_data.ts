@@ -53,6 +53,13 @@ export function lastValue(column: (number | null)[] | undefined): number | null 
   return null;
 }
 
+/** The part of x that is on show, where it is not all of it. */
+export function zoomed(x: (number | null)[] | undefined, { min, max }: { min?: number | null; max?: number | null }): { min: number; max: number } | null {
+  const [first, last] = [x?.[0], x?.[x.length - 1]];
+  if (typeof first !== "number" || typeof last !== "number" || typeof min !== "number" || typeof max !== "number") return null;
+  return min > first || max < last ? { min, max } : null;
+}
+
 /** A range of y with some air, that never has no height; ends that are `wanted` are kept as they are. */
 export function padded(low: number | null, high: number | null, wanted?: [number | null, number | null]): [number, number] {
   const bottom = wanted?.[0] ?? low ?? 0;

@@ -1,18 +1,49 @@
 // Keeps what is read from moving away under the reader.
 
-import { useRef, useState } from "react";
+import { useRef, useState, type FocusEvent } from "react";
+import { useLive } from "./store";
 
-/** A version that stands still while the pointer is over the element that gets these handlers: no row slips away. */
-export function useStill(version: number): [number, { onPointerEnter: () => void; onPointerLeave: () => void }] {
-  const [over, setOver] = useState(false);
-  const held = useRef(version);
-  if (!over) held.current = version;
-  return [held.current, { onPointerEnter: () => setOver(true), onPointerLeave: () => setOver(false) }];
+interface Handlers {
+  onPointerEnter: () => void;
+  onPointerLeave: () => void;
+  onFocus: (event: FocusEvent) => void;
+  onBlur: (event: FocusEvent) => void;
 }
 
-/** A version that changes when `renew` is called, and whether there is a newer one by now. */
-export function useAsked(version: number): { version: number; newer: boolean; renew: () => void } {
-  const [held, setHeld] = useState(version);
-  if (held === 0 && version !== 0) setHeld(version);
-  return { version: held, newer: version > held && held !== 0, renew: () => setHeld(version) };
+/** A version that stands still while the pointer is over the element that gets these handlers, or the focus is in a row
+ * of a table in it: no row slips away. */
+export function useStill(version: number): [number, Handlers] {
+  const [over, setOver] = useState(false);
+  const [inside, setInside] = useState(false);
+  const held = useRef(version);
+  if (!over && !inside) held.current = version;
+  return [held.current, {
+    onPointerEnter: () => setOver(true),
+    onPointerLeave: () => setOver(false),
+    onFocus: (event) => setInside(isInRow(event.target)),
+    onBlur: (event) => setInside(isInRow(event.relatedTarget)),
+  }];
+}
+
+const isInRow = (target: EventTarget | null): boolean => target instanceof Element && target.closest("tbody") !== null;
+
+/** When something was asked for: a step of a run, null while that is not known. */
+export interface Moment {
+  generation: number;
+  step: number | null;
+}
+
+/** Whether what was asked for then is of another run, or of a part of this one that was done again. */
+export function outdated(then: Moment, now: Moment): boolean {
+  if (then.generation !== now.generation) return true;
+  return now.step !== null && (then.step === null || now.step < then.step);
+}
+
+/** A version that changes when `renew` is called or another run is shown, and whether there is a newer one by now. */
+export function useAsked(): { version: number; newer: boolean; renew: () => void } {
+  const generation = useLive((live) => live.generation);
+  const step = useLive((live) => live.overview?.step ?? null);
+  const [held, setHeld] = useState<Moment>({ generation, step });
+  if (outdated(held, { generation, step })) setHeld({ generation, step });
+  return { version: held.step ?? -1, newer: step !== null && held.step !== null && step > held.step, renew: () => setHeld({ generation, step }) };
 }

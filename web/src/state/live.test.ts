@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { LogLine, Overview } from "../api/types";
-import { initial, KEEP_LOGS, reduce, type Live } from "./live";
+import type { Link } from "../api/sse";
+import type { Overview } from "../api/types";
+import { initial, reduce, type Live } from "./live";
 
 const message = (live: Live, kind: string, data: unknown): Live =>
   reduce(live, { type: "message", event: { kind, id: "", data: JSON.stringify(data) } });
-const line = (text: string): LogLine => ({ rank: 0, date: "", time: "12:00:00", level: "INFO", logger: "x", message: text });
 const overview = { run: "a", step: 3 } as Overview;
 
 describe("the live state", () => {
@@ -19,12 +19,11 @@ describe("the live state", () => {
     expect(message(initial, "status", { overview: { step: 4 }, actors: null }).overview).toBeNull();
   });
 
-  it("keeps the order of log lines and forgets the oldest", () => {
-    const lines = Array.from({ length: KEEP_LOGS + 5 }, (_, index) => line(String(index)));
-    const live = message(message(initial, "log", { items: lines.slice(0, 10) }), "log", { items: lines.slice(10) });
-    expect(live.logs).toHaveLength(KEEP_LOGS);
-    expect(live.logs[live.logs.length - 1]?.message).toBe(String(KEEP_LOGS + 4));
-    expect(live.logCount).toBe(KEEP_LOGS + 5);
+  it("counts how often the stream was opened, whichever monitor is behind it", () => {
+    const links: Link[] = [{ state: "connecting" }, { state: "open" }, { state: "waiting", seconds: 1 }, { state: "open" }];
+    const live = links.reduce<Live>((before, link) => reduce(before, { type: "link", link }), { ...initial, server: "one" });
+    expect(live.openings).toBe(2);
+    expect(message(live, "hello", { server: "two", run: "a" }).openings).toBe(2);
   });
 
   it("counts evaluations among events", () => {
@@ -39,12 +38,12 @@ describe("the live state", () => {
   });
 
   it("asks for everything anew when the server is another one, and only then", () => {
-    const first = message(message(initial, "hello", { server: "one", run: "a" }), "log", { items: [line("x")] });
+    const first = message(message(initial, "hello", { server: "one", run: "a" }), "log", { items: [{}] });
     expect(first.generation).toBe(0);
     expect(message(first, "hello", { server: "one", run: "a" })).toEqual(first);
     const other = message(first, "hello", { server: "two", run: "a" });
     expect(other.generation).toBe(1);
-    expect(other.logs).toEqual([]);
+    expect([first.logs, other.logs]).toEqual([1, 0]);
     expect(other.server).toBe("two");
   });
 

@@ -1,15 +1,16 @@
 // What the page knows of the run by the live stream: a pure reducer over its messages.
 
 import type {
-  Actors, Event, EventMessage, Hello, LogLine, LogMessage, MetricsMessage, Overview, StatusMessage,
+  Actors, Event, EventMessage, Hello, MetricsMessage, Overview, StatusMessage,
 } from "../api/types";
 import type { Link, ServerEvent } from "../api/sse";
 
-export const KEEP_LOGS = 3000;
 export const KEEP_EVENTS = 200;
 
 export interface Live {
   link: Link;
+  /** How often the stream was opened. */
+  openings: number;
   server: string;
   /** Grows when everything that was asked for before has to be asked for anew. */
   generation: number;
@@ -18,10 +19,8 @@ export interface Live {
   actors: Actors | null;
   /** Newest first. */
   events: Event[];
-  /** Oldest first. */
-  logs: LogLine[];
-  /** How many log lines have come in all, so that readers know which are new. */
-  logCount: number;
+  /** Messages about new log lines, as a number that grows. */
+  logs: number;
   /** The newest step whose metrics came. */
   metricsStep: number;
   /** Evaluations that came, as a number that grows. */
@@ -30,13 +29,13 @@ export interface Live {
 
 export const initial: Live = {
   link: { state: "connecting" },
+  openings: 0,
   server: "",
   generation: 0,
   overview: null,
   actors: null,
   events: [],
-  logs: [],
-  logCount: 0,
+  logs: 0,
   metricsStep: -1,
   evaluations: 0,
 };
@@ -49,7 +48,7 @@ export type Action =
 export function reduce(live: Live, action: Action): Live {
   switch (action.type) {
     case "link":
-      return { ...live, link: action.link };
+      return { ...live, link: action.link, openings: live.openings + (action.link.state === "open" ? 1 : 0) };
     case "overview":
       return { ...live, overview: action.overview };
     case "message":
@@ -83,10 +82,8 @@ function message(live: Live, event: ServerEvent): Live {
       const events = newest(items, live.events, KEEP_EVENTS);
       return { ...live, events, evaluations: live.evaluations + scored };
     }
-    case "log": {
-      const items = (data as LogMessage).items;
-      return { ...live, logs: [...live.logs, ...items].slice(-KEEP_LOGS), logCount: live.logCount + items.length };
-    }
+    case "log":
+      return { ...live, logs: live.logs + 1 };
     default:
       return live;
   }
@@ -99,7 +96,8 @@ function hello(live: Live, data: Hello): Live {
 }
 
 function afresh(live: Live): Live {
-  return { ...initial, link: live.link, server: live.server, overview: live.overview, actors: live.actors, generation: live.generation + 1 };
+  const { link, openings, server, overview, actors } = live;
+  return { ...initial, link, openings, server, overview, actors, generation: live.generation + 1 };
 }
 
 function newest<T>(items: T[], before: T[], keep: number): T[] {

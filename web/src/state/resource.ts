@@ -33,6 +33,7 @@ interface Held<T> {
 /** The answer to `path` with `params`; null asks nothing. A request is given up only when the question is another one. */
 export function useResource<T>(path: string | null, params: Params = {}, options: Options<T> = {}): Resource<T> {
   const generation = useLive((live) => live.generation);
+  const openings = useLive((live) => live.openings);
   const [held, setHeld] = useState<Held<T>>({ url: "", data: null, error: null, loading: path !== null });
   const asking = useRef<Asking<T> | null>(null);
   const url = path === null ? "" : apiUrl(path, params);
@@ -56,6 +57,9 @@ export function useResource<T>(path: string | null, params: Params = {}, options
   }, [url]);
 
   useEffect(again, [url, version, generation]);
+  useEffect(() => {
+    if (held.error) again();
+  }, [openings]);
 
   const pause = typeof every === "number" ? every : held.data === null ? 0 : every(held.data);
   useEffect(() => {

@@ -71,8 +71,8 @@ function Square({ data }: { data: EvaluationDiff }) {
         </tbody>
       </table>
       <p className="small muted">
-        A: <a href={evaluationHref(data.a.name)}>{label(data.a)}</a>, {rate(data.a.solved, data.a.total)} ({percent(data.a.low)} to {percent(data.a.high)})<br />
-        B: <a href={evaluationHref(data.b.name)}>{label(data.b)}</a>, {rate(data.b.solved, data.b.total)} ({percent(data.b.low)} to {percent(data.b.high)})
+        A: <a href={evaluationHref(data.a.name)}>{label(data.a)}</a>, {rate(data.a.solved, data.a.total)} ({percent(data.a.low)} to {percent(data.a.high)}), {count(data.a.simulations, "simulation")}<br />
+        B: <a href={evaluationHref(data.b.name)}>{label(data.b)}</a>, {rate(data.b.solved, data.b.total)} ({percent(data.b.low)} to {percent(data.b.high)}), {count(data.b.simulations, "simulation")}
       </p>
     </div>
   );

@@ -60,7 +60,7 @@ export function EvaluationsPage() {
 const benchmarkName = ({ dataset, split }: { dataset: string; split: string }): string => (split ? `${dataset}/${split}` : dataset);
 
 function History({ benchmarks }: { benchmarks: Benchmark[] }) {
-  return <div className="two">{benchmarks.map((one) => <BenchmarkHistory key={benchmarkName(one)} benchmark={one} />)}</div>;
+  return <div className="two">{benchmarks.map((one) => <BenchmarkHistory key={one.name} benchmark={one} />)}</div>;
 }
 
 function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
@@ -75,8 +75,8 @@ function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
   }], [benchmark]);
   if (!last) return null;
   return (
-    <Card title={benchmarkName(benchmark)} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(last.simulations, "simulation")}; 95% interval`}>
-      <Chart label={`Share solved of ${benchmarkName(benchmark)}`} lines={lines} height={190} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape={points.length > FEW ? "line" : "points"} range={[0, null]} />
+    <Card title={benchmark.name} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(benchmark.simulations, "simulation")}; 95% interval`}>
+      <Chart label={`Share solved of ${benchmark.name}`} lines={lines} height={190} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape={points.length > FEW ? "line" : "points"} range={[0, null]} />
     </Card>
   );
 }

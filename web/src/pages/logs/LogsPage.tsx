@@ -1,23 +1,29 @@
 // The logs of all ranks: live, filtered by level, rank and text. New lines are followed while the end is in sight.
 
-import { Fragment, useMemo, useRef, useState } from "react";
-import { ask, ApiFailure } from "../../api/client";
+import { Fragment, useEffect, useMemo, useRef, useState } from "react";
+import { ask, ApiFailure, type Params } from "../../api/client";
 import type { LogLine, Logs } from "../../api/types";
 import { Title } from "../../app/Frame";
 import { useQuery } from "../../app/router";
 import { count } from "../../lib/format";
 import { Search, Select } from "../../parts/basics";
 import { Empty, Failure } from "../../parts/states";
-import { useResource } from "../../state/resource";
+import { Asking } from "../../state/asking";
 import { useLive } from "../../state/store";
 import { newDays } from "./days";
 import { LEVELS, passes, type Filter } from "./filter";
+import { withNewer } from "./pages";
 import "./logs.css";
 
 const SIZE = 500;
+/** So many lines are kept while new ones are followed. */
+const KEEP = 3000;
+/** New lines are asked for at most so often, in milliseconds. */
+const PAUSE = 500;
 
 export function LogsPage() {
   const [query, change] = useQuery();
+  const generation = useLive((state) => state.generation);
   const ranks = useLive((state) => state.overview?.ranks.length ?? 1);
   const filter: Filter = { level: query.get("level") ?? "INFO", rank: query.get("rank") ?? "", text: query.get("q") ?? "" };
   const rankChoices: [string, string][] = [["", "all"], ...Array.from({ length: ranks }, (_, rank): [string, string] => [String(rank), String(rank)])];
@@ -31,47 +37,43 @@ export function LogsPage() {
   return (
     <>
       <Title tools={tools}>Logs</Title>
-      <Lines key={`${filter.level} ${filter.rank}`} filter={filter} />
+      <Lines key={`${generation} ${filter.level} ${filter.rank}`} filter={filter} />
     </>
   );
 }
 
 interface Earlier {
-  lines: LogLine[];
-  /** Where the page before them is; null at the beginning of the logs, undefined as long as there are none. */
-  previous: string | null | undefined;
   asking: boolean;
   error: string;
 }
 
 function Lines({ filter }: { filter: Filter }) {
   const params = { level: filter.level, rank: filter.rank };
-  const first = useResource<Logs>("logs", { ...params, size: SIZE });
-  const fresh = useFreshLines(first.data);
-  const [earlier, setEarlier] = useState<Earlier>({ lines: [], previous: undefined, asking: false, error: "" });
-  const previous = earlier.previous === undefined ? first.data?.previous ?? null : earlier.previous;
-  const lines = useMemo(
-    () => [...earlier.lines, ...(first.data?.items ?? []), ...fresh.filter((line) => passes(line, { ...filter, text: "" }))],
-    [earlier.lines, first.data, fresh, filter.level, filter.rank],
-  );
+  const { box, onScroll, following, follow } = useFollow();
+  const { pages, addBefore, error, reload } = usePages(params, following);
+  const [earlier, setEarlier] = useState<Earlier>({ asking: false, error: "" });
+  const previous = pages[0]?.previous ?? null;
+  const lines = useMemo(() => pages.flatMap((page) => page.items), [pages]);
   const shown = filter.text ? lines.filter((line) => passes(line, filter)) : lines;
   const days = newDays(shown);
   const more = (): void => {
-    setEarlier((old) => ({ ...old, asking: true }));
+    setEarlier({ asking: true, error: "" });
     ask<Logs>("logs", { ...params, before: previous, size: SIZE }).then(
-      (page) => setEarlier((old) => ({ lines: [...page.items, ...old.lines], previous: page.previous, asking: false, error: "" })),
-      (error: unknown) => setEarlier((old) => ({ ...old, asking: false, error: error instanceof ApiFailure ? error.message : String(error) })),
+      (page) => {
+        addBefore(page, previous);
+        setEarlier({ asking: false, error: "" });
+      },
+      (failure: unknown) => setEarlier({ asking: false, error: messageOf(failure) }),
     );
   };
-  const { box, onScroll, following, follow } = useFollow();
-  if (!first.data && first.error) return <Failure message={first.error.message} retry={first.reload} />;
+  if (pages.length === 0 && error) return <Failure message={error} retry={reload} />;
   return (
     <section className="card flush logs-card">
-      <div className="log-box" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" aria-busy={first.loading && !first.data}>
+      <div className="log-box" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" aria-busy={pages.length === 0}>
         <div>
           {previous !== null && <button className="button earlier" disabled={earlier.asking} onClick={more}>Earlier lines</button>}
           {earlier.error && <p className="bad small">{earlier.error}</p>}
-          {first.data && shown.length === 0 && <Empty title="No lines">{lines.length ? "None of the lines has this text." : "The run has logged nothing of this level yet."}</Empty>}
+          {pages.length > 0 && shown.length === 0 && <Empty title="No lines">{lines.length ? "None of the lines has this text." : "The run has logged nothing of this level yet."}</Empty>}
           {shown.map((line, index) => (
             <Fragment key={numberOf(line)}>
               {days[index] && <p className="day muted">{days[index]}</p>}
@@ -88,20 +90,41 @@ function Lines({ filter }: { filter: Filter }) {
   );
 }
 
-/** Lines that came by the stream since this was first drawn, without those that the first answer holds too. */
-function useFreshLines(first: Logs | null): LogLine[] {
-  const logs = useLive((state) => state.logs);
-  const total = useLive((state) => state.logCount);
-  const begin = useRef(total);
-  if (total < begin.current) begin.current = 0; // the stream began anew
-  const fresh = total - begin.current;
-  return useMemo(() => {
-    const known = new Set((first?.items ?? []).slice(-SIZE).map(identity));
-    return first && fresh > 0 ? logs.slice(-fresh).filter((line) => !known.has(identity(line))) : [];
-  }, [logs, fresh, first]);
+/** The newest lines, and with each message of the stream those that were written since, from where the last page ended:
+ * none is missed, however many came at once. While the end is followed the oldest are let go, but none of those that
+ * were asked for. */
+function usePages(params: Params, following: boolean) {
+  const came = useLive((state) => state.logs);
+  const openings = useLive((state) => state.openings);
+  const [pages, setPages] = useState<Logs[]>([]);
+  const [error, setError] = useState("");
+  const most = useRef(KEEP);
+  const follows = useRef(following);
+  follows.current = following;
+  const asking = useRef<Asking<Logs> | null>(null);
+  const reload = (): void => asking.current?.again();
+  useEffect(() => {
+    let after = "";
+    const own = new Asking<Logs>((signal) => ask("logs", { ...params, after, size: SIZE }, signal), (answer) => {
+      if ("error" in answer) return setError(messageOf(answer.error));
+      const { data } = answer;
+      setError("");
+      setPages((old) => withNewer(old, data, follows.current ? most.current : Infinity));
+      if (after && data.items.length === SIZE) own.again();
+      after = data.next;
+    }, PAUSE);
+    asking.current = own;
+    return () => own.close();
+  }, []);
+  useEffect(reload, [came, openings]);
+  const addBefore = (page: Logs, place: string | null): void => {
+    most.current += page.items.length;
+    setPages((old) => (old[0]?.previous === place ? [page, ...old] : old));
+  };
+  return { pages, addBefore, error, reload };
 }
 
-const identity = (line: LogLine): string => `${line.rank} ${line.date} ${line.time} ${line.logger} ${line.message}`;
+const messageOf = (error: unknown): string => (error instanceof ApiFailure ? error.message : String(error));
 
 const numbers = new WeakMap<LogLine, number>();
 let newest = 0;

@@ -14,6 +14,9 @@ export function Pager({ page, size, total, onPage }: { page: number; size: numbe
   );
 }
 
+/** How often a list is asked for: an empty one again and again, until something is in it. */
+export const untilSome = ({ items }: { items: unknown[] }): number => (items.length === 0 ? 5000 : 0);
+
 /** Says that there is something newer, which would otherwise push away what is being read. */
 export function Renew({ onClick }: { onClick: () => void }) {
   return <button className="button renew" type="button" onClick={onClick}>Show what came since</button>;

@@ -9,10 +9,9 @@ import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useAsked } from "../../state/calm";
 import { useResource } from "../../state/resource";
-import { useLive } from "../../state/store";
 import { theoremHref } from "../theorems/links";
 import { Distribution } from "./Distribution";
-import { Pager, Renew } from "./Pager";
+import { Pager, Renew, untilSome } from "./Pager";
 import { shorter } from "./shading";
 
 const SIZE = 8;
@@ -20,8 +19,8 @@ const SIZE = 8;
 export function SamplesView() {
   const [query, change] = useQuery();
   const page = Math.max(1, Number(query.get("page")) || 1);
-  const asked = useAsked(useLive((live) => live.overview?.step ?? 0));
-  const answer = useResource<Page<Sample>>("samples", { page, size: SIZE }, { version: asked.version });
+  const asked = useAsked();
+  const answer = useResource<Page<Sample>>("samples", { page, size: SIZE }, { version: asked.version, every: untilSome });
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>

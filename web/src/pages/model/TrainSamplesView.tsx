@@ -8,8 +8,7 @@ import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useAsked } from "../../state/calm";
 import { useResource } from "../../state/resource";
-import { useLive } from "../../state/store";
-import { Pager, Renew } from "./Pager";
+import { Pager, Renew, untilSome } from "./Pager";
 import { FULL, hardest, probability, shade, visible } from "./shading";
 
 const SIZE = 6;
@@ -19,8 +18,8 @@ export function TrainSamplesView() {
   const [query, change] = useQuery();
   const [values, setValues] = useState(false);
   const page = Math.max(1, Number(query.get("page")) || 1);
-  const asked = useAsked(useLive((live) => live.overview?.step ?? 0));
-  const answer = useResource<Page<TrainSample>>("train-samples", { page, size: SIZE }, { version: asked.version });
+  const asked = useAsked();
+  const answer = useResource<Page<TrainSample>>("train-samples", { page, size: SIZE }, { version: asked.version, every: untilSome });
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>

@@ -1,5 +1,6 @@
 // The solve rate on each benchmark by step, and the newest one with its interval.
 
+import { useMemo } from "react";
 import type { Benchmark, Best } from "../../api/types";
 import { href } from "../../app/router";
 import { integer, percent, rate, signed } from "../../lib/format";
@@ -11,7 +12,7 @@ import { Empty } from "../../parts/states";
 const scored = (benchmarks: Benchmark[]): Benchmark[] => benchmarks.filter((benchmark) => benchmark.points.length > 0);
 
 export function SolveRateCard({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
-  const lines = scored(benchmarks).map(lineOf);
+  const lines = useMemo(() => scored(benchmarks).map(lineOf), [benchmarks]);
   return (
     <Card title="Solve rate" note={best ? `best checkpoint: step ${integer(best.step)}` : undefined}>
       {lines.length === 0
@@ -34,7 +35,7 @@ export function ScoresCard({ benchmarks }: { benchmarks: Benchmark[] }) {
 export function lineOf(benchmark: Benchmark): Line {
   const points = benchmark.points.filter((point) => point.step !== null && point.total > 0);
   return {
-    name: `${benchmark.dataset}/${benchmark.split}`,
+    name: benchmark.name,
     x: points.map((point) => point.step as number),
     y: points.map((point) => point.solved / point.total),
     low: points.map((point) => point.low),
@@ -59,8 +60,8 @@ function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
             if (!last || !first) return null;
             const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
             return (
-              <tr key={`${benchmark.dataset} ${benchmark.split}`}>
-                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.dataset}/{benchmark.split}</a></td>
+              <tr key={benchmark.name}>
+                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.name}</a></td>
                 <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
                 <td className="right">{rate(last.solved, last.total)}</td>
                 <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>

@@ -1,5 +1,6 @@
 // Metrics by step: losses, proofs, where a step's time goes, and any other metric of the run.
 
+import { useMemo } from "react";
 import type { Series } from "../../api/types";
 import { duration, integer, measure } from "../../lib/format";
 import { Card, Select } from "../../parts/basics";
@@ -51,7 +52,7 @@ export function OwnMetricCard({ of, own, onOwn }: { of: Resource<Series>; own: s
 const HEIGHT = 200;
 
 function Lines({ label, data, names, format }: { label: string; data: Series; names: string[]; format: (value: number) => string }) {
-  const lines = linesOf(data, names);
+  const lines = useMemo(() => linesOf(data, names), [data, ...names]);
   if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
   return <Chart label={label} lines={lines} y={format} height={HEIGHT} />;
 }

@@ -5,6 +5,7 @@ import type { Attempt, Transition } from "../../api/types";
 import { compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { Card, CopyButton } from "../../parts/basics";
+import { checkFacts } from "./check";
 import { treeHref } from "./links";
 
 export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: boolean }) {
@@ -25,10 +26,9 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
 }
 
 function AttemptFacts({ attempt }: { attempt: Attempt }) {
-  const check = attempt.check && typeof attempt.check["status"] === "string" ? `check: ${attempt.check["status"]}` : "";
   const facts = [
     attempt.stop_reason && `ended: ${attempt.stop_reason}`,
-    check,
+    ...checkFacts(attempt.check),
     attempt.policy && `model: ${attempt.policy}`,
     ...Object.entries(attempt.counts).filter(([, value]) => value > 0).map(([name, value]) => `${name.replace(/_/g, " ")} ${compact(value)}`),
     ...Object.entries(attempt.phases).map(([name, seconds]) => `${name} ${duration(seconds)}`),
