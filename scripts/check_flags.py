@@ -4,6 +4,7 @@ DRY_RUN=1 bash runs/speedrun.sh          # does so with all commands of the pipe
 python -m scripts.check_flags < FILE     # one command on a line: python -m MODULE .., torchrun .. -m MODULE -- ..
 """
 
+import argparse
 import contextlib
 import importlib
 import importlib.util
@@ -13,12 +14,16 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
+from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 
 
 def module_and_words(command: str) -> tuple[str, list[str]]:
     """The module that a command runs, and the words behind it. Raises UserError if it runs none."""
-    words = shlex.split(command)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"not a command, {str(error).lower()}: {command}") from error
     if words[:1] not in (["python"], ["torchrun"]) or "-m" not in words[:-1]:
         raise UserError(f"no command of a module: {command}")
     start = words.index("-m") + 1
@@ -61,9 +66,8 @@ def check_commands(lines: Iterable[str]) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
-    words = sys.argv[1:] if argv is None else argv
-    if words:
-        raise UserError(f"check_flags reads commands from its input and takes no arguments, got {' '.join(words)}")
+    raw = argparse.RawDescriptionHelpFormatter
+    Parser(prog="python -m scripts.check_flags", description=__doc__, formatter_class=raw).parse_args(argv)
     print(f"{check_commands(sys.stdin)} commands, all flags exist")
     return 0
 

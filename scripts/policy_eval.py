@@ -7,7 +7,6 @@ torchrun --standalone --nproc_per_node=2 -m scripts.policy_eval -- --model-path 
 
 import argparse
 import logging
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,8 +88,8 @@ def checkpoints(texts: Sequence[str]) -> list[Path]:
 
 def spread(items: Sequence[Transition], count: int | None) -> list[Transition]:
     """At most `count` of the items, evenly spread."""
-    step = math.ceil(len(items) / count) if count is not None else 1
-    return list(items[:: max(1, step)])
+    number = len(items) if count is None else min(count, len(items))
+    return [items[i * len(items) // number] for i in range(number)]
 
 
 def judge(

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.lean.theorem import Theorem
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt import Attempt, Outcome
 from nanoproof.selfplay.attempt_stream import attempt_of
 from nanoproof.selfplay.records.attempt_index import AttemptIndex, IndexEntry, attempts_file, read_record
 from nanoproof.selfplay.records.trees import kept_trees, read_tree
@@ -21,6 +21,7 @@ from nanoproof.selfplay.records.trees import kept_trees, read_tree
 RESULTS = "results.jsonl"
 PARTS = "results*.jsonl"
 """An evaluation that goes on has a file for each rank."""
+NOT_AN_ATTEMPT = (KeyError, TypeError, AttributeError, ValueError)
 Origin = Literal["collect", "evaluate", "export"]
 
 
@@ -129,7 +130,27 @@ def _of_run(run: Path) -> Iterator[Record]:
 
 
 def _logged(run: Path, entry: IndexEntry) -> Attempt:
-    return attempt_of(read_record(run, entry))
+    try:
+        return _read(read_record(run, entry))
+    except NOT_AN_ATTEMPT as error:
+        file = attempts_file(run, entry.rank)
+        raise UserError(f"{file} has no attempt at byte {entry.at}: {type(error).__name__}: {error}") from error
+
+
+def _read(record: dict[str, Any]) -> Attempt:
+    """The attempt in a record; one of `NOT_AN_ATTEMPT` if there is none that can be shown."""
+    attempt = attempt_of(record)
+    if attempt.outcome not in get_args(Outcome):
+        raise ValueError(f"unknown outcome {attempt.outcome!r}")
+    theorem, steps = attempt.theorem, attempt.transitions
+    texts = [theorem.source, theorem.dataset, theorem.id, attempt.message, attempt.proof, attempt.source]
+    texts += [*(attempt.check or {}).get("axioms", ()), *(text for step in steps for text in (step.state, step.tactic))]
+    if no_texts := [text for text in texts if not isinstance(text, str)]:
+        raise ValueError(f"not a text: {no_texts[0]!r}")
+    numbers = [attempt.num_tactics, *attempt.counts.values(), *attempt.seconds.values()]
+    if no_numbers := [number for number in numbers if not isinstance(number, int | float)]:
+        raise ValueError(f"not a number: {no_numbers[0]!r}")
+    return attempt
 
 
 def _of_file(path: Path) -> Iterator[Record]:
@@ -142,8 +163,8 @@ def _of_file(path: Path) -> Iterator[Record]:
         try:
             place = record.get("number")
             name = None if place is None else (place["step"], place["rank"], place["sequence"])
-            yield _held(path, "evaluate" if name is None else "collect", attempt_of(record), name)
-        except (KeyError, TypeError, AttributeError) as error:
+            yield _held(path, "evaluate" if name is None else "collect", _read(record), name)
+        except NOT_AN_ATTEMPT as error:
             raise UserError(f"{path}, record {number}: not an attempt: {type(error).__name__}: {error}") from error
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.terminal import print_lines
 from nanoproof.common.typing_lines import typed_lines
 from nanoproof.data.theorems import DATASETS, list_theorems, split_names, splits_of
 from nanoproof.lean.client import LeanServerClient
@@ -137,7 +138,7 @@ def prove_all(desk: Desk, session: LeanSession, path: Path, file: LeanFile, opti
         return desk.fill(filler)
     finally:
         out = options.out or str(path.with_suffix(".proved.lean"))
-        write(out, filler.file.proved(), "--out")
+        write(out, filler.file.written(), "--out")
         print(f"written to {out}")
 
 
@@ -170,7 +171,7 @@ def main(argv: list[str] | None = None) -> int:
         server, token = options.policy_server, options.policy_token
         policy = stack.enter_context(open_policy(options.policy_name, network, sampling, server=server, token=token))
         session = stack.enter_context(open_session(options))
-        print(f"policy: {server or options.policy_name}", flush=True)
+        print_lines([f"policy: {server or options.policy_name}"])
         prover = Prover(policy, search_config, prover_options)
         desk = Desk(prover, options.num_simulations, options.max_seconds, options.seed)
         if options.html is not None:

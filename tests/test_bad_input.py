@@ -1,6 +1,7 @@
 """What a user can get wrong: one clear line on stderr, exit code 2, and nothing written."""
 
 import importlib
+import io
 import logging
 import os
 import socket
@@ -12,6 +13,7 @@ import torch
 
 from nanoproof.common.errors import run_main
 from nanoproof.gpt.checkpoint import save_checkpoint
+from scripts import check_flags
 from tests.training import small
 
 MODULES = {name: f"{name}.__main__" for name in ("nanoproof.lean.server", "nanoproof.monitor")}
@@ -151,3 +153,24 @@ def test_a_value_out_of_range_or_a_clash(tmp_path, words, message, refused):
 def test_a_theorem_with_a_syntax_error(tmp_path, refused):
     line = refused("scripts.prove", "theorem t (p : Prop : p := by sorry", "--policy", "solver-only", home=tmp_path)
     assert "line 1" in line and "column" in line
+
+
+@pytest.mark.parametrize("flag", ["--help", "--no-such-flag"])
+def test_the_check_of_flags_has_no_flags_itself(flag, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["check_flags", flag])
+    with pytest.raises(SystemExit) as ended:
+        run_main(check_flags.main)
+    said = capsys.readouterr()
+    assert (ended.value.code, "DRY_RUN=1" in said.out) == ((0, True) if flag == "--help" else (2, False))
+
+
+def test_a_quote_that_is_not_closed(tmp_path, monkeypatch, refused):
+    monkeypatch.setattr(sys, "stdin", io.StringIO('python -m nanoproof.rl --run "x'))
+    assert "not a command, no closing quotation: python" in refused("scripts.check_flags", home=tmp_path)
+
+
+def test_a_directory_below_a_file(tmp_path, checkpoint, refused):
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "out"
+    line = refused("scripts.export_model", "--model-path", checkpoint, "--output-dir", below, home=tmp_path)
+    assert line.startswith(f"error: {tmp_path / 'file'}")

@@ -287,6 +287,33 @@ def test_records_that_are_no_attempts_are_named(tmp_path: Path, home: Path) -> N
         inspect_proofs.main(["rl/gone"])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"outcome": "solved"}, "unknown outcome 'solved'"),
+        ({"seconds": {"search": "long"}}, "not a number: 'long'"),
+        ({"num_tactics": None}, "not a number: None"),
+        ({"message": 3}, "not a text: 3"),
+        ({"transitions": [["⊢ p", 1, 1]]}, "not a text: 1"),
+        ({"check": {"axioms": [1]}}, "not a text: 1"),
+    ],
+)
+@pytest.mark.parametrize("words", [[], ["--full"]])
+def test_attempts_with_wrong_fields_are_named(
+    tmp_path: Path, wrong: dict[str, Any], said: str, words: list[str]
+) -> None:
+    (tmp_path / "results.jsonl").write_text(json_line({**attempt(1).to_json(), **wrong}))
+    with pytest.raises(UserError, match=rf"results\.jsonl, record 1: not an attempt: ValueError: {said}"):
+        inspect_proofs.main([str(tmp_path), *words])
+
+
+def test_a_logged_attempt_with_wrong_fields_is_named(run: Path) -> None:
+    log = attempts_file(run, 0)
+    log.write_bytes(log.read_bytes().replace(b'"outcome":"proven"', b'"outcome":"solved"', 1))
+    with pytest.raises(UserError, match=r"no attempt at byte 0: ValueError: unknown outcome 'solved'"):
+        inspect_proofs.main([str(run)])
+
+
 # -- buffers ------------------------------------------------------------------------------------------------------
 
 

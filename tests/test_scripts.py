@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.data.transitions import Transition
 from nanoproof.lean.source import negate, splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
-from scripts import check_with_lean
+from scripts import check_with_lean, policy_eval
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 PROOFS = {
@@ -392,3 +394,17 @@ def test_what_does_not_hold_is_not_proved(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "not proven: no proof found" in done.stdout
     assert not out.exists()
+
+
+# -- scripts.policy_eval -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 7, 500, 1000, 1001, 2000, None])
+def test_as_many_transitions_are_judged_as_were_asked_for_if_there_are_so_many(count: int | None) -> None:
+    items = [Transition(str(number), "rfl", 1) for number in range(1001)]
+    chosen = policy_eval.spread(items, count)
+    assert len(chosen) == min(1001, count or 1001)
+    places = [int(item.state) for item in chosen]
+    steps = {after - before for before, after in pairwise(places)}
+    assert len(steps) <= 2 and all(step > 0 for step in steps)
+    assert policy_eval.spread([], count) == []

@@ -1,17 +1,21 @@
 """Errors that end a command with one clear line.
 
 A `UserError` says what a person or a remote system did, what was given and what would be accepted. `run_main` turns it
-into one line on stderr and exit code 2, and a full disk too, wherever it shows; every other exception is our own bug
-and keeps its traceback. Under torchrun the ranks say together what one would say alone: a single line.
+into one line on stderr and exit code 2, and what the system says of a file too (a full disk, a path below a file),
+wherever it shows; every other exception is our own bug and keeps its traceback. A reader who goes away (`| head`) is no
+error. Under torchrun the ranks say together what one would say alone: a single line.
 """
 
 import errno
 import json
 import os
+import select
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from nanoproof.common.terminal import print_lines
 
 
 class UserError(Exception):
@@ -50,19 +54,40 @@ def _follows_another_rank() -> bool:
     return count_errors(add=0) > 0
 
 
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader has gone away."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError, AttributeError):  # there is no such file
+        return False
+
+
 def run_main(main: Callable[[], int | None]) -> None:
-    """Run a command's `main` and exit with its code: 2 and one line for a `UserError` or a full disk, 130 on Ctrl-C."""
+    """Run a command's `main` and exit with its code.
+
+    2 and one line for a `UserError` or what the system says of a file, 130 on Ctrl-C, 141 without a word if nobody
+    reads what it prints.
+    """
     try:
         code = main() or 0
+        if not sys.stdout.closed:
+            sys.stdout.flush()
     except UserError as error:
         say_error(str(error))
         code = 2
     except OSError as error:
-        if not is_full_disk(error):
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            code = 141  # what a shell says of a program that the signal SIGPIPE ends
+        elif is_full_disk(error):
+            say_error(f"cannot write: {error.strerror}{f' ({error.filename})' if error.filename else ''}")
+            code = 2
+        elif error.filename:
+            say_error(f"{error.filename}: {error.strerror}")
+            code = 2
+        else:
             raise
-        place = f" ({error.filename})" if error.filename else ""
-        say_error(f"cannot write: {error.strerror}{place}")
-        code = 2
     except RuntimeError:  # such as those of collectives whose other end is gone
         if not _follows_another_rank():
             raise
@@ -70,4 +95,6 @@ def run_main(main: Callable[[], int | None]) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130
+    if _nobody_reads():
+        print_lines(())  # so that the flush at exit says nothing
     sys.exit(code)

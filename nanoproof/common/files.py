@@ -15,8 +15,9 @@ from nanoproof.common.errors import UserError
 def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = True) -> None:
     """Call `write` with a temporary file beside `path`, sync it to disk, and rename it to `path`.
 
-    Whoever reads `path` sees the old content or the new one, never a part. OSErrors (a full disk) leave no file behind.
-    Without `sync` that holds as long as the machine does not stop: for what is often written and not missed then.
+    Whoever reads `path` sees the old content or the new one, never a part. OSErrors (a full disk) leave no file behind
+    and name `path`. Without `sync` that holds as long as the machine does not stop: for what is often written and not
+    missed then.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,8 +29,10 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
             if sync:
                 os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -7,10 +7,11 @@ No proof may name that axiom, and what is written in the end holds none: the who
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.errors import SourceError
-from nanoproof.lean.gaps import SORRY, is_tactic
+from nanoproof.lean.gaps import COMMAND, SORRY, is_tactic
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.source import parts, put_proof
 from nanoproof.lean.theorem import Theorem
@@ -18,15 +19,7 @@ from nanoproof.lean.theorem import Theorem
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
 _IMPORT = re.compile(r"^[ \t]*(?:(?:public|private|meta)[ \t]+)*import[ \t][^\n]*|^[ \t]*module[ \t]*$", re.MULTILINE)
-_MODIFIERS = r"(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
-_DATA = r"def|abbrev|instance|structure|class|inductive|axiom|opaque"
-_COMMAND = re.compile(
-    rf"^[ \t]*{_MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
-    r"|^(?:@\[|#[a-z]|(?:namespace|section|end|open|variable|universe|set_option|attribute|mutual|macro|macro_rules|"
-    r"syntax|notation|infix[lr]?|prefix|postfix|elab|elab_rules|export|include|omit|initialize|run_cmd|deriving|"
-    r"noncomputable[ \t]+section)(?![\w.']))",
-    re.MULTILINE,
-)
+_BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
 
@@ -47,28 +40,39 @@ class Gap:
 
 @dataclass(frozen=True)
 class LeanFile:
-    """The text of a file; `masked` is the text without comments and strings, `filled` the proofs found so far."""
+    """The text of a file and the proofs found so far.
+
+    `flipped` are the `sorry`s that stand for a term where their place looks like that of a tactic, or the other way
+    round. `newline` ends the lines of the file; if all are alike, those of `text` end with a line feed.
+    """
 
     text: str
     gaps: tuple[Gap, ...]
     filled: tuple[tuple[Gap, str], ...] = ()
+    flipped: frozenset[Gap] = frozenset()
+    newline: str = "\n"
 
     @classmethod
     def parse(cls, text: str) -> "LeanFile":
         """Find the `sorry`s of a text. Raises `SourceError` if it uses our name for what is not proved yet."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
+        newline = "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
+        text = text.replace(newline, "\n")
         masked = mask(text)
-        commands = list(_COMMAND.finditer(masked))
+        commands = list(COMMAND.finditer(masked))
         starts = [command.start() for command in commands]
         gaps = []
         for match in SORRY.finditer(masked):
-            index = bisect_right(starts, match.start()) - 1
+            before = commands[: bisect_right(starts, match.start())]
             line = text.count("\n", 0, match.start()) + 1
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
-            gap = Gap(match.start(), match.end(), line, column, "")
-            gaps.append(_look_at(gap, masked, text, commands[index] if index >= 0 else None))
-        return cls(text, tuple(gaps))
+            gaps.append(_look_at(Gap(match.start(), match.end(), line, column, ""), masked, text, before))
+        return cls(text, tuple(gaps), newline=newline)
+
+    def written(self) -> str:
+        """What is written in the end: `proved()` with the line ends of the file."""
+        return self.proved().replace("\n", self.newline)
 
     @property
     def open_gaps(self) -> tuple[Gap, ...]:
@@ -80,14 +84,23 @@ class LeanFile:
         """The file with a proof in place of a `sorry`."""
         return replace(self, filled=(*self.filled, (gap, proof)))
 
+    def with_flipped(self, gap: Gap) -> "LeanFile":
+        """The file with the other opinion on whether a `sorry` stands for a tactic or for a term."""
+        return replace(self, flipped=self.flipped ^ {gap})
+
     def proved(self) -> str:
         """The text with the proofs in their places."""
-        return self._rewrite(None)[0]
+        return self._rewrite((), None)[0]
+
+    def supposing(self, gaps: Collection[Gap]) -> str:
+        """The text without imports and with the proofs, in which some `sorry`s are the placeholder already."""
+        return _with_axiom(self._rewrite(gaps, None)[0])
 
     def theorem(self, gap: Gap, dataset: str, name: str) -> Theorem:
         """What a prover has to work on for one `sorry`: its declaration and all before it, without imports."""
-        text, start = self._rewrite(gap)
-        return Theorem(up_to_declaration(text, start), dataset, name)
+        text, start = self._rewrite(self.gaps, gap)
+        before, after = _with_axiom(text[:start]), text[start:]  # behind a `sorry` only comments hold such lines
+        return Theorem(up_to_declaration(before + after, len(before)), dataset, name)
 
     @property
     def axioms(self) -> frozenset[str]:
@@ -95,30 +108,37 @@ class LeanFile:
         masked = mask(self.text)
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
-    def _rewrite(self, subject: Gap | None) -> tuple[str, int]:
-        """The text with all proofs, and where `subject` stands in it now.
-
-        With a subject every other `sorry` is the placeholder, and the line of the first import declares it.
-        """
-        proofs = dict(self.filled)
+    def _rewrite(self, supposed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
+        """The text with all proofs and placeholders, and where `subject`, which stays, stands in it now."""
+        proofs, masked = dict(self.filled), mask(self.text)
         text, shift, start = self.text, 0, 0
         for gap in self.gaps:
-            at, size = gap.start + shift, len(text)
+            at, end, size = gap.start + shift, gap.end + shift, len(text)
+            tactic = is_tactic(masked, gap.start) != (gap in self.flipped)
+            if gap == subject or gap in proofs:
+                text, at, end = _spelled(text, at, end, tactic)
             if gap == subject:
                 start = at
             elif gap in proofs:
-                text = _put(text, at, gap.end + shift, proofs[gap])
-            elif subject is not None:
-                text = _put_placeholder(text, at, gap.end + shift)
+                text = _put(text, at, end, proofs[gap])
+            elif gap in supposed:
+                text = text[:at] + ("exact " if tactic else "") + PLACEHOLDER + text[end:]
             shift += len(text) - size
-        if subject is None:
-            return text, start
-        before, after = without_imports(text[:start]), text[start:]  # behind a `sorry` only comments hold such lines
-        return f"{_AXIOM}\n{before}{after}", len(_AXIOM) + 1 + len(before)
+        return text, start
 
 
-def _look_at(gap: Gap, masked: str, text: str, command: re.Match[str] | None) -> Gap:
-    """The gap with the name of its theorem, or with the reason to leave it alone."""
+def _spelled(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:
+    """The text with the `sorry` at `[start, end)` as it cannot be misread, and where it stands in it."""
+    if is_tactic(mask(text), start) == tactic:
+        return text, start, end
+    before, after = ("focus ", "") if tactic else ("(by ", ")")
+    text = text[:start] + before + text[start:end] + after + text[end:]
+    return text, start + len(before), end + len(before)
+
+
+def _look_at(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]) -> Gap:
+    """The gap with the name of its theorem, or with the reason to leave it alone; the last command is its own."""
+    command = commands[-1] if commands else None
     keyword = command["declaration"] if command is not None else None
     if command is None or keyword is None:
         return replace(gap, left_alone="it is not in a theorem")
@@ -127,6 +147,8 @@ def _look_at(gap: Gap, masked: str, text: str, command: re.Match[str] | None) ->
     gap = replace(gap, name=name)
     if keyword not in ("theorem", "lemma", "example"):
         return replace(gap, left_alone=f"it is in the {keyword} {name}, where it may stand for data")
+    if [each["scope"] for each in commands if each["scope"] in ("mutual", "end")][-1:] == ["mutual"]:
+        return replace(gap, left_alone="it is in a `mutual` block, whose declarations cannot be proved one by one")
     try:
         parts(_hide(masked[command.start() : gap.start]) + "sorry", whole=False)
     except SourceError:
@@ -137,22 +159,31 @@ def _look_at(gap: Gap, masked: str, text: str, command: re.Match[str] | None) ->
 def _put(text: str, start: int, end: int, proof: str) -> str:
     """The text with a proof in place of one `sorry` of several."""
     masked = mask(text)
-    command = [match.start() for match in _COMMAND.finditer(masked, 0, start)][-1]
+    command = [match.start() for match in COMMAND.finditer(masked, 0, start)][-1]
     only = _hide(masked[command:start]) + masked[start:end] + _hide(masked[end:])
     put = text[:command] + put_proof(text[command:], parts(only, whole=False), proof)
     return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
 
-def _put_placeholder(text: str, start: int, end: int) -> str:
+def _with_axiom(text: str) -> str:
+    """The text without imports behind the axiom that is the placeholder: what rests on it is no code to compile.
+
+    That may be every definition from the first with a placeholder on.
+    """
+    text = without_imports(text)
     masked = mask(text)
-    command = list(_COMMAND.finditer(masked, 0, start))[-1:]
-    word = f"exact {PLACEHOLDER}" if is_tactic(masked, start) else PLACEHOLDER
-    text = text[:start] + word + text[end:]
-    for match in command:
-        if match["declaration"] in ("def", "abbrev", "instance") and "noncomputable" not in match.group():
-            at = match.start("declaration")  # an axiom has no code
-            text = text[:at] + "noncomputable " + text[at:]
-    return text
+    commands = list(COMMAND.finditer(masked))
+    pieces, position, resting = [f"{_AXIOM}\n"], 0, False
+    for command, end in zip(commands, [*(each.start() for each in commands[1:]), len(text)]):
+        if command["declaration"] in ("def", "abbrev", "instance"):
+            resting = resting or PLACEHOLDER in masked[command.start() : end]
+            words = masked[command.start() : command.start("declaration")]
+            behind = _BEHIND_NONCOMPUTABLE.search(words)
+            if resting and behind is not None and "noncomputable" not in words:
+                at = command.start() + behind.start()
+                pieces += [text[position:at], "noncomputable "]
+                position = at
+    return "".join([*pieces, text[position:]])
 
 
 def _hide(masked: str) -> str:
@@ -168,6 +199,6 @@ def without_imports(text: str) -> str:
 def up_to_declaration(text: str, start: int) -> str:
     """The text up to the end of the declaration around `start`, without comments behind it."""
     masked = mask(text)
-    following = _COMMAND.search(masked, start)
+    following = COMMAND.search(masked, start)
     end = following.start() if following else len(text)
     return text[: len(masked[:end].rstrip())]

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 
 from nanoproof.lean.errors import SourceError
-from nanoproof.lean.gaps import SORRY, fill
+from nanoproof.lean.gaps import IN_FRONT, SORRY, fill
 from nanoproof.lean.lexical import find_top_level, mask
 from nanoproof.lean.theorem import Theorem
 
@@ -16,7 +16,7 @@ EXPLICIT = "set_option autoImplicit false in\n"
 
 _NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
-    r"^(?P<before>[ \t]*(?:(?:set_option|open)\s[^\n]*?\sin[ \t]+)*)"
+    rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
     r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe)\s+)*)"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?",
@@ -30,7 +30,7 @@ _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
-_IN_FRONT = re.compile(r"^[ \t]*(?:set_option|open|variable|include|omit|attribute)\s[^\n]*?\sin\s*\Z", re.MULTILINE)
+_IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 

@@ -10,6 +10,7 @@ from types import FrameType
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
+from nanoproof.common.terminal import print_lines
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanCalls
 from nanoproof.prover.attempt import Attempt
@@ -53,7 +54,8 @@ class Desk:
     def fill(self, filler: SorryFiller) -> bool:
         """Try every `sorry` of a file and print a line on each; whether all that could be tried are proved.
 
-        Raises UserError if the server fails. `filler.file` holds what was proved, whatever happens.
+        It goes on where nobody reads what is printed any more. Raises UserError if the server fails. `filler.file`
+        holds what was proved, whatever happens.
         """
         gaps = filler.file.gaps
         width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
@@ -61,15 +63,15 @@ class Desk:
         for gap in gaps:
             done = filler.fill(gap)
             proved += done.outcome == "proved"
-            print(f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}", flush=True)
+            print_lines([f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}"])
             if done.attempt is not None and done.attempt.outcome == "error" and not done.attempt.refused:
                 raise UserError(" ".join(done.attempt.message.split()))
             if self.interrupted:
                 break
         rest = f", {len(filler.file.open_gaps)} left in the file" if filler.file.open_gaps else ""
-        print(f"{proved} of {len(gaps)} proved{rest}")
+        print_lines([f"{proved} of {len(gaps)} proved{rest}"])
         if not filler.file.open_gaps and not filler.complete:
-            print(f"but the file rests on {', '.join(filler.foreign_axioms) or 'a sorry that is not in it'}")
+            print_lines([f"but the file rests on {', '.join(filler.foreign_axioms) or 'a sorry that is not in it'}"])
         return filler.complete
 
     def write_page(self, path: str) -> None:
@@ -86,13 +88,13 @@ class Desk:
 def report(attempt: Attempt, max_tree_nodes: int) -> None:
     """Print the tree, what became of the attempt, and the proof."""
     if attempt.tree is not None:
-        print("\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n")
+        print_lines(["\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n"])
     if attempt.outcome in ("proven", "disproven") and attempt.check is not None:
         axioms = ", ".join(attempt.check["axioms"]) or "none"
-        print(f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {effort(attempt)}\n")
-        print(attempt.source)
+        checked = f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {effort(attempt)}\n"
+        print_lines([checked, attempt.source])
     else:
-        print(f"{_outcome(attempt)}; {effort(attempt)}")
+        print_lines([f"{_outcome(attempt)}; {effort(attempt)}"])
 
 
 def effort(attempt: Attempt) -> str:

@@ -37,6 +37,8 @@ class SorryFiller:
         self._report = self._check(file)
         if self._report.errors:
             raise SourceError(f"Lean refuses the file: {first_error(self._report, without_imports(file.text))}")
+        self._without_stand_in: dict[Gap, str] = {}
+        self._settle(file.gaps)
 
     def fill(self, gap: Gap) -> Filled:
         """Try one `sorry`; its proof is kept if the whole file holds with it. LeanError if the server fails."""
@@ -46,7 +48,10 @@ class SorryFiller:
             self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
         )
         if attempt.outcome != "proven":
-            return Filled(gap, "not proved", _one_line(attempt.message), attempt)
+            reason = _one_line(attempt.message)
+            if attempt.refused:
+                reason = self._missing_before(gap) or reason
+            return Filled(gap, "not proved", reason, attempt)
         if PLACEHOLDER in attempt.proof:
             return Filled(gap, "not proved", "the proof names what stands for a sorry", attempt)
         file = self.file.with_proof(gap, attempt.proof)
@@ -67,6 +72,29 @@ class SorryFiller:
         """The axioms that the theorems of the file rest on, without the usual three and those it declares."""
         found = (axiom for axiom in self._report.axioms if axiom not in ALLOWED_AXIOMS)
         return tuple(axiom for axiom in found if axiom.rpartition(".")[2] not in self.file.axioms)
+
+    def _missing_before(self, gap: Gap) -> str:
+        """Which `sorry` before a theorem makes Lean refuse what is given of the file; empty if none does."""
+        for other, said in self._without_stand_in.items():
+            if other.start < gap.start and other in self.file.open_gaps:
+                return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {said}"
+        return ""
+
+    def _settle(self, gaps: Sequence[Gap]) -> None:
+        """Find the `sorry`s that were taken for a tactic and are a term, or the other way round: Lean refuses those.
+
+        What it refuses as both stays as it is; a theorem behind it cannot be tried.
+        """
+        report = self._session.check(self.file.supposing(gaps))
+        if report.errors and len(gaps) > 1:
+            self._settle(gaps[: len(gaps) // 2])
+            self._settle(gaps[len(gaps) // 2 :])
+        elif report.errors:
+            flipped = self.file.with_flipped(gaps[0])
+            if self._session.check(flipped.supposing(gaps)).errors:
+                self._without_stand_in[gaps[0]] = _one_line(report.errors[0])
+            else:
+                self.file = flipped
 
     def _check(self, file: LeanFile) -> CheckReport:
         return self._session.check(without_imports(file.proved()))

@@ -15,6 +15,7 @@ from nanoproof.lean.source import name_examples, parts
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 
+_NO_PROOF = re.compile(r"\s*:=\s*(?:by\s*)?\Z")
 _CONTINUES = re.compile(r"(?:[,:(+*/^=<>≤≥≠∧∨→↔∣∈-]|:=\s*fun.*)\Z")
 
 
@@ -25,10 +26,12 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
     """
     source = text.strip()
     if SORRY.search(mask(source)) is None:
-        source = re.sub(r"\s*:=\s*(?:by\s*)?\Z", "", source)
+        if match := _NO_PROOF.search(mask(source)):
+            source = source[: match.start()]
         if find_top_level(mask(source), ":=") >= 0:
             raise UserError("the theorem has a proof already: leave it out, or write `sorry` in its place")
-        source += " := by sorry"
+        commented = "--" in source[len(mask(source).rstrip()) :].rpartition("\n")[2]
+        source += "\n  := by sorry" if commented else " := by sorry"
     if embedded:
         try:
             parse_commands(source)
@@ -76,7 +79,7 @@ def theorems_typed(ask: Callable[[str], str | None], embedded: bool) -> Iterator
 def read_lean_file(path: Path) -> LeanFile:
     """A file with `sorry`s; UserError if it cannot be read or holds none."""
     try:
-        file = LeanFile.parse(path.read_text(encoding="utf-8"))
+        file = LeanFile.parse(path.read_bytes().decode("utf-8"))  # as it is, line ends too
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text: byte {error.start} cannot be read") from error
     except OSError as error:

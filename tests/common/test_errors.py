@@ -1,8 +1,11 @@
 import errno
+import subprocess
+import sys
 
 import pytest
 
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json
 
 
 def ends_with(error):
@@ -22,6 +25,34 @@ def test_an_error_of_the_user_is_one_line_and_code_2(capsys):
 def test_a_full_disk_is_one_line_and_code_2(capsys):
     assert ends_with(OSError(errno.ENOSPC, "No space left on device", "/data/model_1.pt")) == 2
     assert capsys.readouterr().err == "error: cannot write: No space left on device (/data/model_1.pt)\n"
+
+
+def test_a_file_that_cannot_be_is_one_line_and_code_2(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "out"
+    with pytest.raises(SystemExit) as ended:
+        run_main(lambda: atomic_write_json(below / "scores.json", {}))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"error: {below}: Not a directory\n"
+
+
+@pytest.mark.parametrize("lines", [1, 100_000])
+def test_a_reader_that_goes_away_ends_a_command_without_a_word(lines):
+    text = f"""
+from nanoproof.common.errors import run_main
+input()
+run_main(lambda: print("a line\\n" * {lines}))
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
+        process.stdout.close()
+        assert process.communicate(b"\n", timeout=60)[1] == b""
+    assert process.returncode == 141
+
+
+def test_another_broken_pipe_keeps_its_traceback():
+    with pytest.raises(BrokenPipeError):
+        run_main(lambda: (_ for _ in ()).throw(BrokenPipeError(errno.EPIPE, "Broken pipe")))
 
 
 def test_another_error_keeps_its_traceback():

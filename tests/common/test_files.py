@@ -22,6 +22,13 @@ def test_a_failed_atomic_write_leaves_the_old_content_and_no_other_file(tmp_path
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
 
 
+def test_a_file_that_cannot_be_written_is_named_itself(tmp_path):
+    (tmp_path / "scores.json").mkdir()
+    with pytest.raises(IsADirectoryError) as error:
+        atomic_write_json(tmp_path / "scores.json", {})
+    assert error.value.filename == str(tmp_path / "scores.json") and error.value.filename2 is None
+
+
 def test_a_written_file_has_the_rights_that_the_umask_leaves(tmp_path):
     for mask, rights in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
         before = os.umask(mask)

@@ -45,6 +45,20 @@ def test_the_sorry_of_a_definition_is_left_alone(file: LeanFile) -> None:
     assert "may stand for data" in file.gaps[1].left_alone
 
 
+def test_a_theorem_may_begin_behind_what_is_opened_for_it() -> None:
+    text = "open Nat in set_option autoImplicit false in theorem t : p := by sorry"
+    file = LeanFile.parse(text)
+    assert [(gap.name, gap.left_alone) for gap in file.gaps] == [("t", "")]
+    assert file.theorem(file.gaps[0], "user", "t").source.endswith(text)
+    assert file.with_proof(file.gaps[0], "rfl").proved() == text.replace("by sorry", "by\n  rfl")
+
+
+def test_theorems_of_a_mutual_block_are_left_alone() -> None:
+    text = "mutual\ntheorem s : p := by sorry\ntheorem t : q := s\nend\n\ntheorem u : p := by sorry"
+    first, second = LeanFile.parse(text).gaps
+    assert "`mutual` block" in first.left_alone and not second.left_alone
+
+
 @pytest.mark.parametrize(
     "text", ["#check sorry", "theorem t : sorry = 1 := rfl", "theorem t : Nat → p\n  | 0 => sorry\n  | n + 1 => rfl"]
 )
@@ -59,6 +73,41 @@ def test_the_prover_is_given_all_before_a_sorry_and_no_other_sorry(file: LeanFil
     assert f"theorem swap (h : p ∧ q) : q ∧ p := by\n  exact {PLACEHOLDER}" in source
     assert f"noncomputable def two : Nat := {PLACEHOLDER}" in source
     assert source.endswith(f"  constructor\n  · sorry\n  · exact {PLACEHOLDER}")
+
+
+def test_definitions_behind_one_that_is_not_complete_are_no_code() -> None:
+    defs = ["def a := 1", "private partial def f : Nat := sorry", "@[simp] abbrev g := f", "noncomputable def h := g"]
+    file = LeanFile.parse("\n".join([*defs, "scoped instance : I := ⟨h⟩", "theorem t : p := by sorry"]))
+    lines = file.theorem(file.gaps[1], "user", "t").source.split("\n")[1:]
+    assert lines == [
+        "def a := 1",
+        f"private noncomputable partial def f : Nat := {PLACEHOLDER}",
+        "@[simp] noncomputable abbrev g := f",
+        "noncomputable def h := g",
+        "noncomputable scoped instance : I := ⟨h⟩",
+        "theorem t : p := by sorry",
+    ]
+
+
+def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
+    text = "theorem s : p := by\n  exact have h := i; sorry\n\ntheorem t : p := by\n  iterate 1 sorry"
+    file = LeanFile.parse(text)
+    assert f"i; exact {PLACEHOLDER}" in file.supposing(file.gaps) and f"1 {PLACEHOLDER}" in file.supposing(file.gaps)
+    for gap in file.gaps:
+        file = file.with_flipped(gap)
+    assert f"i; {PLACEHOLDER}" in file.supposing(file.gaps) and f"1 exact {PLACEHOLDER}" in file.supposing(file.gaps)
+    assert file.theorem(file.gaps[0], "user", "s").source.endswith("i; (by sorry)")
+    assert file.proved() == text
+    file = file.with_proof(file.gaps[0], "rfl").with_proof(file.gaps[1], "left\nrfl")
+    assert file.proved().endswith("i; (by rfl)\n\ntheorem t : p := by\n  iterate 1 focus left\n                  rfl")
+
+
+def test_line_ends_are_written_as_they_were() -> None:
+    file = LeanFile.parse("theorem t : p := by\r\n  sorry\r\n")
+    assert "\r" not in file.theorem(file.gaps[0], "user", "t").source
+    assert file.with_proof(file.gaps[0], "left\nrfl").written() == "theorem t : p := by\r\n  left\r\n  rfl\r\n"
+    mixed = "theorem s : p := q\r\ntheorem t : p := by sorry\n"
+    assert LeanFile.parse(mixed).written() == mixed
 
 
 def test_a_comment_behind_a_declaration_is_not_part_of_it(file: LeanFile) -> None:

@@ -1,6 +1,7 @@
 """`python -m scripts.prove`, with a scripted Lean and policy in place of server and network."""
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,12 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.errors import TheoremRejected
+from nanoproof.lean.lean_file import PLACEHOLDER
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport
-from nanoproof.prover.typed import theorem_of
+from nanoproof.lean.wire import Branch, CheckReport
 from scripts import prove
-from tests.fakes.lean import ScriptedLean, crash
+from tests.fakes.lean import ScriptedLean, branch, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
 
 SCRIPT = {"A": {"intro h": ["B"]}, "B": {"exact h": []}}
@@ -84,19 +86,6 @@ def test_a_lost_server_is_no_unproven_theorem(lean: ScriptedLean) -> None:
         prove.main(["theorem foo : A"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "theorem foo : A",
-        "theorem foo : A :=",
-        "  theorem foo : A := by\n",
-        "theorem foo : A := by sorry",
-    ],
-)
-def test_a_missing_sorry_is_added(text: str) -> None:
-    assert theorem_of(text, embedded=True).source == "theorem foo : A := by sorry"
-
-
 FILE = """\
 import Mathlib
 
@@ -127,6 +116,13 @@ def test_the_sorries_of_a_file_are_proved_in_their_places(
     assert file.read_text() == FILE
 
 
+def test_line_ends_of_a_file_stay_as_they_are(lean: ScriptedLean, file: Path) -> None:
+    file.write_bytes(FILE.replace("\n", "\r\n").encode())
+    assert prove.main([str(file)]) == 0
+    done = (file.parent / "some.proved.lean").read_bytes()
+    assert b"foo : A := by\r\n  intro h\r\n  exact h\r\n" in done and done.count(b"\n") == done.count(b"\r\n")
+
+
 def test_a_file_that_is_not_all_proved_exits_with_1_and_holds_what_is(
     lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -136,6 +132,17 @@ def test_a_file_that_is_not_all_proved_exits_with_1_and_holds_what_is(
     printed = capsys.readouterr().out
     assert "line 5 two  left alone: it is in the def two" in printed and "2 of 3 proved, 1 left in the file" in printed
     assert "def two : Nat := sorry" in (tmp_path / "out.lean").read_text()
+
+
+def test_a_file_is_written_though_nobody_reads_what_is_printed(
+    lean: ScriptedLean, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as stdout:
+        monkeypatch.setattr("sys.stdout", stdout)
+        assert prove.main([str(file)]) == 0
+    assert "sorry" not in (file.parent / "some.proved.lean").read_text()
 
 
 def test_a_proof_that_breaks_the_file_is_not_kept(
@@ -149,6 +156,28 @@ def test_a_proof_that_breaks_the_file_is_not_kept(
     assert prove.main([str(file)]) == 1
     assert "line 7 bar  not proved: the proof does not fit into the file: no such place" in capsys.readouterr().out
     assert "⟨sorry, foo⟩" in (file.parent / "some.proved.lean").read_text()
+
+
+def test_a_sorry_that_nothing_can_stand_in_for_is_named_where_it_matters(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def report(source: str) -> CheckReport:
+        refused = re.search(rf"two : Nat := (exact )?{PLACEHOLDER}", source) is not None
+        return CheckReport(("neither term nor tactic",) if refused else (), source.count("sorry"), ())
+
+    def start(theorem: Theorem) -> Branch:
+        if report(theorem.source).errors:
+            raise TheoremRejected("a mistake somewhere")
+        return branch("A")
+
+    lean.report = report
+    monkeypatch.setattr(lean, "start", start)
+    assert prove.main([str(file)]) == 0, "what is proved itself needs nothing to stand in for it"
+    file.write_text(FILE.replace("theorem two", "def two"))
+    assert prove.main([str(file)]) == 1
+    printed = capsys.readouterr().out
+    reason = "nothing can stand in for the sorry of line 5, column 17: neither term nor tactic"
+    assert f"line 7 bar  not proved: {reason}" in printed
 
 
 def test_a_file_that_rests_on_a_foreign_axiom_is_not_called_proved(
@@ -249,32 +278,9 @@ def test_a_theorem_of_a_data_set_is_found_by_its_id(
         prove.main(["--dataset", "nanolean", "--id", "other"])
 
 
-TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
-
-
-@pytest.mark.parametrize("embedded", [True, False])
-@pytest.mark.parametrize("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
-def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: bool) -> None:
-    with pytest.raises(UserError) as error:
-        theorem_of(text, embedded)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("embedded", [True, False])
-def test_a_theorem_with_a_proof_is_told_so(embedded: bool) -> None:
-    with pytest.raises(UserError, match="has a proof already"):
-        theorem_of("theorem t (h : 1 = 1 := by rfl) : let x := 1; x = 1 := by rfl", embedded)
-    assert theorem_of("theorem t (h : p := by rfl) : p := by", embedded=False).source.endswith(": p := by sorry")
-
-
 def test_a_long_theorem_on_one_line_is_no_file(lean: ScriptedLean) -> None:
     hypotheses = " ".join(f"(h{i} : A)" for i in range(50))
     assert prove.main([f"theorem foo {hypotheses} : A"]) == 0
-
-
-def test_a_syntax_error_is_refused_with_its_place() -> None:
-    with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
-        theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
 
 
 @pytest.mark.parametrize(

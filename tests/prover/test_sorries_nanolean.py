@@ -97,6 +97,49 @@ def test_proofs_of_several_lines_fit_wherever_a_sorry_stands(session: LeanSessio
     assert "sorry" not in text and not filler.foreign_axioms
 
 
+EVERYWHERE = """\
+theorem first (p q : Prop) (h : p) (g : q) : p ∧ q := by exact ⟨h, g⟩
+
+def f (n : Nat) : Nat :=
+  match n with
+  | 0 => sorry
+  | n + 1 => n
+
+def twice := f 1 + f 1
+
+theorem braces (p q : Prop) (h : p) (g : q) : p ∧ q := by { sorry }
+
+theorem brackets (p q : Prop) (h : p) (g : q) : (p ∧ q) ∧ (q ∧ p) := by
+  constructor
+  · (sorry)
+  { sorry }
+
+theorem choice (p q : Prop) (h : p) (g : q) : p ∧ q := by
+  first | rfl | sorry
+
+theorem conditions (p q : Prop) (h : p) (g : q) (n : Nat) : p ∧ q := by
+  if i : n = 1 then sorry else sorry
+
+theorem arms (p q : Prop) (h : p) (g : q) (n : Nat) : p ∧ q := by
+  cases n with | zero => sorry | succ n => sorry
+
+theorem term (p q : Prop) (h : p) (g : q) : p ∧ q := by
+  exact have i : p := h; sorry
+
+theorem tactic (p q : Prop) (h : p) (g : q) : p ∧ q := by
+  iterate 1 sorry
+
+open Nat in theorem opened (p q : Prop) (h : p) (g : q) : p ∧ q := by sorry
+"""
+
+
+@pytest.mark.parametrize("tactics", [("constructor", "assumption"), ("grind",)])
+def test_no_place_of_a_sorry_stands_in_the_way_of_what_follows(session: LeanSession, tactics: tuple[str, ...]) -> None:
+    filler, _ = filled(session, EVERYWHERE, *tactics)
+    assert [gap.name for gap in filler.file.open_gaps] == ["f"], filler.file.proved()
+    assert sorted(gap.name for gap in filler.file.flipped) == ["tactic", "term"]
+
+
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
     with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 10: Unknown identifier `x`$"):
         filled(session, "theorem t : 1 = 1 := by sorry\nexample : x := rfl")
