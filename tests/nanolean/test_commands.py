@@ -200,6 +200,14 @@ def test_variables_that_only_a_proof_mentions_are_not_in_scope():
     assert errors(text) == ["Unknown identifier `h`"]
 
 
+def test_instances_of_variables_come_along_into_theorems():
+    text = "variable {p : Prop} [Decidable p] {q : Prop} [Decidable q]\n"
+    shown = infos(text + "theorem t (h : p) : p := h\ndef d (h : p) : p := h\n#check @t\n#check @d")
+    assert shown == ["@t : ∀ {p : Prop} [inst : Decidable p], p → p", "@d : ∀ {p : Prop}, p → p"]
+    assert errors(text + "theorem t : p ∨ ¬p := Decidable.em p") == []
+    assert errors(text + "theorem t (h : p) : p := h\nexample (r : Prop) (h : r) : r := t h") != []
+
+
 def test_universes_can_be_declared():
     assert errors("universe v\nexample (α : Type v) (a : α) : a = a := rfl") == []
 
@@ -207,6 +215,52 @@ def test_universes_can_be_declared():
 def test_protected_names_need_their_namespace():
     text = "protected theorem A.t : 1 = 1 := rfl\nopen A\nexample : 1 = 1 := A.t\nexample : 1 = 1 := t"
     assert errors(text) == ["Unknown identifier `t`"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("protected theorem t : 1 = 1 := rfl", "protected declarations must be in a namespace"),
+        ("namespace A\nprotected theorem _root_.t : 1 = 1 := rfl", "protected declarations must be in a namespace"),
+        ("noncomputable theorem t : 1 = 1 := rfl", "`noncomputable`"),
+        ("noncomputable inductive T where | a", "`noncomputable`"),
+        ("noncomputable private def f := 1", "not supported"),
+        ("private private def f := 1", "not supported"),
+        ("private protected def A.f := 1", "not supported"),
+    ],
+)
+def test_words_that_do_not_go_with_a_declaration(text: str, message: str):
+    found = errors(text)
+    assert len(found) == 1 and message in found[0], found
+
+
+def test_words_that_go_with_a_declaration():
+    text = "private noncomputable def f := 1\nnamespace A\nprotected noncomputable def g := 1\nend A"
+    assert errors(text + "\nprotected theorem B.t : A.g = 1 := rfl") == []
+
+
+T = "inductive T where\n  | a (n : Nat)\n"
+MADE = [
+    *[f"{T}theorem T.{name} : True := trivial" for name in ("casesOn", "recOn", "noConfusion", "noConfusionType")],
+    *[f"{T}theorem T.{name} : True := trivial" for name in ("below", "brecOn", "a.inj", "a.injEq", "a.sizeOf_spec")],
+    *[f"def f := 1\ntheorem f.{name} : f = 1 := rfl" for name in ("eq_1", "eq_def", "eq_unfold")],
+    f"theorem T.casesOn : True := trivial\n{T}",
+]
+
+
+@pytest.mark.parametrize("text", MADE)
+def test_names_that_lean_declares_itself_are_taken(text: str):
+    (message,) = errors(text)
+    assert message.endswith("has already been declared")
+
+
+def test_names_that_only_look_like_those_are_free():
+    assert errors("theorem f : 1 = 1 := rfl\ntheorem f.eq_1 : 1 = 1 := rfl\ntheorem g.casesOn : 1 = 1 := rfl") == []
+
+
+def test_a_constructor_s_name_has_no_dots():
+    (message,) = errors("inductive Bar where | Bar.a : Bar")
+    assert "Bar.a" in message
 
 
 def test_attributes_are_given_and_taken_away():

@@ -67,6 +67,25 @@ ACCEPTED = {
         "(f : Nat → Nat → Nat) (h : ∀ a b, f a b = a) : f (f 1 2) 3 = 1 := (h _ _).trans (h 1 2)"
     ),
     "eta for implicit functions": "(P : Nat → Prop) (h : ∀ n, P n) : ∀ {n}, P n := fun {n} => h n",
+    "implicit binders are introduced for a term": "(P : Nat → Prop) (h : ∀ n, P n) : ∀ {n}, P n := h _",
+    "implicit binders are introduced for a proof by reflexivity": ": ∀ {x : Nat}, x = x := rfl",
+    "implicit binders are introduced for a function of the others": (
+        "(P Q : Nat → Prop) (h : ∀ x, P x → Q x) : ∀ {x}, P x → Q x := fun p => h _ p"
+    ),
+    "an instance is introduced for a term": "(P : Prop) : ∀ [Decidable P], P ∨ ¬P := Decidable.em P",
+    "a function with all its arguments spelled out": "(P : Nat → Prop) (h : ∀ {x}, P x) : ∀ {x}, P x := @h",
+    "a function of strict implicit arguments names them": ": ∀ ⦃x y : Nat⦄, x = y → y = x := fun x y h => h.symm",
+    "a type for instances that unfolds": "(α : Type) [DecidableEq α] (a b : α) : a = b ∨ a ≠ b := Decidable.em _",
+    "instances under a quantifier": "(P : Nat → Prop) [∀ n, Decidable (P n)] : P 3 ∨ ¬P 3 := Decidable.em _",
+    "a numeral tells the type of variables": ": ∃ x y, x + y = 5 := ⟨3, 2, rfl⟩",
+    "another operand tells the type of variables": "(n : Nat) : ∃ x y, n = x + y := ⟨n, 0, rfl⟩",
+    "a later use tells the type of variables": "(p : Nat → Prop) : (∀ x y, x < y → p y) → True := fun _ => trivial",
+    "a type is passed on between operators": ": (∀ x y z, x < y → y ≤ z → z ∣ 3) → True := fun _ => trivial",
+    "a list tells the type of variables": "(l : List Nat) : ∃ a b, a ++ b = l ∨ 1 ∈ a ++ l := ⟨[], l, .inl rfl⟩",
+    "an argument tells the type of a function's variable": (
+        "(a b : Nat) (h : a = b) : a + a = b + b := congrArg (fun x => x + x) h"
+    ),
+    "an expected type tells the type of variables": "(f : Nat → Nat) : ∃ x y, f (max x y) = f 0 := ⟨0, 0, rfl⟩",
 }
 
 
@@ -104,6 +123,43 @@ REFUSED = {
     "a function where none is expected": (": Nat := fun x => x", "Type mismatch"),
     "a name that is not bound automatically": ("(h : p) : p := h", "Unknown identifier `p`"),
     "a false equation": (": 2 + 2 = 5 := rfl", "Type mismatch"),
+    "an explicit function for implicit binders": (
+        "(P : Nat → Prop) (h : ∀ n, P n) : ∀ {n}, P n := h",
+        "Type mismatch\n  h\nhas type\n  ∀ (n : Nat), P n",
+    ),
+    "an explicit theorem for implicit binders": (": ∀ {a b : Nat}, a + b = b + a := Nat.add_comm", "Type mismatch"),
+    "a function that skips strict implicit binders": (": ∀ ⦃x y : Nat⦄, x = y → y = x := fun h => h.symm", "symm"),
+    "a function that skips implicit binders between others": (
+        ": ∀ (x : Nat) {y : Nat}, x = y → y = x := fun x h => h.symm",
+        "symm",
+    ),
+    "a binder for an instance that is introduced": (
+        "(P : Prop) : ∀ [Decidable P], P ∨ ¬P := fun _ => Decidable.em P",
+        "Type mismatch",
+    ),
+    "strict implicit binders behind implicit ones": (
+        "(P : Nat → Nat → Prop) (h : ∀ {x} ⦃y⦄, P x y) : ∀ {x} ⦃y⦄, P x y := h",
+        "not supported",
+    ),
+    "a proposition as an instance": ("(p : Prop) [hp : p] : p := hp", "invalid binder annotation"),
+    "an equation as an instance": ("[h : 1 = 1] : 1 = 1 := h", "invalid binder annotation"),
+    "a proposition as an instance in a function": (": ∀ [1 = 1], True := trivial", "invalid binder annotation"),
+    "a sum of anything": (": ∀ x y, x + y = y + x := Nat.add_comm", "is stuck"),
+    "an order of anything": (
+        ": ∃ x y, x < y := ⟨0, 1, Nat.le.refl⟩",
+        "is stuck, it is often due to metavariables\n  LT",
+    ),
+    "an order of anything in a binder": ("{x y} (h : x < y) : True := trivial", "is stuck"),
+    "a test of anything": ("(h : ∀ x y, x == y) : True := trivial", "is stuck"),
+    "a power of anything": ("(h : ∀ x, x ^ 2 = x * x) : True := trivial", "is stuck"),
+    "a maximum of anything": ("(h : ∀ x y, max x y = max y x) : True := trivial", "is stuck"),
+    "the union of anything": ("(h : ∀ x y, (x ++ y).length = 0) : True := trivial", "is stuck"),
+    "membership in anything": ("(h : ∀ x l, x ∈ l → x = 0) : True := trivial", "is stuck"),
+    "a result that tells nothing of the operands": ("(h : ∀ x y z, x + y = z) : True := trivial", "is stuck"),
+    "a sum of anything in a tactic": (
+        ": True := by have h : ∀ x y, x * y = y * x := Nat.mul_comm; trivial",
+        "is stuck",
+    ),
     "an open block": ("(p : Prop) : p ∧ True := ⟨by skip, trivial⟩", "unsolved goals\np : Prop\n⊢ p"),
 }
 

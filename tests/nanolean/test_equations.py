@@ -68,6 +68,10 @@ ACCEPTED = {
         "namespace My\ndef fac : Nat → Nat\n  | 0 => 1\n  | n + 1 => (n + 1) * fac n\nend My\n"
         "example : My.fac 3 = 6 := rfl"
     ),
+    "a proof by recursion through `cases`": (
+        "theorem f (n : Nat) : 0 ≤ n := by\n  cases n with\n  | zero => exact Nat.le.refl\n"
+        "  | succ m => exact Nat.le_succ_of_le (f m)"
+    ),
     "a type that depends on the argument": (
         "def Vec : Nat → Type\n  | 0 => Bool\n  | n + 1 => Nat → Vec n\n"
         "def vec : (n : Nat) → Vec n\n  | 0 => true\n  | n + 1 => fun _ => vec n\n"
@@ -95,6 +99,16 @@ REFUSED = {
     "recursion in the type of a hypothesis": ("theorem f (h : 1 = 2) : False := f h", NO_WAY),
     "the function itself as an argument": (
         "def f : Nat → Nat\n  | 0 => 0\n  | n + 1 => (fun (g : Nat → Nat) => g (n + 1)) f",
+        NO_WAY,
+    ),
+    "a smaller argument from `induction`": (
+        "theorem f (n : Nat) : 0 ≤ n := by\n  induction n with\n  | zero => exact Nat.le.refl\n"
+        "  | succ m ih => exact Nat.le_succ_of_le (f m)",
+        NO_WAY,
+    ),
+    "a smaller argument from a recursor": (
+        "theorem f (n : Nat) : 0 ≤ n :=\n"
+        "  Nat.rec (motive := fun n => 0 ≤ n) Nat.le.refl (fun m _ => Nat.le_succ_of_le (f m)) n",
         NO_WAY,
     ),
     "termination_by": ("def f (n : Nat) : Nat := f n\ntermination_by n", "not supported"),

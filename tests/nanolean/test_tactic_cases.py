@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.nanolean.proving import goals, proves, refusal, targets, with_commands
 
 OR = "(p q : Prop) (h : p ∨ q) : q ∨ p"
@@ -40,6 +42,25 @@ def test_wrong_alternatives_are_refused():
     )
     message = refusal(OR, "cases h with | inl a b => ?_ | inr hq => ?_")
     assert message == "Too many variable names provided at alternative `inl`: 2 provided, but 1 expected"
+
+
+def test_an_alternative_has_the_constructor_s_name_without_a_namespace():
+    for tactic in ("cases", "induction"):
+        message = refusal("(n : Nat) : n = n", f"{tactic} n with | Nat.zero => rfl | Nat.succ m => rfl")
+        assert message == "Invalid alternative name `Nat.zero`: Expected `zero`, or `succ`"
+        assert "Wrong.Name.zero" in refusal("(n : Nat) : n = n", f"{tactic} n with | Wrong.Name.zero => rfl | _ => rfl")
+
+
+@pytest.mark.parametrize(
+    "alternatives",
+    ["| inl h => ?_ | inr h => ?_ | _ => skip", "| _ => ?_ | _ => skip", "| inl h => ?_ | _ => ?_ | _ => skip"],
+)
+def test_a_wildcard_for_which_no_case_is_left_is_refused(alternatives: str):
+    assert "`_` is not needed" in refusal(OR, f"cases h with {alternatives}")
+
+
+def test_a_wildcard_for_no_cases_at_all_is_refused():
+    assert "`_` is not needed" in refusal("(h : False) : 1 = 2", "cases h with | _ => skip")
 
 
 def test_an_alternative_must_close_its_goal():

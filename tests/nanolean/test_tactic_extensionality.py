@@ -69,7 +69,7 @@ def test_rw_at_chosen_occurrences(places: str, expected: str) -> None:
 
 
 def test_an_occurrence_that_is_left_out_does_not_fix_the_rule() -> None:
-    statement = "(a b c : Nat) (h : ∀ x y, x + y = y + x) : a + b + c = c"
+    statement = "(a b c : Nat) (h : ∀ x y : Nat, x + y = y + x) : a + b + c = c"
     assert targets(statement, "rw (occs := .pos [2]) [h]") == ["b + a + c = c"]
     assert "Did not find an occurrence" in refusal(statement, "rw (occs := .pos [4]) [h]")
 

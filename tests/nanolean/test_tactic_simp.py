@@ -149,3 +149,11 @@ def test_permutations_of_deep_terms_take_few_steps():
     statement = "(a b c d : Nat) : (a + b + c) * (a + b + c) * d = d * (c + b + a) * (c + a + b)"
     done = run_tactic(start(statement), f"simp [{rules}, Nat.mul_assoc]", steps=40_000)
     assert proof_status(done.state) == "Completed"
+
+
+@pytest.mark.parametrize(
+    ("equation", "expected"),
+    [("x + 3 = 5", "x = 2"), ("5 = x + 3", "x = 2"), ("3 = x + 3", "x = 0"), ("y + 5 = x + 3", "y + 2 = x")],
+)
+def test_an_equation_with_a_number_ends_in_the_number(equation: str, expected: str):
+    assert proves(f"(x y : Nat) (h : {equation}) : {expected}", "simp at h", "exact h")

@@ -7,7 +7,8 @@ from nanoproof.lean.nanolean.lexer import COMMAND_WORDS, DOC, EOF, IDENT, NUM, P
 from nanoproof.lean.nanolean.parse_binders import BRACKETS
 from nanoproof.lean.nanolean.parse_tactics import TacticParser
 
-_MODIFIER_WORDS = ("private", "protected", "noncomputable")
+_MODIFIERS = (("private", "protected"), ("noncomputable",))
+"""The words before a declaration in their order, at most one of each group."""
 
 
 class CommandParser(TacticParser):
@@ -57,9 +58,7 @@ class CommandParser(TacticParser):
             doc = self.texts[self.i]
             self.i += 1
         attributes = self.attributes() if self.accept("@[") else ()
-        words: list[str] = []
-        while self.accept(*_MODIFIER_WORDS):
-            words.append(self.texts[self.i - 1])
+        words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
     def attributes(self) -> tuple[str, ...]:

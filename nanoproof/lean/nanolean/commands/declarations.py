@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from nanoproof.lean.nanolean.commands.header import (
@@ -30,19 +31,41 @@ from nanoproof.lean.nanolean.kernel.declaration import AxiomDecl, Declaration, D
 from nanoproof.lean.nanolean.kernel.errors import KernelError
 from nanoproof.lean.nanolean.kernel.expr import Expr, collect_consts
 from nanoproof.lean.nanolean.recording import Recorder
-from nanoproof.lean.nanolean.syntax import AxiomCmd, DefCmd, ExampleCmd, Modifiers, Signature, TheoremCmd
+from nanoproof.lean.nanolean.syntax import (
+    AxiomCmd,
+    DefCmd,
+    ExampleCmd,
+    InductiveCmd,
+    Modifiers,
+    Signature,
+    StructureCmd,
+    TheoremCmd,
+)
 from nanoproof.lean.nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
 
 ATTRIBUTES = frozenset(
     {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"}
 )
 """The attributes that may be given; only `simp`, `(ir)reducible` and `elab_as_elim` do something here."""
+MADE_NAMES = {
+    "inductive": re.compile(
+        "(casesOn|recOn|below|ibelow|brecOn|binductionOn|noConfusion|noConfusionType|ctorIdx|toCtorIdx|ctorElim"
+        "|ctorElimType)"
+    ),
+    "ctor": re.compile("(inj|injEq|sizeOf_spec|elim|noConfusion)"),
+    "def": re.compile("(eq_[0-9]+|eq_def|eq_unfold|congr_simp|hcongr_[0-9]+|(induct|fun_cases)(_unfolding)?)"),
+}
+"""The last parts of the names under which Lean declares something about a constant, by its kind."""
+OWN_NAMES = ("Nat.succ.inj",)
+"""Names of this form that the library declares."""
+
+Declared = TheoremCmd | ExampleCmd | DefCmd | AxiomCmd | InductiveCmd | StructureCmd
 
 
 def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd) -> None:
     """Run a declaration with a value; errors and sorries go into the result, and the state moves on."""
     state, signature = result.state, cmd.signature
-    check_attributes(cmd.modifiers)
+    check_modifiers(state, cmd)
     check_new(state, signature)
     header = elab_header(state, signature)
     session = header.session
@@ -56,7 +79,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
                 f"type of theorem `{header.name}` is not a proposition\n  {shown}", signature.pos, signature.end
             )
         name_levels(session, header.type, *(decl.type for decl in header.lctx))
-        include_variables(header)
+        include_variables(header, instances=True)
         header.lctx = close_context(session, header.lctx, signature)
     allow_recursion(header, signature, cmd.value)
     value: Expr | None = None
@@ -143,7 +166,7 @@ def report_goals(result: CommandResult, session: Session) -> None:
 
 def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:
     """Run `axiom name : type`."""
-    check_attributes(cmd.modifiers)
+    check_modifiers(result.state, cmd)
     check_new(result.state, cmd.signature)
     header = elab_header(result.state, cmd.signature)
     if header.type is None:
@@ -158,11 +181,16 @@ def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:
     result.state = with_modifiers(state, header.name, cmd.modifiers)
 
 
-def check_attributes(modifiers: Modifiers) -> None:
-    """Refuse attributes that are not known."""
+def check_modifiers(state: EnvState, cmd: Declared) -> None:
+    """Refuse attributes that are not known, and words that do not go with the declaration."""
+    modifiers = cmd.modifiers
     for name in modifiers.attributes:
         if name.split()[0] not in ATTRIBUTES:
             raise ElabError(f"Unknown attribute `[{name}]`", modifiers.pos, modifiers.end)
+    if "protected" in modifiers.words and "." not in full_name(state, cmd.signature.name or "_example"):
+        raise ElabError("protected declarations must be in a namespace", modifiers.pos, modifiers.end)
+    if "noncomputable" in modifiers.words and not isinstance(cmd, DefCmd | ExampleCmd):
+        raise ElabError("only what has code can be `noncomputable`", modifiers.pos, modifiers.end)
 
 
 def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState:
@@ -175,7 +203,18 @@ def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState
 
 
 def check_new(state: EnvState, signature: Signature) -> None:
-    """Refuse a name that is taken."""
-    if signature.name is not None and full_name(state, signature.name) in state.env:
-        name = full_name(state, signature.name)
+    """Refuse a name that is taken, or that Lean's own declarations about another constant have."""
+    if signature.name is None:
+        return
+    name = full_name(state, signature.name)
+    if name in state.env or is_made(state, name):
         raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)
+
+
+def is_made(state: EnvState, name: str) -> bool:
+    """Whether Lean declares something under this name about another constant."""
+    outer, _, last = name.rpartition(".")
+    info = state.get(outer)
+    if info is None or info.kind not in MADE_NAMES or name in OWN_NAMES:
+        return False
+    return MADE_NAMES[info.kind].fullmatch(last) is not None

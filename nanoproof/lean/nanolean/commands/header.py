@@ -106,21 +106,26 @@ def close_context(session: Session, lctx: LocalContext, signature: Signature) ->
     return lctx
 
 
-def include_variables(header: Header, *terms: Expr) -> None:
-    """Drop the section variables that neither the type nor `terms` nor the other binders mention."""
+def include_variables(header: Header, *terms: Expr, instances: bool = False) -> None:
+    """Drop the section variables that neither the type nor `terms` nor the other binders mention.
+
+    With `instances`, as for theorems, those in `[..]` stay whose types mention only what stays.
+    """
     lctx = header.lctx
     used: set[str] = set()
     for e in (header.type, *terms):
         if e is not None:
             used |= collect_fvars(header.session.mctx.instantiate(e)).keys()
-    keep, variables = [], 0
-    for place in range(len(lctx.decls) - 1, -1, -1):
-        decl = lctx.decls[place]
-        if place >= header.num_variables or decl.fvar_id in used:
-            keep.append(decl)
-            variables += place < header.num_variables
+    used |= {decl.fvar_id for decl in lctx.decls[header.num_variables :]}
+    for decl in reversed(lctx.decls):
+        if decl.fvar_id in used:
             used |= collect_fvars(decl.type).keys()
-    header.lctx, header.num_variables = LocalContext(reversed(keep)), variables
+    variables = lctx.decls[: header.num_variables]
+    for decl in variables if instances else ():
+        if decl.info == "inst" and collect_fvars(decl.type).keys() <= used:
+            used.add(decl.fvar_id)
+    header.lctx = LocalContext(decl for decl in lctx if decl.fvar_id in used)
+    header.num_variables = sum(decl.fvar_id in used for decl in variables)
 
 
 def name_levels(session: Session, *terms: Expr) -> None:

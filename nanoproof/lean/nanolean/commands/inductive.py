@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from nanoproof.lean.nanolean.commands.declarations import (
     add_to_kernel,
-    check_attributes,
+    check_modifiers,
     check_new,
+    is_made,
     with_modifiers,
 )
 from nanoproof.lean.nanolean.commands.header import (
@@ -59,7 +60,7 @@ from nanoproof.lean.nanolean.syntax import CtorStx, InductiveCmd, StructureCmd
 
 def run_inductive(result: CommandResult, cmd: InductiveCmd) -> None:
     """Add an inductive type; trailing arguments that never vary become parameters, as in Lean."""
-    check_attributes(cmd.modifiers)
+    check_modifiers(result.state, cmd)
     check_new(result.state, cmd.signature)
     header = elab_header(result.state, cmd.signature)
     if header.type is None:
@@ -87,11 +88,15 @@ def _declare(
     self_const = Const(header.name, tuple(LParam(level) for level in levels))
     types = []
     for ctor in ctors:
-        full = f"{header.name}.{ctor.name.removeprefix(header.name + '.')}"
-        types.append(CtorDecl(full, _ctor_type(header, ctor, params, self_const)))
+        if "." in ctor.name:
+            raise ElabError(f"the name `{ctor.name}` of a constructor may have no dots here", ctor.pos, ctor.end)
+        types.append(CtorDecl(f"{header.name}.{ctor.name}", _ctor_type(header, ctor, params, self_const)))
     count = _num_params(header.name, len(ids), type_, [ctor.type for ctor in types])
     decl = InductiveDecl(header.name, levels, count, type_, tuple(types))
     new = add_to_kernel(result.state, decl, signature)
+    for info in result.state.env:
+        if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
+            raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
     result.state = with_modifiers(new, header.name, cmd.modifiers)
     if any("sorryAx" in collect_consts(e) for e in (type_, *[ctor.type for ctor in types])):
         result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
@@ -155,7 +160,7 @@ def _is_fixed(name: str, place: int, ctor: Expr) -> bool:
 
 def run_structure(result: CommandResult, cmd: StructureCmd) -> None:
     """Add a structure: an inductive type with one constructor, and a projection for every field."""
-    check_attributes(cmd.modifiers)
+    check_modifiers(result.state, cmd)
     check_new(result.state, cmd.signature)
     header = elab_header(result.state, cmd.signature)
     if header.type is None:

@@ -1,7 +1,7 @@
 """Structural recursion: from a body that calls the function itself to a term over `T.brecOn`.
 
 One argument must get smaller in every call. Its recursive results are in the local `F : T.below C x`; wherever the
-body takes `x` apart, by a matcher or a recursor, `F` goes along and shows more of them.
+body takes `x` apart, by a matcher or by `cases`, `F` goes along and shows more of them; not so by `induction`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from nanoproof.lean.nanolean.kernel.reduce import beta
 from nanoproof.lean.nanolean.meta.bind import replace_fvar
 from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
 from nanoproof.lean.nanolean.meta.matchers import Matcher, matcher_of
-from nanoproof.lean.nanolean.tactics.eliminate import beta_reduce
+from nanoproof.lean.nanolean.tactics.eliminate import CASES_MOTIVE, beta_reduce
 
 
 class NotSmaller(Exception):
@@ -319,7 +319,7 @@ class _Compiler:
         return replace_decl(self.mctx.fvars[fvar_id], user_name=name)
 
     def _through_recursor(self, fn: Expr, args: list[Expr], below: Expr, lctx: LocalContext) -> Expr | None:
-        """A recursor (from `cases`) on what `below` is about, likewise."""
+        """The recursor that `cases` has applied to what `below` is about, likewise."""
         info = self.mctx.env.get(fn.name) if isinstance(fn, Const) else None
         if not isinstance(info, RecInfo) or not isinstance(fn, Const) or len(args) <= info.major_idx:
             return None
@@ -328,6 +328,8 @@ class _Compiler:
         targets = args[first : info.major_idx + 1]
         type_ = self.mctx.instantiate(self.mctx.infer_type(below))
         if not self._concerns(targets, type_) or not all(isinstance(target, FVar) for target in targets):
+            return None
+        if not _from_cases(args[place]):
             return None
         locals_ = self._open_motive(args[place], len(targets))
         old = beta(args[place], [FVar(i) for i in locals_])
@@ -368,6 +370,14 @@ class _Compiler:
         if not set(hyps).isdisjoint(collect_fvars(body)):
             return None
         return self.mctx.mk_lambda([*ids, below.fvar_id], self.walk(body, below.fvar, inner))
+
+
+def _from_cases(motive: Expr) -> bool:
+    """Whether `cases` made this motive of a recursor."""
+    name = ""
+    while isinstance(motive, Lam):
+        name, motive = motive.name, motive.body
+    return name == CASES_MOTIVE
 
 
 def _moved(type_: Expr, targets: Sequence[Expr], locals_: Sequence[str]) -> Expr:

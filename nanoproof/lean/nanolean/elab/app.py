@@ -12,6 +12,7 @@ from nanoproof.lean.nanolean.elab.elaborator import Elaborator, elaborates
 from nanoproof.lean.nanolean.elab.fields import access_fields, field_names, find_in_namespace_of
 from nanoproof.lean.nanolean.elab.levels import elab_level
 from nanoproof.lean.nanolean.elab.names import split_name
+from nanoproof.lean.nanolean.elab.operators import try_operands, wait_for_operands
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanoproof.lean.nanolean.kernel.expr import (
@@ -102,9 +103,26 @@ class Call:
         head, fields = found
         if not isinstance(head, list):
             return self._with_fields(head, list(fields), explicit)
+        if head[0] in ("Max.max", "Min.min") and not (explicit or fields or self.named):
+            waiting = self._wait_for_arguments(fn, head[0])
+            if waiting is not None:
+                return waiting
         if len(head) == 1:
             return self._with_fields(self._constant(head[0], fn.levels), list(fields), explicit)
         return self._overloaded(head, fn, list(fields), explicit)
+
+    def _wait_for_arguments(self, fn: Ident, name: str) -> Expr | None:
+        """A placeholder while none of the arguments is known to be a number, as for operators."""
+        terms = [arg for arg in self.args if not isinstance(arg, Expr)]
+        if len(terms) != 2 or self.elaborator.known_head(self.expected) is not None:
+            return None
+        done, types = try_operands(self.elaborator, terms)
+        self.args = [done.get(id(arg), arg) for arg in terms]
+        if not types:
+            return None
+        tried = AppStx(fn, tuple(done.values()), pos=self.stx.pos, end=self.stx.end)
+        type_ = self.elaborator.fresh_type() if self.expected is None else self.expected
+        return wait_for_operands(self.elaborator, self.stx, tried, type_, types, name)
 
     def _overloaded(self, names: list[str], fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
         """Several constants have this name: the one that elaborates with the expected type."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from nanoproof.lean.nanolean.elab.elaborator import Elaborator, elaborates
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.expr import PROP, Expr, Pi, instantiate, lift, mk_app, mk_const
+from nanoproof.lean.nanolean.meta.instances import is_class
 from nanoproof.lean.nanolean.meta.lctx import inaccessible
 from nanoproof.lean.nanolean.syntax import Arrow, Binder, Exists, Forall, Fun, Term
 
@@ -38,7 +39,14 @@ def binder_type(self: Elaborator, binder: Binder) -> Expr:
         type_ = self.fresh_type()
         self.holes.append((type_.id, _blame(binder)))  # type: ignore[attr-defined]
         return type_
-    return self.elab_type(binder.type)
+    type_ = self.elab_type(binder.type)
+    if binder.info == "inst" and not is_class(self.mctx, self.mctx.instantiate(type_)):
+        raise ElabError(
+            f"invalid binder annotation, type is not a class instance\n  {self.show(type_)}",
+            binder.type.pos,
+            binder.type.end,
+        )
+    return type_
 
 
 def _blame(binder: Binder) -> Term:
@@ -101,11 +109,6 @@ def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
             stx.end,
         )
     pi = pi if isinstance(pi, Pi) else None
-    if pi is not None and pi.info in ("implicit", "strict") and binder.info == "default":
-        # `fun x` for a function with implicit arguments takes the first explicit one
-        with self.local(inaccessible(pi.name), pi.type, info=pi.info) as decl:
-            inner = _fun(self, stx, index, instantiate(pi.body, decl.fvar))
-            return self.mctx.mk_lambda([decl.fvar_id], inner)
     if binder.type is None and pi is not None:
         type_ = pi.type
     else:

@@ -15,12 +15,23 @@ from typing import Any
 from nanoproof.lean.nanolean.elab.session import Session
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
-from nanoproof.lean.nanolean.kernel.expr import PROP, Const, Expr, MVar, Sort, collect_mvars, get_app_fn, mk_app
+from nanoproof.lean.nanolean.kernel.expr import (
+    PROP,
+    Const,
+    Expr,
+    MVar,
+    Pi,
+    Sort,
+    collect_mvars,
+    get_app_fn,
+    instantiate,
+    mk_app,
+)
 from nanoproof.lean.nanolean.kernel.level import ONE, Level
 from nanoproof.lean.nanolean.meta.assign import occurs_in
 from nanoproof.lean.nanolean.meta.instances import synthesize
-from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl
-from nanoproof.lean.nanolean.syntax import By, Term
+from nanoproof.lean.nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
+from nanoproof.lean.nanolean.syntax import AppStx, By, Fun, Hole, Ident, SyntheticHole, Term, TypeAscription
 
 BOOL = Const("Bool")
 
@@ -33,6 +44,8 @@ class Waiting:
     stx: Term
     lctx: LocalContext
     type: Expr
+    operands: tuple[Expr, ...] = ()
+    """For an operator: types none of which is known; it waits for one of them."""
 
 
 class Elaborator:
@@ -63,7 +76,8 @@ class Elaborator:
             raise ElabError(f"this form of term is not supported: {stx.__class__.__name__}", stx.pos, stx.end)
         goals, lctx = len(self.goals), self.lctx
         try:
-            return rule(self, stx, expected)
+            implicit = self._implicit_binders(stx, expected)
+            return rule(self, stx, expected) if implicit is None else self._implicit_lambda(rule, stx, implicit)
         except ElabError as error:
             error.at(stx.pos, stx.end)
             if not self.session.recover:
@@ -76,6 +90,27 @@ class Elaborator:
             raise
         except KernelError as error:
             raise ElabError(str(error), stx.pos, stx.end) from None
+
+    def _implicit_binders(self, stx: Term, expected: Expr | None) -> Pi | None:
+        """The expected type if it begins with `{x}` or `[x]`, which a term of this form does not see."""
+        type_ = None if expected is None or sees_implicit_binders(stx) else self.known_head(expected)
+        return type_ if isinstance(type_, Pi) and type_.info in ("implicit", "inst") else None
+
+    def _implicit_lambda(self, rule: Rule, stx: Term, type_: Expr) -> Expr:
+        """`fun {x} [y] => e` for a term `e` that is written without these binders."""
+        outer, ids = self.lctx, []
+        try:
+            while isinstance(type_, Pi) and type_.info != "default":
+                if type_.info == "strict":
+                    raise ElabError("a binder `⦃x⦄` behind `{x}` or `[x]` is not supported here; use `by`")
+                decl = self.mctx.fresh_local(inaccessible(type_.name), type_.type, info=type_.info)
+                self.lctx = self.lctx.add(decl)
+                ids.append(decl.fvar_id)
+                body = instantiate(type_.body, decl.fvar)
+                type_ = self.known_head(body) or body
+            return self.mctx.mk_lambda(ids, self.ensure_type(rule(self, stx, body), body, stx))
+        finally:
+            self.lctx = outer
 
     def elab_as(self, stx: Term, expected: Expr) -> Expr:
         """The term for a piece of syntax, which must have the expected type."""
@@ -113,6 +148,10 @@ class Elaborator:
         type_ = self.mctx.infer_type(e)
         if self.mctx.is_def_eq(expected, type_):
             return e
+        if any(item.operands for item in self.waiting):
+            self.resume()
+            if self.mctx.is_def_eq(expected, type_):
+                return e
         if self.mctx.whnf(type_) is BOOL and self.mctx.whnf(expected) is PROP:
             return self.bool_to_prop(e)
         if type_ is PROP and self.mctx.instantiate(expected) is BOOL and "Decidable.decide" in self.session.state.env:
@@ -216,11 +255,11 @@ class Elaborator:
 
     # -- waiting -------------------------------------------------------------------------------------------------
 
-    def wait(self, stx: Term, expected: Expr | None) -> Expr:
-        """A placeholder for a part that is elaborated later."""
+    def wait(self, stx: Term, expected: Expr | None, operands: tuple[Expr, ...] = ()) -> Expr:
+        """A placeholder for a part that is elaborated later; an operator waits for the types of its operands."""
         type_ = self.fresh_type() if expected is None else expected
         mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic")
-        self.waiting.append(Waiting(mvar.id, stx, self.lctx, type_))
+        self.waiting.append(Waiting(mvar.id, stx, self.lctx, type_, operands))
         return mvar
 
     def known_head(self, expected: Expr | None) -> Expr | None:
@@ -233,7 +272,12 @@ class Elaborator:
     def resume(self) -> None:
         """Elaborate the waiting parts whose type is known by now, as long as that helps; tactic blocks wait on."""
         self.find_instances()
-        self._resume(lambda item: not isinstance(item.stx, By) and self.known_head(item.type) is not None)
+        self._resume(self._is_ready)
+
+    def _is_ready(self, item: Waiting) -> bool:
+        if item.operands:
+            return any(self.known_head(type_) is not None for type_ in item.operands)
+        return not isinstance(item.stx, By) and self.known_head(item.type) is not None
 
     def _resume(self, ready: Callable[[Waiting], bool]) -> bool:
         any_progress = False
@@ -269,8 +313,8 @@ class Elaborator:
     def force(self) -> None:
         """Elaborate everything that waits: first what became known, then the rest as it is, tactic blocks last."""
         self.resume()
-        while any(not isinstance(item.stx, By) for item in self.waiting):
-            item = next(item for item in self.waiting if not isinstance(item.stx, By))
+        while parts := [item for item in self.waiting if not isinstance(item.stx, By)]:
+            item = next((item for item in parts if not item.operands), parts[0])
             self.waiting.remove(item)
             self.forced = item.stx
             value = self._elab_waiting(item)
@@ -280,6 +324,18 @@ class Elaborator:
             item = self.waiting.pop(0)
             assert isinstance(item.stx, By)
             self.session.run_block(self.session, item.mvar_id, item.stx.tactics, item.stx.pos, item.stx.end)
+
+
+def sees_implicit_binders(stx: Term) -> bool:
+    """Whether the term is elaborated against `∀ {x}, p` as it is, without the binders being introduced for it."""
+    match stx:
+        case By() | Hole() | SyntheticHole() | TypeAscription():
+            return True
+        case Ident(explicit=explicit) | AppStx(fn=Ident(explicit=explicit)):
+            return explicit
+        case Fun(binders=binders):
+            return any(binder.info in ("implicit", "inst") for binder in binders)
+    return False
 
 
 Rule = Callable[[Elaborator, Any, Expr | None], Expr]

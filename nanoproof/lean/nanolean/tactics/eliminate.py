@@ -29,10 +29,13 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import ZERO, Level
 from nanoproof.lean.nanolean.kernel.reduce import beta
-from nanoproof.lean.nanolean.meta.lctx import LocalContext
+from nanoproof.lean.nanolean.meta.lctx import LocalContext, inaccessible
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
 from nanoproof.lean.nanolean.meta.offset import mk_offset
 from nanoproof.lean.nanolean.tactics.goals import append_tag, binder_local_name, new_goal
+
+CASES_MOTIVE = inaccessible("cases")
+"""The name of the last variable of the motive where `cases` applies a recursor; no source text can write it."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def apply_recursor(
         raise TacticError("the goal is not a type")
     if not major.rec.large and motive_level is not ZERO:
         raise TacticError(f"can only eliminate `{major.info.name}` into propositions")
-    motive = _motive(mctx, major, target)
+    motive = _motive(mctx, major, target, "t" if induction else CASES_MOTIVE)
     levels = (motive_level, *major.levels) if major.rec.large else major.levels
     head = mk_app(Const(major.rec.name, levels), *major.params, motive)
     rec_type = mctx.env[major.rec.name].type_at(levels)
@@ -158,8 +161,8 @@ def _apply_type(type_: Expr, args: Sequence[Expr]) -> Expr:
     return instantiate_rev(type_, args)
 
 
-def _motive(mctx: MetaContext, major: Major, target: Callable[[Sequence[Expr], Expr], Expr]) -> Expr:
-    """`fun indices value => target indices value`."""
+def _motive(mctx: MetaContext, major: Major, target: Callable[[Sequence[Expr], Expr], Expr], name: str) -> Expr:
+    """`fun indices value => target indices value`; `name` is that of `value`."""
     type_: Expr = mctx.env[major.info.name].type_at(major.levels)
     type_ = _apply_type(type_, major.params)
     ids: list[str] = []
@@ -170,7 +173,7 @@ def _motive(mctx: MetaContext, major: Major, target: Callable[[Sequence[Expr], E
         indices.append(local.fvar)
         type_ = instantiate(type_.body, local.fvar)
     value_type = mk_app(Const(major.info.name, major.levels), *major.params, *indices)
-    value = mctx.fresh_local("t", value_type)
+    value = mctx.fresh_local(name, value_type)
     return mctx.mk_lambda([*ids, value.fvar_id], target(indices, value.fvar))
 
 

@@ -31,6 +31,7 @@ from nanoproof.lean.nanolean.tactics.eq_proof import (
     mk_eq_refl,
     mk_eq_true,
     mk_propext,
+    trans,
 )
 from nanoproof.lean.nanolean.tactics.matching import Match
 from nanoproof.lean.nanolean.tactics.simp_rules import rules_of_constant
@@ -86,20 +87,34 @@ def _false_step(prop: Expr, refutation: Expr) -> Step:
 
 
 def reduce_eq(mctx: MetaContext, e: Expr) -> Step | None:
-    """Equations between numbers: `2 = 3` to `False`, `x + 3 = 5` to `x = 2`, `x + 1 = 0` to `False`."""
+    """Equations between numbers: `2 = 3` to `False`, `x + 3 = 5` and `5 = x + 3` to `x = 2`, `x + 1 = 0` to `False`."""
     sides = match_eq(e)
     if sides is None or sides[1] is not NAT_TYPE:
         return None
     (base_a, plus_a), (base_b, plus_b) = nat_offset(mctx, sides[2]), nat_offset(mctx, sides[3])
     if base_a is None and base_b is None and plus_a == plus_b:
         return Step(TRUE, mk_eq_true(e, mk_eq_refl(ONE, NAT_TYPE, sides[2])))
-    return _cancel(
+    step = _cancel(
         mctx,
         e,
         (base_a, plus_a, base_b, plus_b),
         "Nat.add_right_cancel_iff",
         lambda a, b: mk_eq(ONE, NAT_TYPE, a, b),
-    ) or reduce_clash(mctx, e)
+    )
+    if step is not None and base_a is None and base_b is not None:
+        turned = _turned(step.expr)
+        step = turned and trans(mctx, e, step, turned)
+    return step or reduce_clash(mctx, e)
+
+
+def _turned(equation: Expr) -> Step | None:
+    """`a = b` to `b = a`."""
+    sides = match_eq(equation)
+    if sides is None:
+        return None
+    level, type_, lhs, rhs = sides
+    result = mk_eq(level, type_, rhs, lhs)
+    return Step(result, mk_propext(equation, result, mk_app(Const("eq_comm", (level,)), type_, lhs, rhs)))
 
 
 def reduce_le(mctx: MetaContext, e: Expr) -> Step | None:

@@ -107,7 +107,7 @@ def _paired(branches: Sequence[Branch], alts: Sequence[InductionAlt]) -> list[tu
     pairs = []
     for alt in alts:
         if alt.ctor != "_":
-            branch = by_name.pop(_short(alt.ctor), None)
+            branch = by_name.pop(alt.ctor, None)
             if branch is not None:
                 pairs.append((alt, branch))
             continue
@@ -117,16 +117,14 @@ def _paired(branches: Sequence[Branch], alts: Sequence[InductionAlt]) -> list[tu
     return sorted(pairs, key=lambda pair: order[pair[1].goal])
 
 
-def _short(name: str) -> str:
-    return name.rsplit(".", 1)[-1]
-
-
 def _check_alternatives(branches: Sequence[Branch], alts: Sequence[InductionAlt]) -> None:
     known = [branch.short_name for branch in branches]
     seen: set[str] = set()
     for alt in alts:
-        name = _short(alt.ctor)
-        if alt.ctor == "_":
+        name = alt.ctor
+        if name == "_":
+            if seen.issuperset(known):
+                raise TacticError("Wildcard alternative `_` is not needed: no case is left for it", alt.pos, alt.end)
             seen.update(known)
             continue
         if name in seen:
