@@ -84,6 +84,8 @@ install_torch
 if [ -n "${PIP_FIND_LINKS:-}" ]; then links=(--find-links "$PIP_FIND_LINKS"); else links=(); fi
 install ${links[@]+"${links[@]}"} --constraint "$requirements/pins.txt" -r "$requirements/torch.txt" -r "$requirements/all.txt"
 install --no-deps --no-build-isolation --editable .
+# Else every process compiles torch anew, 3 seconds of it, where PYTHONDONTWRITEBYTECODE is set, as in many containers.
+.venv/bin/python -m compileall -q -j 0 .venv/lib >/dev/null || true
 .venv/bin/python -c 'import torch; print("set-up: torch", torch.__version__, "CUDA", torch.version.cuda or "none")'
 echo "$wanted" >"$stamp"
 echo "set-up: done in $((SECONDS - started)) s"
