@@ -148,3 +148,13 @@ def read_jsonl(path: Path) -> Iterator[Any]:
                 yield json.loads(line)
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
+
+
+def read_text(path: Path) -> str:
+    """A text file. Raises UserError if it cannot be read, or is no UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error

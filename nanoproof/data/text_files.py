@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_text
 
 log = logging.getLogger(__name__)
 
@@ -180,7 +181,7 @@ def open_text_file(path: Path) -> TextFile:
     if path.suffix == ".jsonl":
         return JsonlFile(path)
     if path.suffix == ".txt":
-        return MemoryFile(path, cut_text(_read_text(path)))
+        return MemoryFile(path, cut_text(read_text(path)))
     raise UserError(f"{path}: documents are read from {', '.join(SUFFIXES)} files")
 
 
@@ -195,15 +196,6 @@ def cut_text(text: str) -> list[str]:
             parts = []
     documents.append("\n\n".join(parts))
     return [document for document in documents if document.strip()]
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.theorem_blocks import blocks, read_text
+from nanoproof.common.files import read_text
+from nanoproof.data.theorem_blocks import blocks
 from nanoproof.data.theorem_set import jsonl_rows, require_usable, text_field
 from nanoproof.lean.gaps import SORRY
 from nanoproof.lean.lexical import mask

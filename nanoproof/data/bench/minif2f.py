@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import read_text
 from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_blocks import blocks, read_text
+from nanoproof.data.theorem_blocks import blocks
 from nanoproof.data.theorem_cli import run_command
 from nanoproof.data.theorem_set import BENCH_SPLITS, Parsed, TheoremSet, require_usable, unusable_because
 from nanoproof.lean.lexical import find_top_level, mask
