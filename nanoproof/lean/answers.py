@@ -1,5 +1,6 @@
 """Reading what a LeanTree server answers: refusals, timeouts, lost processes and proof states."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,6 +10,8 @@ from nanoproof.lean.state import ProofState
 
 ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
 
+_MESSAGES = "REPL returned error messages:"
+"""How LeanTree's server begins the text of a 500 that carries Lean's own error messages, as a JSON list."""
 _REFUSALS = ("REPL returned error", "Step verification error", "Could not apply tactic")
 _TIMEOUTS = ("Tactic application timed out", "Command timed out")
 _GONE = re.compile(
@@ -21,6 +24,8 @@ _BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
 
 def classify(error: str) -> ErrorKind:
     """What kind of failure an error text of a server is."""
+    if error.startswith(_MESSAGES):  # whatever Lean's messages speak of, it is Lean that speaks
+        return "rejected"
     if _GONE.search(error):
         return "gone"
     if any(text in error for text in _TIMEOUTS):
@@ -35,6 +40,18 @@ def error_text(body: Any) -> str | None:
     if isinstance(body, Mapping) and body.get("error") is not None:
         return str(body["error"])
     return None
+
+
+def refused_messages(error: str) -> list[dict[str, Any]] | None:
+    """Lean's messages in the error text of a command that LeanTree's server refuses; None if it holds none."""
+    if not error.startswith(_MESSAGES):
+        return None
+    try:
+        messages = json.loads(error.removeprefix(_MESSAGES))
+    except ValueError:
+        return None
+    whole = isinstance(messages, list) and messages and all(isinstance(message, dict) for message in messages)
+    return messages if whole else None
 
 
 def read_branch(value: Any) -> tuple[int, ProofState]:

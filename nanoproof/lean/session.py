@@ -1,13 +1,21 @@
 """A leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
 
 import random
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from nanoproof.lean.answers import bare_metavariable, classify, error_text, read_branch, read_branches
+from nanoproof.lean.answers import (
+    bare_metavariable,
+    classify,
+    error_text,
+    read_branch,
+    read_branches,
+    refused_messages,
+)
 from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.errors import (
     ProcessLost,
@@ -19,7 +27,8 @@ from nanoproof.lean.errors import (
 )
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.leases import Lease, LeaseKeeper
-from nanoproof.lean.source import renamed, unforeseeable_name
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
@@ -60,14 +69,24 @@ class _Refusal(Exception):
 
 @dataclass(slots=True)
 class ServerFeatures:
-    """What is known about a server; shared by all its sessions."""
+    """What is known about a server; shared by all its sessions.
+
+    `keeps_environment` says that what a lease declares or opens stays until it is returned, as on LeanTree's server;
+    None if that is not known yet.
+    """
 
     has_batch_call: bool = True
     expires_leases: bool = False
+    keeps_environment: bool | None = None
 
 
 class HttpLeanSession:
-    """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt."""
+    """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt.
+
+    Every theorem and every text that is checked starts from the environment after the imports. Where a server keeps one
+    environment for each lease, that takes a new lease; names and scopes of our own would not do, since instances,
+    notations and attributes leave every scope. Whether a server does so is asked once, by declaring a name.
+    """
 
     def __init__(self, keeper: LeaseKeeper, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
         self._keeper = keeper
@@ -77,6 +96,7 @@ class HttpLeanSession:
         self._timeout = timeout
         self._epoch = 0
         self._lease: Lease | None = None
+        self._changed_environment = False
         self._closed = False
         self._acquire()
 
@@ -125,13 +145,18 @@ class HttpLeanSession:
         return [results[position] for position in range(len(tactics))]
 
     def check(self, source: str) -> CheckReport:
-        """Check a whole text in the server's base environment, and the axioms and statement of each of its theorems."""
+        """Check a whole text behind the server's imports, and the axioms and statement of each of its theorems."""
         inquiry = Inquiry.about(source)
-        seconds = self._config.command_seconds
-        body = {"command": inquiry.command, "timeout": round(seconds * 1000)}
+
+        def ask() -> Any:
+            self._clear_environment()
+            return self._command(inquiry.command)
+
         try:
-            return inquiry.report(self._surviving(lambda: self._call("command", body, seconds)))
+            return inquiry.report(self._surviving(ask))
         except _Refusal as error:
+            if (messages := refused_messages(str(error))) is not None:
+                return inquiry.read(messages)
             raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
     def close(self) -> None:
@@ -166,6 +191,9 @@ class HttpLeanSession:
             if code == 200 and isinstance(process, int):
                 self._lease = Lease(process, answer.get("lease_seconds"))
                 self._features.expires_leases = "lease_seconds" in answer
+                if answer.get("fresh_environments") is True:
+                    self._features.keeps_environment = False
+                self._changed_environment = False
                 self._keeper.add(self._lease, self)
                 self._epoch += 1
                 return
@@ -182,6 +210,38 @@ class HttpLeanSession:
         lease, self._lease = self._lease, None
         if lease is not None:
             self._keeper.give_back(lease)
+
+    def _clear_environment(self) -> None:
+        """Make sure that what comes next starts from the imports: with a new lease if this one's environment is kept.
+
+        Branches of the lease before are rebuilt if they are used again.
+        """
+        if self._features.keeps_environment is None:
+            self._features.keeps_environment = self._finds_own_declaration()
+        if self._features.keeps_environment and self._changed_environment:
+            self._release()
+            self._acquire()
+
+    def _finds_own_declaration(self) -> bool:
+        """Whether a command knows what the one before it declared; also if neither is answered as we expect."""
+        name = f"nanoproof_{secrets.token_hex(12)}"
+        try:
+            self._command(f"theorem {name} : True := True.intro")
+            answer = self._command(f"#check {name}")
+        except (_Refusal, ProtocolError) as error:
+            return name not in str(error)
+        messages = answer.get("messages") or ()
+        return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
+
+    def _command(self, text: str) -> Any:
+        """The answer to a command; raises what `_call` raises. A refused one changes nothing."""
+        changed, self._changed_environment = self._changed_environment, True
+        seconds = self._config.command_seconds
+        try:
+            return self._call("command", {"command": text, "timeout": round(seconds * 1000)}, seconds)
+        except _Refusal:
+            self._changed_environment = changed
+            raise
 
     def _surviving(self, work: Callable[[], T]) -> T:
         """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
@@ -202,12 +262,32 @@ class HttpLeanSession:
         It has another name, which nobody guesses: a proof must not use the theorem itself, and its own name may be
         taken already. It is no `example`: in those a proof may use all `variable`s, in a theorem those it states.
         """
-        body = {"theorem_with_sorry": renamed(theorem.source, unforeseeable_name(theorem.source)), "fresh": fresh}
+        source = renamed(theorem.source, unforeseeable_name(theorem.source))
+        self._clear_environment()
+        body = {"theorem_with_sorry": self._after_context(source), "fresh": fresh}
+        self._changed_environment = True
         try:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
             raise TheoremRejected(str(error)) from error
         return read_branch(answer.get("value"))
+
+    def _after_context(self, source: str) -> str:
+        """What is left to state of a theorem, once the server has read what comes before it.
+
+        A REPL runs tactics in the environment before the text that holds the `sorry`, so they know the definitions and
+        notations of the texts before it only. Servers that start each text afresh part the source themselves.
+        """
+        if not self._features.keeps_environment:
+            return source
+        context = before_declaration(source)
+        if not mask(context).strip():
+            return source
+        try:
+            self._command(context)
+        except _Refusal:  # Lean will say what is wrong with the whole
+            return source
+        return source[len(context) :].lstrip("\n")
 
     def _locate(self, origin: Origin) -> int:
         """The number of a branch in the present process; replays what led to it if it belongs to a lost one."""

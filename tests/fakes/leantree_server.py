@@ -1,26 +1,27 @@
 """A LeanTree server as it is upstream, warts included, over any program that speaks the REPL's protocol.
 
-HTTP/1.0 with a connection per call and a short backlog; a single entry with all goals for an applied tactic; 200 with
-an `error` for whatever goes wrong in `try_apply_tactic`; 500 with a pickled exception on the other routes; no batch
-call, no lease expiry, no recycling; `/status` with nothing but the four counts.
+One environment for each lease: every command and statement is sent with the `env` of the last answer, whatever it was,
+until the process is returned; answers with an error message leave it as it was. HTTP/1.0 with a connection per call and
+a short backlog; a single entry with all goals for an applied tactic; 200 with an `error` for whatever goes wrong in
+`try_apply_tactic`; 500 with a pickled exception on the other routes; no batch call, no lease expiry, no recycling, and
+no deadline but the `timeout` that the REPL itself keeps; `/status` with nothing but the four counts.
 """
 
 import base64
 import json
 import pickle
 import re
-import select
 import subprocess
 import threading
-import time
 from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from nanoproof.lean.state import parse_goal
 
-_COMMAND_SECONDS = 60.0
+_SORRY = re.compile(r"\b:=\s*sorry\b")
 _ROUTE = re.compile(
     r"/process/(?P<pid>\d+)/(?:return|command|proof_from_sorry|proof/(?P<state>\d+)/(?:try_apply_tactic|apply_tactic|state))"
 )
@@ -41,40 +42,53 @@ class Bomb:
 
 
 class Repl:
-    """One REPL process, as naively driven as upstream does it."""
+    """One REPL process, as naively driven as upstream does it, and the environment that the next text starts from."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.env: int | None = None
 
-    def ask(self, message: dict[str, Any], seconds: float, timeout_text: str) -> dict[str, Any]:
+    def run(self, text: str) -> dict[str, Any]:
+        """Send a command in the environment that the last one left."""
+        text = _SORRY.sub(lambda found: found.group().replace("sorry", "by sorry"), text)
+        answer = self.ask({"cmd": text, **({} if self.env is None else {"env": self.env})})
+        assert "env" in answer, f"no `env` in REPL response with keys: {answer.keys()}"
+        self.env = answer["env"]
+        return answer
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         assert self.process.stdin is not None and self.process.stdout is not None
         if self.process.poll() is not None:
-            raise UpstreamError("Subprocess has terminated")
+            raise UpstreamError(f"Subprocess has terminated with exit code {self.process.returncode}.")
         try:
             self.process.stdin.write(json.dumps(message).encode() + b"\n\n")
+            self.process.stdin.flush()
         except OSError as error:
             raise UpstreamError(f"Failed to send data to REPL: {error}") from error
-        deadline, data = time.monotonic() + seconds, b""
-        while b"\n\n" not in data.lstrip():
-            readable, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            if not readable:
-                self.process.kill()
-                raise UpstreamError(timeout_text)
-            chunk = self.process.stdout.read(1 << 16)
-            if not chunk:
-                raise UpstreamError("Lean REPL process ended unexpectedly")
-            data += chunk
-        answer = json.loads(data)
-        if "message" in answer:
+        data = b""
+        while line := self.process.stdout.readline():
+            if not line.strip() and data:
+                break
+            data += line
+        else:
+            raise UpstreamError("Lean REPL process ended unexpectedly")
+        answer = dict(json.loads(data))
+        errors = [message for message in answer.get("messages", ()) if message["severity"] == "error"]
+        if errors:
+            raise UpstreamError(f"REPL returned error messages: {json.dumps(errors, ensure_ascii=False)}")
+        if answer.get("message") == "Operation timed out":
+            raise UpstreamError("Tactic application timed out.")
+        if str(answer.get("message")).startswith("Lean error:"):
             raise UpstreamError(f"REPL returned error: {answer['message']}")
-        return dict(answer)
+        return answer
 
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            pipe.close()
+            with suppress(OSError):  # what was not sent to a dead process
+                pipe.close()
 
 
 class LeanTreeServer:
@@ -84,10 +98,10 @@ class LeanTreeServer:
         self.bomb = Bomb(bomb)
         self._command = command
         self._changed = threading.Condition()
-        self._free = list(range(max_processes))
-        self._used: set[int] = set()
-        self._repls: dict[int, Repl] = {}
-        self._locks = [threading.Lock() for _ in range(max_processes)]
+        self._idle: list[Repl] = []
+        self._leases: dict[int, Repl] = {}
+        self._locks: dict[int, threading.Lock] = {}
+        self._next = 1
         self.max_processes = max_processes
         server = self
 
@@ -120,12 +134,13 @@ class LeanTreeServer:
 
     def status(self) -> dict[str, Any]:
         with self._changed:
-            counts = {"available_processes": len(self._free), "used_processes": len(self._used)}
+            counts = {"available_processes": len(self._idle), "used_processes": len(self._leases)}
         return {**counts, "starting_processes": 0, "max_processes": self.max_processes}
 
     def pids(self) -> list[int]:
         """Process ids of the REPLs that are leased."""
-        return [self._repls[number].process.pid for number in self._used]
+        with self._changed:
+            return [repl.process.pid for repl in self._leases.values()]
 
     def answer(self, path: str, body: Any) -> tuple[int, Any]:
         """Status and body for a POST; None is a page that is no JSON."""
@@ -138,10 +153,12 @@ class LeanTreeServer:
         if call == "return":
             return 200, self._return(number)
         try:
-            if number not in self._used:
-                raise UpstreamError(f"Process {number} not found")
-            with self._locks[number]:
-                return 200, self._run(self._repls[number], state, call, body)
+            with self._changed:
+                if number not in self._leases:
+                    raise UpstreamError(f"Process {number} not found")
+                repl, lock = self._leases[number], self._locks[number]
+            with lock:
+                return 200, self._run(repl, state, call, body)
         except Exception as error:  # upstream catches everything, bugs included
             kind = "" if isinstance(error, UpstreamError) else f"{type(error).__name__}: "
             text = f"{kind}{error}"
@@ -155,56 +172,59 @@ class LeanTreeServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-        for repl in self._repls.values():
+        for repl in [*self._idle, *self._leases.values()]:
             repl.close()
 
     def _get(self, blocking: bool, seconds: float) -> int | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._free, seconds if blocking else 0)
-            if not self._free:
+            self._changed.wait_for(
+                lambda: self._idle or len(self._leases) < self.max_processes, seconds if blocking else 0
+            )
+            if not self._idle and len(self._leases) >= self.max_processes:
                 return None
-            number = self._free.pop(0)
-            repl = self._repls.get(number)
-            if repl is None or repl.process.poll() is not None:
-                if repl is not None:
-                    repl.close()
-                self._repls[number] = Repl(self._command)
-            self._used.add(number)
+            number, self._next = self._next, self._next + 1
+            self._leases[number] = self._idle.pop() if self._idle else Repl(self._command)
+            self._locks[number] = threading.Lock()
             return number
 
     def _return(self, number: int) -> dict[str, Any]:
         with self._changed:
-            if number not in self._used:
+            repl = self._leases.pop(number, None)
+            if repl is None:
                 return {"status": "ok", "already_returned": True}
-            self._used.discard(number)
-            self._free.append(number)
+            if repl.process.poll() is None:
+                repl.env = None
+                self._idle.append(repl)
+            else:
+                repl.close()
             self._changed.notify()
         return {"status": "ok"}
 
     def _run(self, repl: Repl, state: str | None, call: str, body: Any) -> Any:
         match call:
             case "command":
-                return repl.ask({"cmd": body["command"]}, _COMMAND_SECONDS, "Command timed out")
+                return repl.run(body["command"])
             case "proof_from_sorry":
-                answer = repl.ask({"cmd": body["theorem_with_sorry"]}, _COMMAND_SECONDS, "Command timed out")
-                _refuse_errors(answer)
-                (gap,) = answer["sorries"]
+                answer = repl.run(body["theorem_with_sorry"])
+                if "sorries" not in answer:
+                    raise UpstreamError("No `sorries` in REPL response.")
+                gap = answer["sorries"][0]
                 return {"value": _entry(gap["proofState"], [gap["goal"]])}
             case "state":
                 return {"proof_state_id": int(state or 0)}
         message = {"tactic": body["tactic"], "proofState": int(state or 0)}
-        answer = repl.ask(message, body.get("timeout", 1000) / 1000, "Tactic application timed out")
-        _refuse_errors(answer)
-        if "sorry" in answer.get("proofStatus", "") or answer["proofStatus"].startswith("Error"):
-            raise UpstreamError(f"Step verification error: {answer['proofStatus']}")
+        answer = repl.ask({**message, "timeout": body["timeout"]} if "timeout" in body else message)
+        verification = answer.get("stepVerification") or _verification(answer)
+        if call == "try_apply_tactic" and verification != "OK":
+            raise UpstreamError(f"Step verification error: {verification}")
         entry = _entry(answer["proofState"], answer["goals"])
         return {"value": [entry]} if call == "try_apply_tactic" else entry
 
 
-def _refuse_errors(answer: dict[str, Any]) -> None:
-    errors = [message["data"] for message in answer.get("messages", ()) if message["severity"] == "error"]
-    if errors:
-        raise UpstreamError(f"REPL returned error: {errors}")
+def _verification(answer: dict[str, Any]) -> str:
+    """What the fork would say of a step of the official REPL."""
+    status = str(answer["proofStatus"])
+    return status if "sorry" in status or status.startswith("Error") else "OK"
 
 
 def _entry(state: int, goals: Sequence[str]) -> dict[str, Any]:

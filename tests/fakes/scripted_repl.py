@@ -10,6 +10,7 @@ An effect is {"error": text}, {"answer": whole answer}, {"write": what goes to s
 {"do": one of MISBEHAVIOURS} or, with {"flag": path, ...}, any of these until the file `path` exists (it is created),
 and {"then": ...} afterwards.
 `rotate_left k`, `focus (tactic)` and `skip` work as in Lean; everything else is an unknown tactic.
+A tactic that hangs heeds a `timeout` in its request, as forks of the REPL do.
 Each request is appended to LOG as a line.
 """
 
@@ -125,6 +126,7 @@ class ScriptedRepl:
         self.script = script
         self.states: list[list[str]] = []
         self.envs = 0
+        self.timeout: float | None = None
 
     def answer(self, request: dict[str, Any]) -> Any:
         """The answer to one request."""
@@ -132,6 +134,7 @@ class ScriptedRepl:
             if "cmd" in request:
                 return self.command(request["cmd"])
             if "tactic" in request:
+                self.timeout = request.get("timeout")
                 return self.tactic(request["proofState"], request["tactic"])
             if request.get("prune_all"):
                 self.states.clear()
@@ -183,6 +186,9 @@ class ScriptedRepl:
         effect = scripted[text]
         if isinstance(effect, dict) and "all" in effect:
             return effect["all"]
+        if self.timeout is not None and isinstance(effect, dict) and effect.get("do") == "hang":
+            time.sleep(self.timeout / 1000)
+            raise Raw({"message": "Operation timed out"})
         return perform(effect) + goals[1:]
 
     def add(self, goals: list[str]) -> int:

@@ -19,6 +19,7 @@ from nanoproof.lean.wire import TacticApplied, TacticFailed
 from tests.fakes.upstream_server import Answer, UpstreamServer
 from tests.lean.conftest import THEOREM, Serve
 
+GIVEN = {"process_id": 7, "fresh_environments": True}
 STATE = {"proof_state_id": 0, "goals": [{"type": "p", "hypotheses": []}]}
 Fake = Callable[[Callable[[str, dict[str, Any]], Answer | None]], UpstreamServer]
 
@@ -40,7 +41,7 @@ def fake() -> Iterator[Fake]:
         def all_routes(path: str, body: dict[str, Any]) -> Answer | None:
             word = path.rsplit("/", 1)[1]
             answered = answer(word, body)
-            usual: dict[str, Any] = {"get": {"process_id": 7}, "return": {}, "proof_from_sorry": {"value": STATE}}
+            usual: dict[str, Any] = {"get": GIVEN, "return": {}, "proof_from_sorry": {"value": STATE}}
             return (200, usual[word]) if answered is None and word in usual else answered
 
         servers.append(UpstreamServer(all_routes))

@@ -1,4 +1,4 @@
-"""The same cases over sockets against our server with NanoLean, ours with a scripted REPL, and a LeanTree server."""
+"""The same cases over sockets against our server, with NanoLean or a scripted REPL, and a LeanTree server."""
 
 import os
 import signal
@@ -17,6 +17,7 @@ from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from tests.fakes.fork_repl import NEVER_ENDS
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.lean.conftest import AND, COUPLED, EXISTS, LEFT, RIGHT, start_server
 from tests.processes import stop
@@ -25,6 +26,7 @@ AND_SOURCE = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  "
 THEOREM = Theorem(AND_SOURCE + "sorry", "test", "t")
 EXISTS_THEOREM = Theorem("theorem e : ∃ x, x = 2 := by\n  sorry", "test", "e")
 CLOSED = TacticApplied(())
+FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
 NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json")
 DEADLINE = 60.0
 
@@ -55,12 +57,12 @@ SCRIPT: dict[str, Any] = {
 
 
 class Target:
-    """A running server, and the process ids of the Lean processes that are leased."""
+    """A running server, the process ids of the Lean processes that are leased, and whether it kills late ones."""
 
-    def __init__(self, address: str, pids: Callable[[], list[int]], bomb: Path | None = None) -> None:
+    def __init__(self, address: str, pids: Callable[[], list[int]], kills: bool = True) -> None:
         self.address = address
         self.pids = pids
-        self.bomb = bomb
+        self.kills = kills
 
     def client(self, tactic_seconds: float = 20.0) -> LeanServerClient:
         return LeanServerClient(self.address, config=ClientConfig(tactic_seconds=tactic_seconds, slack_seconds=20.0))
@@ -73,14 +75,14 @@ class Target:
 def target(
     request: pytest.FixtureRequest, tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]
 ) -> Iterator[Target]:
-    command = NANOLEAN if request.param == "nanolean" else scripted(SCRIPT)
     if request.param == "leantree":
         bomb = tmp_path / "unpickled"
-        upstream = LeanTreeServer(command, bomb)
-        yield Target(upstream.address, upstream.pids, bomb)
+        upstream = LeanTreeServer(FORK_REPL, bomb)
+        yield Target(upstream.address, upstream.pids, kills=False)
         upstream.close()
         assert not bomb.exists(), "somebody opened a pickle that came over HTTP"
         return
+    command = NANOLEAN if request.param == "nanolean" else scripted(SCRIPT)
     with start_server(Backend(command, start_seconds=60.0, can_prune=True)) as running:
         client = LeanServerClient(f"127.0.0.1:{running.port}")
         yield Target(client.address, lambda: leased_pids(client))
@@ -147,6 +149,22 @@ def test_a_whole_text_is_checked(target: Target) -> None:
     assert not bad.accepted and bad.errors
 
 
+def test_each_text_is_checked_without_what_the_ones_before_it_declared(target: Target) -> None:
+    proved = AND_SOURCE + "exact ⟨hp, hq⟩"
+    with target.client().lease() as session:
+        reports = [session.check(proved) for _ in range(3)]
+        branch = session.start(THEOREM)
+        assert session.check(proved).accepted
+        assert session.apply(branch, ["exact ⟨hp, hq⟩"]) == [CLOSED]
+    assert all(report.accepted for report in reports), reports
+
+
+def test_the_errors_of_a_check_come_with_their_places(target: Target) -> None:
+    with target.client().lease() as session:
+        report = session.check(AND_SOURCE + "exact ⟨hq, hp⟩")
+    assert report.places and report.places[0][0] == 2
+
+
 def test_earlier_branches_can_be_used_after_another_theorem(target: Target) -> None:
     with target.client().lease() as session:
         first = session.start(THEOREM)
@@ -155,12 +173,13 @@ def test_earlier_branches_can_be_used_after_another_theorem(target: Target) -> N
         assert isinstance(session.apply(second, ["apply Exists.intro"])[0], TacticApplied)
 
 
-def test_a_process_that_does_not_answer_is_a_timeout_and_the_next_lease_works(target: Target) -> None:
+def test_a_tactic_that_does_not_end_is_a_timeout_and_the_next_lease_works(target: Target) -> None:
     with target.client(tactic_seconds=0.5).lease() as session:
         branch = session.start(THEOREM)
         (pid,) = target.pids()
-        stop(pid)
-        (result,) = session.apply(branch, ["constructor"])
+        if target.kills:
+            stop(pid)
+        (result,) = session.apply(branch, ["constructor" if target.kills else NEVER_ENDS])
         assert isinstance(result, TacticFailed) and result.kind == "timeout"
     with target.client().lease() as session:
         finish(session, session.start(THEOREM), {"p ∧ q": "constructor", "p": "exact hp", "q": "exact hq"})

@@ -315,7 +315,7 @@ def upstream(answer_tactic: Any) -> UpstreamServer:
     def answer(path: str, body: dict[str, Any]) -> Answer | None:
         match path.rsplit("/", 1)[1]:
             case "get":
-                return 200, {"process_id": 7}
+                return 200, {"process_id": 7, "fresh_environments": True}
             case "return":
                 return 200, {"status": "ok"}
             case "proof_from_sorry":
@@ -330,7 +330,7 @@ def upstream(answer_tactic: Any) -> UpstreamServer:
 def test_a_server_that_refuses_the_final_check_is_one_that_does_not_speak_our_language() -> None:
     def answer(path: str, body: dict[str, Any]) -> Answer | None:
         if path.endswith("/get"):
-            return 200, {"process_id": 7}
+            return 200, {"process_id": 7, "fresh_environments": True}
         return 500, {"error": "REPL returned error: unknown command"}
 
     server = UpstreamServer(answer)

@@ -81,7 +81,8 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
             lease = None
         if lease is None:
             return reply({"process_id": None})
-        return reply({"process_id": lease.id, "lease_seconds": settings.lease_seconds})
+        answer = {"process_id": lease.id, "lease_seconds": settings.lease_seconds}
+        return reply({**answer, "fresh_environments": True})  # each command and statement starts from the imports
 
     @routes.post("/process/<id:pid>/heartbeat")
     def heartbeat(pid: int) -> Response:

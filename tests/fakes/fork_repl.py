@@ -1,0 +1,78 @@
+"""A REPL process as LeanTree's servers need it, over NanoLean: `python -m tests.fakes.fork_repl`.
+
+What it adds to the official protocol was read off the fork: `goalInfo` of each sorry, `goalInfos`, `mctxAfter` and
+`stepVerification` of each step, `proofStatus` that is always "N/A", and a `timeout` in milliseconds. The tactic
+`never_ends` ends only when its timeout does, as does every tactic without one.
+"""
+
+import json
+import re
+import sys
+import time
+from typing import Any
+
+from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.repl import Repl, requests
+from nanoproof.lean.nanolean.tools.stack import with_deep_stack
+from nanoproof.lean.state import parse_goal
+
+NEVER_ENDS = "never_ends"
+_METAVARIABLE = re.compile(r"\?([^\W\d][\w.]*)")
+
+
+class ForkRepl:
+    """Answers as the fork does; all but its own fields are NanoLean's."""
+
+    def __init__(self, repl: Repl) -> None:
+        self.repl = repl
+        self.goals = 0
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request.get("tactic") == NEVER_ENDS:
+            time.sleep(request.get("timeout", 1e6) / 1000)
+            return {"message": "Operation timed out"}
+        answer = self.repl.answer(request)
+        for gap in answer.get("sorries", ()):
+            gap["goalInfo"] = self.info(gap["goal"])
+        if "tactic" in request and "proofState" in answer:
+            return self.step(answer)
+        return answer
+
+    def step(self, answer: dict[str, Any]) -> dict[str, Any]:
+        status = answer["proofStatus"]
+        infos = [self.info(goal) for goal in answer["goals"]]
+        ids = {info["username"]: info["id"] for info in infos}
+        decls = [
+            {
+                "mvarId": info["id"],
+                "userName": info["username"],
+                "type": info["type"],
+                "mvarsInType": [ids[name] for name in _METAVARIABLE.findall(info["type"]) if name in ids],
+                "value": "N/A",
+            }
+            for info in infos
+        ]
+        right = status == "Completed" or "open goals" in status
+        own = {"proofStatus": "N/A", "stepVerification": "OK" if right else f"Error: {status}"}
+        return {**answer, "traces": [], "goalInfos": infos, "mctxAfter": {"decls": decls}, **own}
+
+    def info(self, text: str) -> dict[str, Any]:
+        goal = parse_goal(text)
+        self.goals += 1
+        hyps = [
+            {"username": hyp.user_name, "type": hyp.type, "value": hyp.value, "id": f"_uniq.{i}", "isProof": "data"}
+            for i, hyp in enumerate(goal.hypotheses)
+        ]
+        name = goal.tag or "[anonymous]"
+        return {"username": name, "type": goal.type, "hyps": hyps, "id": f"_uniq.g{self.goals}"}
+
+
+def serve() -> None:
+    """Answer requests until the input ends."""
+    fork = ForkRepl(Repl(load_library()))
+    for text in requests(sys.stdin):
+        print(json.dumps(fork.answer(json.loads(text)), ensure_ascii=False) + "\n", flush=True)
+
+
+if __name__ == "__main__":
+    with_deep_stack(serve)
