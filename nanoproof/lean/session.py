@@ -185,7 +185,9 @@ class HttpLeanSession:
             longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
             wait = max(0.0, min(longest, deadline - time.monotonic()))
             body = {"blocking": wait > 0, "timeout": wait}
-            seconds, patience = wait + self._config.slack_seconds, wait + 2 * _ASK_AGAIN_SECONDS
+            # Such a server answers once the new process has its imports, and gives it to nobody if nobody waits.
+            slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
+            seconds, patience = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
             code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
             process = answer.get("process_id") if isinstance(answer, dict) else None
             if code == 200 and isinstance(process, int):
@@ -269,7 +271,8 @@ class HttpLeanSession:
         try:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
-            raise TheoremRejected(str(error)) from error
+            messages = refused_messages(str(error)) or [{"data": error}]
+            raise TheoremRejected("\n".join(str(message.get("data")) for message in messages)) from error
         return read_branch(answer.get("value"))
 
     def _after_context(self, source: str) -> str:

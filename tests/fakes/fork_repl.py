@@ -2,10 +2,12 @@
 
 What it adds to the official protocol was read off the fork: `goalInfo` of each sorry, `goalInfos`, `mctxAfter` and
 `stepVerification` of each step, `proofStatus` that is always "N/A", and a `timeout` in milliseconds. The tactic
-`never_ends` ends only when its timeout does, as does every tactic without one.
+`never_ends` ends only when its timeout does, as does `rfl` on a goal that names something slow. `#eval` knows Lean's
+version and the end of the process.
 """
 
 import json
+import os
 import re
 import sys
 import time
@@ -17,6 +19,9 @@ from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 from nanoproof.lean.state import parse_goal
 
 NEVER_ENDS = "never_ends"
+VERSION = "4.27.0"
+UNLIMITED_MS = float(os.environ.get("FORK_REPL_UNLIMITED_MS", "600000"))
+"""How long what never ends takes without a limit."""
 _METAVARIABLE = re.compile(r"\?([^\W\d][\w.]*)")
 
 
@@ -28,15 +33,27 @@ class ForkRepl:
         self.goals = 0
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request.get("tactic") == NEVER_ENDS:
-            time.sleep(request.get("timeout", 1e6) / 1000)
+        if self.never_ends(request):
+            time.sleep(request.get("timeout", UNLIMITED_MS) / 1000)
             return {"message": "Operation timed out"}
+        command = request.get("cmd", "")
+        if command.startswith("#eval") and "IO.Process.exit" in command:
+            os._exit(1)
+        if command == "#eval Lean.versionString":
+            place = {"line": 1, "column": 0}
+            message = {"severity": "info", "pos": place, "endPos": place, "data": f'"{VERSION}"'}
+            return {"env": self.repl.answer({**request, "cmd": ""})["env"], "messages": [message]}
         answer = self.repl.answer(request)
         for gap in answer.get("sorries", ()):
             gap["goalInfo"] = self.info(gap["goal"])
         if "tactic" in request and "proofState" in answer:
             return self.step(answer)
         return answer
+
+    def never_ends(self, request: dict[str, Any]) -> bool:
+        if request.get("tactic") == "rfl" and request["proofState"] in self.repl.states:
+            return "slow" in self.repl.states[request["proofState"]].goal_texts()[0]
+        return request.get("tactic") == NEVER_ENDS
 
     def step(self, answer: dict[str, Any]) -> dict[str, Any]:
         status = answer["proofStatus"]

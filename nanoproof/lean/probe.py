@@ -1,0 +1,498 @@
+"""What a Lean server does: a table of what works, what is worked around, and what cannot be.
+
+    python -m nanoproof.lean.probe --lean-servers HOST:PORT ...
+
+On one process of each server it proves small theorems, tries wrong ones, declares a name twice, lets a tactic run out
+of time and ends the process, and writes every request and answer to a file. Exit code 1 if something is broken.
+"""
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import JsonlWriter
+from nanoproof.common.run_dir import home
+from nanoproof.common.terminal import Paint, print_lines, shorten, table
+from nanoproof.lean.address import Address, parse_address
+from nanoproof.lean.answers import classify, error_text, read_branches
+from nanoproof.lean.errors import LeanError, ServerBusy, TheoremRejected
+from nanoproof.lean.leases import LeaseKeeper
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.lean.session import HttpLeanSession, Origin, ServerFeatures
+from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
+from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+
+State = Literal["works", "worked around", "broken", "not tested"]
+COMMAND = "python -m nanoproof.lean.probe --lean-servers"
+_COLORS = {"works": "green", "worked around": "yellow", "broken": "red", "not tested": "dim"}
+_PATIENCE = 3.0
+"""How many times its own limit a tactic may take before the limit counts as unknown to the server."""
+
+_AND = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry", "probe", "and")
+_AND_STATE = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+_AND_PROVED = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  exact ⟨hp, hq⟩"
+_EXISTS = Theorem("theorem t : ∃ x : Nat, x = 2 := by\n  sorry", "probe", "exists")
+_OPENS = Theorem("open Nat\ntheorem t : succ 0 = 1 := by\n  sorry", "probe", "opens")
+_NEEDS_OPEN = Theorem("theorem t : succ 0 = 1 := by\n  sorry", "probe", "needs_open")
+_AXIOM = "theorem t (p q : Prop) (h : p ↔ q) : p = q := propext h"
+_FOREIGN = "axiom lie : (1 : Nat) = 2\ntheorem t : (1 : Nat) = 2 := lie"
+_MATHLIB = Theorem("theorem t (x : ℝ) (h : 0 < x) : x ≠ 0 := by\n  sorry", "probe", "mathlib")
+_SLOW = Theorem(
+    "def nanoproof_slow : Nat → Nat → Bool\n"
+    "  | 0, _ => true\n"
+    "  | n + 1, k => nanoproof_slow n (4 * k) && nanoproof_slow n (4 * k + 1) &&\n"
+    "      nanoproof_slow n (4 * k + 2) && nanoproof_slow n (4 * k + 3)\n\n"
+    "theorem t : nanoproof_slow 16 1 = true := by\n  sorry",
+    "probe",
+    "slow",
+)
+_SLOW_TACTICS = ("rfl", "sleep 4000")
+_EXIT = "#eval (IO.Process.exit 1 : IO Unit)"
+_VERSION = "#eval Lean.versionString"
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """Probe"""
+
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port to look at.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_version: str | None = opt(None, "Lean version that they should run, such as v4.27.0.")
+    imports: tuple[str, ...] = opt(
+        ("Mathlib",), "Modules that your theorems need; `none` for Lean's own library (NanoLean needs none)."
+    )
+    lease_seconds: float = opt(300.0, "How long to wait for a process, which may have to import first.", above=0)
+    tactic_seconds: float = opt(1.0, "Time limit of the tactic that never ends.", above=0)
+    transcript: str | None = opt(
+        "", "File for all requests and answers, to send with a report; none writes none.", metavar="FILE"
+    )
+    brief: bool = opt(False, "Leave out what costs a process its imports: limits of time, and the end of a process.")
+    json: bool = opt(False, "Print one JSON object a line instead of tables.")
+
+    def __post_init__(self) -> None:
+        validate(self, "probe")
+        check(bool(self.lean_servers), "--lean-servers is needed: the addresses host:port of servers to look at")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was seen of one thing that a server should do; `advice` says what to do about it."""
+
+    what: str
+    state: State
+    text: str
+    advice: str = ""
+
+
+class _Broken(Exception):
+    """Something does not work; the message says what was seen, `advice` what to do."""
+
+    def __init__(self, text: str, advice: str = "") -> None:
+        super().__init__(text)
+        self.advice = advice
+
+
+class _NotTested(Exception):
+    """It cannot be told; the message says why."""
+
+
+Seen = str | tuple[State, str] | tuple[State, str, str]
+
+
+class Recorder(Transport):
+    """A transport that keeps what was asked and answered. Tokens travel in headers, which are not kept."""
+
+    def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
+        super().__init__(address, token, connect_seconds)
+        self.exchanges: list[dict[str, Any]] = []
+
+    def _send(self, method: str, path: str, data: bytes | None, *rest: Any, **more: Any) -> tuple[int, Any]:
+        began, status, answer = time.monotonic(), None, None
+        try:
+            status, answer = super()._send(method, path, data, *rest, **more)
+            return status, answer
+        except LeanError as error:
+            answer = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            request = None if data is None else json.loads(data)
+            seconds = round(time.monotonic() - began, 3)
+            record = {"method": method, "path": path, "request": request, "status": status, "answer": answer}
+            self.exchanges.append({"server": str(self.address), **record, "seconds": seconds})
+
+
+class Probe:
+    """Looks at one server. `findings` does the checks one after the other."""
+
+    def __init__(self, address: str | Address, options: ProbeOptions) -> None:
+        where = parse_address(address) if isinstance(address, str) else address
+        self.options = options
+        self.config = ClientConfig(tactic_seconds=max(5.0, options.tactic_seconds))
+        self.transport = Recorder(where, options.lean_token or os.environ.get(TOKEN_VARIABLE), 10.0)
+        self._keeper = LeaseKeeper(self.transport)
+        self._features = ServerFeatures()
+        self._status: dict[str, Any] = {}
+        self._lean: str | None = None
+
+    @property
+    def address(self) -> str:
+        """`host:port`."""
+        return str(self.transport.address)
+
+    def findings(self) -> Iterator[Finding]:
+        """What was seen, as soon as it is; nothing more once there is no server or no process."""
+        for what, advice, look in self._checks():
+            finding = self._look(what, advice, look)
+            yield finding
+            if finding.state == "broken" and look in (self._answers, self._leases, self._starts):
+                return
+            if finding.state == "not tested" and look == self._leases:
+                return
+
+    def _checks(self) -> list[tuple[str, str, Callable[[], Seen]]]:
+        """Each check: its name, what to do where it fails, and who looks."""
+        server = "use `python -m nanoproof.lean.server`, or update the server"
+        quick: list[tuple[str, str, Callable[[], Seen]]] = [
+            ("answers", "is it running, on this address and port, with this token?", self._answers),
+            (
+                "gives a process",
+                "look at the server's own messages: Lean, the project or an import fails",
+                self._leases,
+            ),
+            ("starts a theorem", server, self._starts),
+            ("splits goals", server, self._splits),
+            ("refuses wrong tactics", f"no result of this server can be trusted; {server}", self._refuses),
+            ("checks a proof", f"every proof that is found would be lost; {server}", self._proves),
+            ("refuses a wrong proof", f"no score of this server can be trusted; {server}", self._refuses_proof),
+            ("checks a name twice", f"proofs would be lost from the second check on; {server}", self._twice),
+            ("forgets what was opened", f"verdicts would depend on the theorems before; {server}", self._forgets),
+            ("reads axioms", f"no proof passes the final check without its axioms; {server}", self._axioms),
+            ("reports a sorry", f"no score of this server can be trusted; {server}", self._sorry),
+        ]
+        further: list[tuple[str, str, Callable[[], Seen]]] = [
+            ("Lean version", "start the server over a project of that version (its lean-toolchain)", self._version),
+            ("imports", "start the server with the --imports that your theorems need", self._imports),
+            ("coupled goals stay together", f"wrong proofs would be found; {server}", self._coupled),
+            ("tactics in one request", server, self._batch),
+            ("takes back lost leases", server, self._expires),
+            ("limits of time", "processes would be blocked; " + server, self._times_out),
+            ("replaces a lost process", f"a process that died would be handed out again; {server}", self._loses),
+        ]
+        return quick if self.options.brief else [*quick, *further]
+
+    def _look(self, what: str, advice: str, look: Callable[[], Seen]) -> Finding:
+        try:
+            seen = look()
+        except _Broken as error:
+            return Finding(what, "broken", str(error), error.advice or advice)
+        except (_NotTested, ServerBusy) as error:
+            return Finding(what, "not tested", str(error))
+        except LeanError as error:
+            return Finding(
+                what, "broken", f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}", advice
+            )
+        return Finding(what, "works", seen) if isinstance(seen, str) else Finding(what, *seen)
+
+    # -- what is seen ------------------------------------------------------------------------------------------------
+
+    def _session(self) -> HttpLeanSession:
+        return HttpLeanSession(self._keeper, self.config, self._features, self.options.lease_seconds)
+
+    def _answers(self) -> Seen:
+        code, body = self.transport.get("/status", 10.0, attempts=1)
+        if code != 200 or not isinstance(body, dict) or "max_processes" not in body:
+            raise _Broken(f"no Lean server: GET /status answered {code}")
+        self._status = body
+        versions = body.get("versions")
+        if isinstance(versions, dict):
+            self._lean = versions.get("lean")
+        if body["max_processes"] == 0:
+            raise _Broken("it has no processes", "start the server with --max-processes above 0")
+        kind = "nanoproof's server" if isinstance(versions, dict) else "a server with LeanTree's API"
+        return f"{kind}, {body['max_processes']} processes" + (f", Lean {self._lean}" if self._lean else "")
+
+    def _leases(self) -> Seen:
+        began = time.monotonic()
+        with self._session():
+            return f"after {time.monotonic() - began:.1f} s"
+
+    def _starts(self) -> Seen:
+        with self._session() as session:
+            state = str(session.start(_AND).state)
+        if state != _AND_STATE:
+            raise _Broken(f"the goal of `p ∧ q` reads {state!r}")
+        return "its goal reads as Lean prints it"
+
+    def _splits(self) -> Seen:
+        with self._session() as session:
+            branches = _applied(session, session.start(_AND), "constructor")
+            if [goal.type for branch in branches for goal in branch.state.goals] != ["p", "q"]:
+                raise _Broken(f"`constructor` leaves {[str(branch.state) for branch in branches]} of `p ∧ q`")
+            if len(branches) == 1:
+                (left,) = _applied(session, branches[0], "exact hp")
+                if [goal.type for goal in left.state.goals] != ["q"] or _applied(session, left, "exact hq"):
+                    raise _Broken(f"`exact hp` leaves {str(left.state)!r} of the goals p and q")
+                return "worked around", "one branch with both goals: they are proved one after the other"
+            for branch, tactic in zip(branches, ("exact hp", "exact hq"), strict=True):
+                if rest := _applied(session, branch, tactic):
+                    raise _Broken(f"`{tactic}` on one branch changes or returns its sibling: {str(rest[0].state)!r}")
+            if rest := _applied(session, branches[0], "all_goals exact hp"):
+                raise _Broken(f"`all_goals exact hp` on one branch reaches its sibling: {str(rest[0].state)!r}")
+        return "into independent branches"
+
+    def _refuses(self) -> Seen:
+        wrong = ("exact hq", "exact ⟨hq, hp⟩", "nonsense", "exact (by nonsense : p ∧ q)", "rfl")
+        with self._session() as session:
+            results = session.apply(session.start(_AND), wrong)
+        for tactic, result in zip(wrong, results, strict=True):
+            if isinstance(result, TacticApplied):
+                left = "no goals" if not result.branches else repr(str(result.branches[0].state))
+                raise _Broken(f"`{tactic}` on `p ∧ q` is answered as applied, with {left}: a failure reads as success")
+            if result.kind != "rejected":
+                raise _Broken(f"`{tactic}` on `p ∧ q` is answered as {result.kind}: {shorten(result.message, 200)}")
+        return "five of five, with Lean's words"
+
+    def _proves(self) -> Seen:
+        with self._session() as session:
+            report = session.check(_AND_PROVED)
+        if not report.accepted:
+            raise _Broken(f"a right proof is refused: {(*report.errors, 'a sorry is counted')[0]}")
+        return "with its axioms and its statement"
+
+    def _refuses_proof(self) -> Seen:
+        with self._session() as session:
+            report = session.check(_AND_PROVED.replace("hp, hq", "hq, hp"))
+        if report.accepted:
+            raise _Broken("a wrong proof is accepted")
+        if not report.errors:
+            raise _Broken("a wrong proof is refused without a reason")
+        return f"for an error in line {report.places[0][0]}" if report.places else "for an error without a place"
+
+    def _twice(self) -> Seen:
+        with self._session() as session:
+            reports = [session.check(_AND_PROVED) for _ in range(2)]
+            _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
+            reports.append(session.check(_AND_PROVED))
+        for report in reports:
+            if not report.accepted:
+                raise _Broken(f"the same text is refused later: {(*report.errors, 'a sorry is counted')[0]}")
+        if self._features.keeps_environment:
+            return "worked around", "a lease keeps one environment: each theorem and each check takes a new lease"
+        return "each text starts from the imports"
+
+    def _forgets(self) -> Seen:
+        with self._session() as session:
+            self._needs_open(session, "alone")
+            session.start(_OPENS)
+            self._needs_open(session, "after a theorem with `open Nat`")
+        with self._session() as session:
+            self._needs_open(session, "on a lease after one with `open Nat`")
+        kept = "by a new lease for each theorem"
+        return ("worked around", kept) if self._features.keeps_environment else "`open` ends with its theorem"
+
+    def _needs_open(self, session: HttpLeanSession, when: str) -> None:
+        try:
+            session.start(_NEEDS_OPEN)
+        except TheoremRejected:
+            return
+        raise _Broken(f"`succ 0 = 1` is accepted {when}, without an `open Nat` of its own")
+
+    def _axioms(self) -> Seen:
+        with self._session() as session:
+            report, foreign = session.check(_AXIOM), session.check(_FOREIGN)
+        for seen, expected in ((report, "propext"), (foreign, "lie")):
+            if seen.errors:
+                raise _Broken(f"a proof by `{expected}` is refused: {seen.errors[0]}")
+            if seen.axioms != (expected,):
+                raise _Broken(f"a proof by `{expected}` is said to rest on {', '.join(seen.axioms) or 'no axiom'}")
+        return "propext, and one that no proof may use"
+
+    def _sorry(self) -> Seen:
+        with self._session() as session:
+            if session.check(_AND_PROVED.replace("exact ⟨hp, hq⟩", "exact ⟨hp, sorry⟩")).accepted:
+                raise _Broken("a text with a sorry passes the check")
+            answer, _ = self._raw(session, session.start(_AND), "sorry", 5.0)
+        if error_text(answer) is None:
+            return "worked around", "it takes `sorry` for a proof in tactics: the client never sends that, nor its like"
+        return "in texts, and in tactics"
+
+    def _version(self) -> Seen:
+        wanted = self.options.lean_version
+        if self._lean is None:
+            with self._session() as session:
+                code, answer = self.transport.post(f"/process/{session.process}/command", {"command": _VERSION}, 60.0)
+            messages = answer.get("messages") if code == 200 and isinstance(answer, dict) else None
+            texts = [str(each.get("data")) for each in messages or () if each.get("severity") == "info"]
+            if not texts:
+                raise _NotTested("the server does not say it, and Lean does not answer")
+            self._lean = "v" + texts[0].strip().strip('"')
+        if wanted is not None and self._lean.removeprefix("v") != wanted.removeprefix("v"):
+            raise _Broken(f"{self._lean}, not {wanted}: whitelists and proofs of one version do not fit another")
+        return self._lean
+
+    def _imports(self) -> Seen:
+        wanted = [name for name in self.options.imports if name != "none"]
+        if not wanted or self._lean == EMBEDDED_LEAN:
+            raise _NotTested("none are needed")
+        said = self._status.get("imports")
+        missing = [name for name in wanted if isinstance(said, list) and name not in said]
+        if missing:
+            raise _Broken(f"{', '.join(missing)}: not imported, the server says")
+        if "Mathlib" not in wanted:
+            raise _NotTested("only Mathlib can be told from its theorems")
+        try:
+            with self._session() as session:
+                session.start(_MATHLIB)
+        except TheoremRejected as error:
+            raise _Broken(f"Mathlib: a statement about ℝ is refused ({shorten(str(error), 120)})") from error
+        return "a statement about ℝ is accepted"
+
+    def _coupled(self) -> Seen:
+        with self._session() as session:
+            branches = _applied(session, session.start(_EXISTS), "apply Exists.intro")
+        if len(branches) != 1:
+            raise _Broken(f"two goals that share a metavariable are {len(branches)} branches")
+        if sum("?" in goal.type for goal in branches[0].state.goals) == 0:
+            raise _Broken(f"the goals are {str(branches[0].state)!r}")
+        return "goals that share a metavariable are one branch"
+
+    def _batch(self) -> Seen:
+        with self._session() as session:
+            session.apply(session.start(_AND), ["exact hp", "exact hq"])
+        return "yes" if self._features.has_batch_call else ("worked around", "one request for each tactic")
+
+    def _expires(self) -> Seen:
+        if self._features.expires_leases:
+            return "leases that nobody uses expire"
+        return "worked around", "leases do not expire: those of a client that is killed are lost until a restart"
+
+    def _times_out(self) -> Seen:
+        limit = self.options.tactic_seconds
+        for tactic in _SLOW_TACTICS:
+            with self._session() as session:
+                branch = session.start(_SLOW)
+                answer, seconds = self._raw(session, branch, tactic, limit)
+                text = error_text(answer) or ""
+                kind = classify(text) if text else "applied"
+                ends = f"a tactic over its limit of {limit:g} s ends after {seconds:.1f} s"
+                if kind == "gone" or (kind == "timeout" and not self._alive(session, branch)):
+                    began = time.monotonic()
+                    _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
+                    again = f"another process was ready after {time.monotonic() - began:.1f} s"
+                    advice = "a REPL that keeps limits by itself costs no import (docs/lean-servers.md)"
+                    return "worked around", f"{ends}, killed with its process; {again}", advice
+            if seconds > _PATIENCE * limit:
+                raise _Broken(f"`{tactic}` ran for {seconds:.1f} s with a limit of {limit:g} s: no limit is kept")
+            if kind == "timeout":
+                return f"{ends}, and its process lives"
+        raise _NotTested("no tactic of ours runs that long there")
+
+    def _alive(self, session: HttpLeanSession, branch: Branch) -> bool:
+        answer, _ = self._raw(session, branch, "skip", 5.0)
+        return classify(error_text(answer) or "") != "gone"
+
+    def _loses(self) -> Seen:
+        with self._session() as session:
+            session.start(_AND)
+            began, path = time.monotonic(), f"/process/{session.process}/command"
+            _, answer = self.transport.post(path, {"command": _EXIT}, 60.0)
+            if classify(error_text(answer) or "") != "gone":
+                raise _NotTested("Lean did not end its process when it was told to")
+            _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
+            return f"{time.monotonic() - began:.1f} s after it ended"
+
+    def _raw(self, session: HttpLeanSession, branch: Branch, tactic: str, seconds: float) -> tuple[Any, float]:
+        """The server's own answer to a tactic, which the client might not send, and how long it took."""
+        origin = branch.handle
+        assert isinstance(origin, Origin)
+        path = f"/process/{session.process}/proof/{origin.number}/try_apply_tactic"
+        began = time.monotonic()
+        _, answer = self.transport.post(path, {"tactic": tactic, "timeout": round(1000 * seconds)}, seconds + 60.0)
+        took = time.monotonic() - began
+        if isinstance(answer, dict) and "value" in answer:
+            read_branches(answer["value"])
+        return answer, took
+
+
+def _applied(session: HttpLeanSession, branch: Branch, tactic: str) -> list[Branch]:
+    """The branches that a right tactic leaves; raises `_Broken` if it is refused."""
+    result = session.apply(branch, [tactic])[0]
+    if isinstance(result, TacticFailed):
+        raise _Broken(f"`{tactic}` is {result.kind}: {shorten(' '.join(result.message.split()), 200)}")
+    return list(result.branches)
+
+
+def brief_problem(address: str | Address, token: str | None, lease_seconds: float = 60.0) -> str | None:
+    """What keeps a server from proving anything, in one line with the command that says more; None if nothing does.
+
+    It takes about twenty requests. A server whose processes are all leased, or that cannot be reached at the moment,
+    has no problem that could be told here.
+    """
+    options = ProbeOptions((str(address),), token, transcript=None, brief=True, lease_seconds=lease_seconds)
+    for finding in Probe(address, options).findings():
+        if finding.state == "broken" and finding.what not in ("answers", "gives a process"):
+            return f"Lean server {address}: {finding.what}: {finding.text}; `{COMMAND} {address}` tells more"
+    return None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Look at each server in turn; 1 if something is broken."""
+    parser = Parser(prog="python -m nanoproof.lean.probe", description="Find out what Lean servers do.")
+    add_flags(parser, ProbeOptions)
+    options = from_args(ProbeOptions, parser.parse_args(argv))
+    probes = [Probe(address, options) for address in options.lean_servers]
+    file = None
+    if options.transcript is not None:
+        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+        file = Path(options.transcript or home() / f"lean_probe_{stamp}_{secrets.token_hex(2)}.jsonl").expanduser()
+    broken = 0
+    for probe in probes:
+        findings = []
+        try:
+            for finding in probe.findings():
+                findings.append(finding)
+                broken += finding.state == "broken"
+                if options.json:
+                    print_lines([json.dumps({"server": probe.address, **asdict(finding)}, ensure_ascii=False)])
+        finally:
+            if file is not None:
+                _write(file, probe.transport.exchanges, findings)
+        if not options.json:
+            print_lines([*_page(probe.address, findings, Paint()), ""])
+    if not options.json:
+        print_lines([f"{broken} broken" if broken else "nothing broken"])
+        print_lines([f"every request and answer: {file}"] if file is not None else ())
+    return 1 if broken else 0
+
+
+def _page(address: str, findings: Sequence[Finding], paint: Paint) -> list[str]:
+    rows = [(each.what, each.state, each.text) for each in findings]
+    lines = table(("what", "", "seen"), rows)
+    colored = [paint(line, _COLORS[each.state]) for line, each in zip(lines[1:], findings, strict=True)]
+    page = [paint(f"Lean server {address}", "bold"), paint(lines[0], "bold")]
+    for line, finding in zip(colored, findings, strict=True):
+        page.append(line)
+        if finding.advice and finding.state in ("broken", "worked around"):
+            page.append(f"  → {finding.advice}")
+    return page
+
+
+def _write(file: Path, exchanges: Sequence[dict[str, Any]], findings: Sequence[Finding]) -> None:
+    writer = JsonlWriter(file)
+    for exchange in exchanges:
+        writer.write(exchange)
+    for finding in findings:
+        writer.write({"finding": asdict(finding)})
+    writer.close()
+
+
+if __name__ == "__main__":
+    run_main(main)
