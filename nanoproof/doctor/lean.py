@@ -2,6 +2,7 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,16 +58,23 @@ def _servers(asked: Asked) -> list[Finding]:
             addresses.append(parse_address(text))
         except LeanError as error:
             findings.append(Finding("lean servers", "broken", str(error)))
-    return [_server(report) for report in LeanFleet(addresses, asked.lean_token).statuses()] + findings
+    with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
+        reports = LeanFleet(addresses, asked.lean_token).statuses()
+        return [*threads.map(lambda report: _server(report, asked.lean_token), reports), *findings]
 
 
-def _server(report: "ServerReport") -> Finding:
+def _server(report: "ServerReport", token: str | None) -> Finding:
+    """What its status says, and whether it can prove a small theorem."""
+    from nanoproof.lean.probe import COMMAND, brief_problem
+
     address, status = report.address, report.status
     if status is None:
         start = "python -m nanoproof.lean.server --project-path DIR --repl-exe repl/.lake/build/bin/repl"
         return Finding("lean servers", "broken", report.error, start)
     if status["max_processes"] == 0:
         return Finding("lean servers", "broken", f"{address}: it has no processes (--max-processes)")
+    if (problem := brief_problem(address, token)) is not None:
+        return Finding("lean servers", "broken", problem, f"{COMMAND} {address}")
     return Finding("lean servers", "ok", f"{address}: {_processes(status)}")
 
 

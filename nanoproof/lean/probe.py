@@ -11,6 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, shorten, table
 from nanoproof.lean.address import Address, parse_address
 from nanoproof.lean.answers import classify, error_text, read_branches
-from nanoproof.lean.errors import LeanError, ServerBusy, TheoremRejected
+from nanoproof.lean.errors import LeanError, ServerBusy, ServerUnavailable, TheoremRejected
 from nanoproof.lean.leases import LeaseKeeper
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.session import HttpLeanSession, Origin, ServerFeatures
@@ -430,7 +431,7 @@ def _applied(session: HttpLeanSession, branch: Branch, tactic: str) -> list[Bran
     return list(result.branches)
 
 
-def brief_problem(address: str | Address, token: str | None, lease_seconds: float = 60.0) -> str | None:
+def brief_problem(address: str | Address, token: str | None, lease_seconds: float = 10.0) -> str | None:
     """What keeps a server from proving anything, in one line with the command that says more; None if nothing does.
 
     It takes about twenty requests. A server whose processes are all leased, or that cannot be reached at the moment,
@@ -441,6 +442,14 @@ def brief_problem(address: str | Address, token: str | None, lease_seconds: floa
         if finding.state == "broken" and finding.what not in ("answers", "gives a process"):
             return f"Lean server {address}: {finding.what}: {finding.text}; `{COMMAND} {address}` tells more"
     return None
+
+
+def refuse_broken(addresses: Sequence[str | Address], token: str | None) -> None:
+    """Raise `ServerUnavailable` with the problem of each server that has one; all are looked at at the same time."""
+    with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
+        problems = list(threads.map(lambda address: brief_problem(address, token), addresses))
+    if found := [problem for problem in problems if problem is not None]:
+        raise ServerUnavailable("; ".join(found))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

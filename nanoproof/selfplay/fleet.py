@@ -3,11 +3,12 @@
 import logging
 from types import TracebackType
 
-from nanoproof.common.dist import DistInfo, broadcast_json
+from nanoproof.common.dist import DistInfo, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.lean.client import ClientConfig
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.lean.fleet import FleetServer, LeanFleet, ServerReport
+from nanoproof.lean.probe import refuse_broken
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.selfplay.options import FleetOptions
 
@@ -47,8 +48,8 @@ class Fleet:
 def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     """Connect to the servers of `options` (the slots of each dealt to the ranks in turn), or start an embedded one.
 
-    Raises UserError (ServerUnavailable) if a server cannot be reached, if they run different versions of Lean, and if
-    there is no slot for this rank.
+    Raises UserError if a server cannot be reached or fails at what every proof needs (`lean.probe`), if they run
+    different versions of Lean, and if there is no slot for this rank.
     """
     if not options.lean_servers:
         embedded = start_embedded(options.lean_processes)
@@ -59,6 +60,7 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
     fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=config)
     reports = fleet.check()
+    on_main(lambda: refuse_broken([server.address for server in fleet.servers], options.lean_token))
     lean = _lean_version(reports)
     if lean == EMBEDDED_LEAN:
         fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=STEPS_NOT_SECONDS)
