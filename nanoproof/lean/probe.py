@@ -237,17 +237,16 @@ class Probe:
             branches = _applied(session, session.start(_AND), "constructor")
             if [goal.type for branch in branches for goal in branch.state.goals] != ["p", "q"]:
                 raise _Broken(f"`constructor` leaves {[str(branch.state) for branch in branches]} of `p ∧ q`")
-            if len(branches) == 1:
-                (left,) = _applied(session, branches[0], "exact hp")
-                if [goal.type for goal in left.state.goals] != ["q"] or _applied(session, left, "exact hq"):
-                    raise _Broken(f"`exact hp` leaves {str(left.state)!r} of the goals p and q")
-                return "worked around", "one branch with both goals: they are proved one after the other"
+            if len(branches) != 2:
+                raise _Broken(f"independent goals are {len(branches)} branch: {str(branches[0].state)!r}")
             for branch, tactic in zip(branches, ("exact hp", "exact hq"), strict=True):
                 if rest := _applied(session, branch, tactic):
                     raise _Broken(f"`{tactic}` on one branch changes or returns its sibling: {str(rest[0].state)!r}")
             if rest := _applied(session, branches[0], "all_goals exact hp"):
                 raise _Broken(f"`all_goals exact hp` on one branch reaches its sibling: {str(rest[0].state)!r}")
-        return "into independent branches"
+        if self._features.splits_goals:
+            return "into independent branches"
+        return "worked around", "goals come in one proof state: each is rotated to the front and focused"
 
     def _refuses(self) -> Seen:
         wrong = ("exact hq", "exact ⟨hq, hp⟩", "nonsense", "exact (by nonsense : p ∧ q)", "rfl")

@@ -28,6 +28,9 @@ from nanoproof.lean.errors import (
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.leases import Lease, LeaseKeeper
 from nanoproof.lean.lexical import mask
+from nanoproof.lean.server.branches import ReplBranch, own_goals, split
+from nanoproof.lean.server.repl_goals import ReplGoal
+from nanoproof.lean.server.verdicts import Refused
 from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
@@ -52,7 +55,10 @@ class _ProcessGone(Exception):
 
 @dataclass(slots=True, eq=False)
 class Origin:
-    """How a branch came to be, and where it is now: proof state `number` of the session's process `epoch`."""
+    """How a branch came to be, and where it is now: proof state `number` of the session's process `epoch`.
+
+    `part` says which goals of that proof state are its own, where the server leaves them together.
+    """
 
     theorem: Theorem
     parent: "Origin | None"
@@ -61,6 +67,11 @@ class Origin:
     state: ProofState
     epoch: int
     number: int
+    part: ReplBranch | None = None
+
+
+Found = tuple[int, ProofState, ReplBranch | None]
+"""A branch in an answer: proof state, goals, and which goals these are if the proof state has others."""
 
 
 class _Refusal(Exception):
@@ -72,11 +83,12 @@ class ServerFeatures:
     """What is known about a server; shared by all its sessions.
 
     `keeps_environment` says that what a lease declares or opens stays until it is returned, as on LeanTree's server;
-    None if that is not known yet.
+    None if that is not known yet. `splits_goals` says that independent goals come as branches of their own.
     """
 
     has_batch_call: bool = True
     expires_leases: bool = False
+    splits_goals: bool = False
     keeps_environment: bool | None = None
 
 
@@ -86,6 +98,9 @@ class HttpLeanSession:
     Every theorem and every text that is checked starts from the environment after the imports. Where a server keeps one
     environment for each lease, that takes a new lease; names and scopes of our own would not do, since instances,
     notations and attributes leave every scope. Whether a server does so is asked once, by declaring a name.
+
+    Independent goals are branches of their own, as the network learns them. Where a server leaves them in one proof
+    state, each is rotated to the front and focused (`server.branches`), and no tactic may touch the others.
     """
 
     def __init__(self, keeper: LeaseKeeper, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
@@ -124,14 +139,16 @@ class HttpLeanSession:
         for position, tactic in enumerate(tactics):
             if reason := _unsendable(tactic) or banned_reason(tactic):
                 results[position] = TacticFailed("banned", reason)
+            elif origin.part and isinstance(request := origin.part.request_for(tactic), Refused):
+                results[position] = TacticFailed("rejected", request.message)
         losses: dict[int, int] = {}
         in_a_row = 0
         while pending := [position for position in range(len(tactics)) if position not in results]:
             if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
                 del pending[1:]
-            number = self._surviving(lambda: self._locate(origin))
+            self._surviving(lambda: self._locate(origin))
             try:
-                answers = self._try(number, [tactics[position] for position in pending])
+                answers = self._try(origin, [tactics[position] for position in pending])
             except _ProcessGone as error:
                 answers = [error]
             for position, answer in zip(pending, answers):
@@ -195,6 +212,7 @@ class HttpLeanSession:
                 self._features.expires_leases = "lease_seconds" in answer
                 if answer.get("fresh_environments") is True:
                     self._features.keeps_environment = False
+                self._features.splits_goals = answer.get("splits_goals") is True
                 self._changed_environment = False
                 self._keeper.add(self._lease, self)
                 self._epoch += 1
@@ -292,8 +310,8 @@ class HttpLeanSession:
             return source
         return source[len(context) :].lstrip("\n")
 
-    def _locate(self, origin: Origin) -> int:
-        """The number of a branch in the present process; replays what led to it if it belongs to a lost one."""
+    def _locate(self, origin: Origin) -> None:
+        """Make sure that the present process has a branch; replays what led to it if it belongs to a lost one."""
         path = [origin]
         while path[-1].epoch != self._epoch and path[-1].parent is not None:
             path.append(path[-1].parent)
@@ -302,20 +320,62 @@ class HttpLeanSession:
             if step.epoch == self._epoch:
                 continue
             if step.parent is None:
-                step.number, state = self._start(step.theorem)
-                found = [(step.number, state)]
+                found: list[Found] | None = [(*self._start(step.theorem), None)]
             else:
-                answer = self._try(step.parent.number, [step.tactic], _REPLAY_PATIENCE)[0]
+                self._rotate(step.parent, _REPLAY_PATIENCE)
+                answer = self._try(step.parent, [step.tactic], _REPLAY_PATIENCE)[0]
                 if (text := error_text(answer)) is not None:
                     raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
-                found = read_branches(answer.get("value"))
-            if step.position >= len(found) or found[step.position][1].text != step.state.text:
+                found = self._branches(step.parent, answer.get("value"))
+            if found is None or step.position >= len(found) or found[step.position][1].text != step.state.text:
                 raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
-            step.number = found[step.position][0]
+            step.number, _, step.part = found[step.position]
             step.epoch = self._epoch
-        return origin.number
+        self._rotate(origin)
 
-    def _try(self, number: int, tactics: Sequence[str], patience: float = 1.0) -> list[Any]:
+    def _rotate(self, origin: Origin, patience: float = 1.0) -> None:
+        """Bring the branch's own goals to the front of its proof state."""
+        part = origin.part
+        if part is None or not part.rotation:
+            return
+        answer = self._send(origin.number, [f"rotate_left {part.rotation}"], patience)[0]
+        if (text := error_text(answer)) is not None:
+            if classify(text) == "gone":
+                raise _ProcessGone(text)
+            raise ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
+        found = read_branches(answer.get("value"))
+        if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
+            raise ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
+        part.proof_state = origin.number = found[0][0]
+        part.rotation = 0
+
+    def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
+        """The open branches that a tactic left; None if it changed goals that are not its own."""
+        found = read_branches(value)
+        if self._features.splits_goals or len(found) > 1:
+            return [(number, state, None) for number, state in found]
+        part = origin.part
+        number, goals = (found[0][0], found[0][1].goals) if found else (-1, ())
+        own = _texts(ProofState(goals))
+        if part is not None:
+            mine = own_goals(part, own)
+            if mine is None:
+                return None
+            own = mine
+        elif len(own) < 2:
+            return [(number, state, None) for number, state in found]
+        return [
+            (number, ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
+            for each in split(number, own, part.siblings if part else ())
+        ]
+
+    def _try(self, origin: Origin, tactics: Sequence[str], patience: float = 1.0) -> list[Any]:
+        """What `_send` gives for tactics on a branch that is there, with its goals in front."""
+        part = origin.part
+        requests = tactics if part is None else [str(part.request_for(tactic)) for tactic in tactics]
+        return self._send(origin.number, requests, patience)
+
+    def _send(self, number: int, tactics: Sequence[str], patience: float) -> list[Any]:
         """Try tactics on a proof state: one answer (`{"value"}` or `{"error"}`) for each, or for the first ones.
 
         Each may take `patience` times as long as tactics may.
@@ -357,13 +417,15 @@ class HttpLeanSession:
                 case "rejected":
                     return TacticFailed("rejected", text)
             raise ProtocolError(f"Lean server {self.address} failed on a tactic: {text[:500]}")
-        found = read_branches(answer.get("value") if isinstance(answer, dict) else None)
-        if any(bare_metavariable(state) for _, state in found):
+        found = self._branches(origin, answer.get("value") if isinstance(answer, dict) else None)
+        if found is None:
+            return TacticFailed("rejected", "it changes goals of another branch")
+        if any(bare_metavariable(state) for _, state, _ in found):
             return TacticFailed("rejected", "a goal is left that is a bare metavariable")
         return TacticApplied(
             tuple(
-                Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number))
-                for position, (number, state) in enumerate(found)
+                Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number, part))
+                for position, (number, state, part) in enumerate(found)
             )
         )
 
@@ -421,6 +483,11 @@ class HttpLeanSession:
         if code in BUSY_STATUSES and classify(text) == "protocol":
             raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
         return code, answer
+
+
+def _texts(state: ProofState) -> tuple[ReplGoal, ...]:
+    """The goals of a state as texts, in which other goals' metavariables can be found."""
+    return tuple(ReplGoal(str(goal)) for goal in state.goals)
 
 
 def _unsendable(tactic: str) -> str | None:

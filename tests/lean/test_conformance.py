@@ -115,6 +115,14 @@ def test_a_proof_from_statement_to_no_goals(target: Target) -> None:
         finish(session, branch, {"p ∧ q": "constructor", "p": "exact hp", "q": "exact hq"})
 
 
+def test_independent_goals_are_branches_that_do_not_reach_each_other(target: Target) -> None:
+    with target.client().lease() as session:
+        left, right = split(session, session.start(THEOREM)).branches
+        results = session.apply(left, ["exact hq", "exact hp"]) + session.apply(right, ["exact hp", "exact hq"])
+    kinds = [result.kind if isinstance(result, TacticFailed) else result.branches for result in results]
+    assert kinds == ["rejected", (), "rejected", ()]
+
+
 def test_each_tactic_has_its_own_outcome(target: Target) -> None:
     with target.client().lease() as session:
         results = session.apply(

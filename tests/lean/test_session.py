@@ -351,13 +351,24 @@ def test_without_the_batch_call_tactics_go_one_by_one() -> None:
     assert [path.rsplit("/", 1)[1] for path, _ in server.calls].count("try_apply_tactics") == 1
 
 
-def test_a_single_entry_with_all_goals_is_one_branch() -> None:
-    entry = {"proof_state_id": 1, "goals": [UPSTREAM_GOAL, {"type": "q", "hypotheses": []}]}
-    server = upstream(lambda _: (200, {"value": [entry]}))
+def test_independent_goals_of_a_single_entry_are_branches_of_their_own() -> None:
+    left, right = UPSTREAM_GOAL, {"type": "q", "hypotheses": []}
+    both, turned = ({"proof_state_id": 1, "goals": [left, right]}, {"proof_state_id": 2, "goals": [right, left]})
+    after = {"trivial": both, "rotate_left 1": turned, "focus (exact hq)": {"proof_state_id": 3, "goals": [left]}}
+    sent: list[str] = []
+
+    def answer(tactic: str) -> Answer:
+        sent.append(tactic)
+        return 200, {"value": [after.get(tactic, turned)]}
+
+    server = upstream(answer)
     with LeanServerClient(server.address).lease() as session:
-        (branch,) = applied(session.apply(session.start(THEOREM), ["constructor"])[0]).branches
+        first, second = applied(session.apply(session.start(THEOREM), ["trivial"])[0]).branches
+        assert [len(branch.state.goals) for branch in (first, second)] == [1, 1]
+        assert applied(session.apply(second, ["exact hq"])[0]).branches == ()
+        assert failed(session.apply(first, ["exact hp"])[0]).kind == "rejected"  # it changed the order of the goals
     server.close()
-    assert str(branch.state) == "⊢ p\n\n⊢ q"
+    assert sent == ["trivial", "rotate_left 1", "focus (exact hq)", "focus (exact hp)"]
 
 
 @pytest.mark.parametrize("value", [[], [{"proof_state_id": 1, "goals": []}]])

@@ -82,7 +82,8 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         if lease is None:
             return reply({"process_id": None})
         answer = {"process_id": lease.id, "lease_seconds": settings.lease_seconds}
-        return reply({**answer, "fresh_environments": True})  # each command and statement starts from the imports
+        # Each command and statement starts from the imports, and independent goals are branches of their own.
+        return reply({**answer, "fresh_environments": True, "splits_goals": True})
 
     @routes.post("/process/<id:pid>/heartbeat")
     def heartbeat(pid: int) -> Response:
