@@ -124,11 +124,12 @@ def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> No
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--backend", "repl"], "server.project_path is needed"),
+        (["--backend", "repl"], "--project-path (or LEAN_PROJECT_PATH) is needed"),
         (["--backend", "repl", "--project-path", "/no/such", "--repl-exe", "x"], "no directory /no/such"),
         (["--backend", "repl", "--project-path", "/", "--repl-exe", "no/repl"], "no executable /no/repl"),
         (["--max-processes", "0"], "server.max_processes must be >= 1, got 0"),
-        (["--imports", "Mathlib"], "server.imports is for the backend repl"),
+        (["--imports", "Mathlib"], "--project-path (or LEAN_PROJECT_PATH) is needed"),
+        (["--backend", "nanolean", "--imports", "Mathlib"], "server.imports is for the backend repl"),
     ],
 )
 def test_wrong_options_are_one_line_and_status_2(start: Start, flags: list[str], message: str) -> None:

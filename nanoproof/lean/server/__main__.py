@@ -1,5 +1,6 @@
 """`python -m nanoproof.lean.server`: serve Lean processes over HTTP."""
 
+import argparse
 import logging
 import os
 import select
@@ -7,10 +8,12 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
+from nanoproof.lean.project.steps import REPL_EXE
 from nanoproof.lean.server.app import bind, create_app, make_http_server
 from nanoproof.lean.server.backend import make_backend
 from nanoproof.lean.server.errors import CannotStart
@@ -25,9 +28,7 @@ _PARENT_CHECK_SECONDS = 1.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, bind, start the processes, serve until a signal comes."""
-    parser = Parser(prog="python -m nanoproof.lean.server", description="Serve Lean processes over HTTP.")
-    add_flags(parser, ServerSettings)
-    settings = from_args(ServerSettings, parser.parse_args(argv))
+    settings = settings_of(argv)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     allow_many_connections()
 
@@ -53,6 +54,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def settings_of(argv: Sequence[str] | None) -> ServerSettings:
+    """The settings of a command line; what it does not say of a real Lean is taken from the environment.
+
+    Without a word of one a line says that the embedded prover is started.
+    """
+    parser = Parser(prog="python -m nanoproof.lean.server", description="Serve Lean processes over HTTP.")
+    add_flags(parser, ServerSettings)
+    args: argparse.Namespace = parser.parse_args(argv)
+    if args.backend != "nanolean":
+        args.project_path = args.project_path or os.environ.get("LEAN_PROJECT_PATH", "")
+        args.repl_exe = args.repl_exe or os.environ.get("LEAN_REPL_EXE", "")
+        built = Path(args.project_path).expanduser() / REPL_EXE
+        if args.project_path and not args.repl_exe and built.is_file():
+            args.repl_exe = REPL_EXE
+    settings = from_args(ServerSettings, args)
+    if (args.backend, settings.backend) == ("auto", "nanolean"):
+        print("NanoLean is served, the embedded prover; for Lean give --project-path", file=sys.stderr)
+    return settings
+
+
 def _watch_parent(pool: Pool, parent: int) -> None:
     """End this process, and the Lean processes, once standard input closes or the parent is another one."""
     with suppress(OSError, ValueError):
@@ -64,5 +85,10 @@ def _watch_parent(pool: Pool, parent: int) -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """The console script `leanserver`."""
     run_main(main)
+
+
+if __name__ == "__main__":
+    command()

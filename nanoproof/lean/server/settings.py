@@ -6,7 +6,7 @@ from typing import Literal
 from nanoproof.common.address import on_loopback
 from nanoproof.common.config import check, opt, validate
 
-_LEVELS = ("debug", "info", "warning", "error")
+_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 @dataclass(frozen=True)
@@ -15,11 +15,15 @@ class ServerSettings:
 
     backend: Literal["auto", "nanolean", "repl"] = opt(
         "auto",
-        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if there is a "
-        "project path.",
+        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if something is "
+        "said of a project, a REPL or imports.",
     )
-    project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl).")
-    repl_exe: str = opt("", "REPL executable; relative paths are taken from the project (backend repl).")
+    project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl); default: LEAN_PROJECT_PATH.")
+    repl_exe: str = opt(
+        "",
+        "REPL executable; relative paths are taken from the project (backend repl); default: LEAN_REPL_EXE, or where "
+        "nanoproof.lean.project builds it.",
+    )
     imports: tuple[str, ...] = opt((), "Modules that every process imports first (backend repl).")
     address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
     port: int = opt(8000, "Port to listen on; 0 picks a free one.", min=0, max=65535)
@@ -51,10 +55,16 @@ class ServerSettings:
     def __post_init__(self) -> None:
         validate(self, "server")
         if self.backend == "auto":
-            object.__setattr__(self, "backend", "repl" if self.project_path else "nanolean")
+            real = self.project_path or self.repl_exe or self.imports
+            object.__setattr__(self, "backend", "repl" if real else "nanolean")
         if self.backend == "repl":
-            check(bool(self.project_path), "server.project_path is needed with the backend repl")
-            check(bool(self.repl_exe), "server.repl_exe is needed with the backend repl")
+            project = "--project-path (or LEAN_PROJECT_PATH) is needed: the built Lean project in which the REPL runs"
+            check(bool(self.project_path), f"{project}; for NanoLean give --backend nanolean")
+            check(
+                bool(self.repl_exe),
+                f"--repl-exe (or LEAN_REPL_EXE) is needed: the REPL's executable, which is not in {self.project_path} "
+                "where python -m nanoproof.lean.project setup builds it",
+            )
         else:
             check(not self.imports, "server.imports is for the backend repl; nanolean has its library built in")
 
