@@ -8,7 +8,6 @@ text in `data/nanolean/` is fixed: scores are comparable only as long as it does
 with the tests, where no training looks.
 """
 
-import argparse
 import itertools
 import json
 import random
@@ -17,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
@@ -160,9 +160,7 @@ def proves(state: EnvState, theorem: Theorem, proof: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check."""
-    parser = argparse.ArgumentParser(
-        prog="python -m scripts.make_nanolean_benchmark", description=__doc__.splitlines()[0]
-    )
+    parser = Parser(prog="python -m scripts.make_nanolean_benchmark", description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="Draw the benchmark anew and write it.")
     args = parser.parse_args(argv)
     allow_deep_recursion()

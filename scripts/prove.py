@@ -80,7 +80,13 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("theorem", nargs="?", help="a theorem (`:= by sorry` may be left out) or a file with sorries")
     for prefix, group in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
         add_flags(parser, group, prefix, skip=("keep_tree", "disprove_fraction"))
+    parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
+    parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
     args = parser.parse_args(argv)
+    if args.named is not None:
+        if args.theorem is not None:
+            parser.error("give one theorem, with --theorem or without")
+        args.theorem = args.named
     if args.theorem is not None and args.id is not None:
         parser.error("give a theorem or --id, not both")
     if args.theorem is None and args.id is None and not sys.stdin.isatty():

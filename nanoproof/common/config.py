@@ -10,6 +10,7 @@ one more flag, `--<prefix>preset`. What a preset does not name has its default t
 
 import argparse
 import dataclasses
+import re
 import sys
 import types
 import typing
@@ -82,16 +83,27 @@ def preset_values(cls: type, name: str) -> dict[str, Any]:
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse without abbreviations, with one-line errors (exit code 2), and with presets.
+    """argparse without abbreviations, with one-line errors (exit code 2), with presets, and with other ways to write.
 
     A preset that is on the command line sets the options it names, wherever it stands, except for those that are on the
     command line themselves. So the parsed arguments always hold the values that count.
+
+    Flags may have underscores for dashes, switches a value (`--augment_data=False`), and those of `add_earlier` are
+    understood.
     """
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.ArgumentDefaultsHelpFormatter)
         super().__init__(allow_abbrev=False, **kwargs)
         self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
+        self._earlier: dict[str, str] = {}
+
+    def add_earlier(self, flags: Mapping[str, str]) -> None:
+        """Flags that users know from earlier versions: `{"--jobs": "--workers"}` is read as its successor.
+
+        One without a successor has a sentence in its place, with which the command ends.
+        """
+        self._earlier |= flags
 
     def add_presets(self, group: argparse._ArgumentGroup, cls: type, prefix: str, skip: Collection[str]) -> None:
         """Add the flag `--<prefix>preset` for the presets of the dataclass `cls`."""
@@ -117,6 +129,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, then put in the values of the presets that were given."""
+        args = self._as_written_now(sys.argv[1:] if args is None else args)
         parsed, rest = super().parse_known_args(args, namespace)
         if self._presets:
             destinations = [*self._presets, *(name for p in self._presets.values() for v in p.values() for name in v)]
@@ -127,6 +140,51 @@ class Parser(argparse.ArgumentParser):
                     if given[name] is _MISSING:
                         setattr(parsed, name, value)
         return parsed, rest
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; what is left over ends the command, `key=value` with the flag to write instead."""
+        parsed, rest = self.parse_known_args(args, namespace)
+        for word in rest:
+            key, equals, value = word.partition("=")
+            if equals and re.fullmatch(r"[a-z]\w*", key):
+                flag = self._successor("--" + key, word)
+                if flag in self._option_string_actions:
+                    self.error(f"{word}: options are flags here; write {flag} {value}")
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return parsed
+
+    def _as_written_now(self, words: Sequence[str]) -> list[str]:
+        """The command line with flags by the names that this parser knows, and switches without values."""
+        end = list(words).index("--") if "--" in words else len(words)
+        found = []
+        for word in words[:end]:
+            flag, equals, value = word.partition("=")
+            if flag.startswith("--"):
+                flag = self._successor(flag, flag)
+                action = self._option_string_actions.get(flag)
+                if equals and isinstance(action, argparse.BooleanOptionalAction):
+                    flag, equals, value = self._switch(action, flag, value), "", ""
+            found.append(flag + equals + value)
+        return [*found, *words[end:]]
+
+    def _successor(self, flag: str, word: str) -> str:
+        """The flag that a flag is read as; ends the command if it is an earlier one without a successor."""
+        if flag in self._option_string_actions:
+            return flag
+        dashed = flag.replace("_", "-")
+        now = self._earlier.get(dashed, dashed)
+        if not now.startswith("--"):
+            self.error(f"{word}: {now}")
+        return now if now in self._option_string_actions else flag
+
+    def _switch(self, action: argparse.Action, flag: str, value: str) -> str:
+        """`--x` or `--no-x`, for a switch that was given by either with a value."""
+        positive, negative = action.option_strings
+        try:
+            return positive if _boolean(value) == (flag == positive) else negative
+        except argparse.ArgumentTypeError as error:
+            self.error(f"argument {flag}: {error}")
 
     def error(self, message: str) -> NoReturn:
         say_error(f"{message} (see {self.prog} --help)")

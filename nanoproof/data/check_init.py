@@ -1,8 +1,12 @@
-"""`python -m nanoproof.data.whitelist check-init NAME`: makes a whitelist, or a report on a benchmark.
+"""`check-init` of a data set: makes a whitelist, or a report on a benchmark.
+
+    python -m nanoproof.data.whitelist check-init NAME --lean-servers HOST:PORT
+    python -m nanoproof.data.rl.numinamath check-init --lean-servers HOST:PORT
 
 Verdicts are appended to a file beside the result as they come, so a check that was stopped goes on where it was.
 """
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +35,13 @@ from nanoproof.lean.errors import ServerUnavailable
 from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.theorem import Theorem
 
+ABOUT = "Ask Lean servers for every statement of a data set."
+EARLIER_FLAGS = {
+    "--lean-server": "--lean-servers",
+    "--jobs": "--workers",
+    "--split": "leave it out: the statements of all splits are checked",
+    "--verbose": "leave it out: refused statements are told in the end",
+}
 SHOWN = 5
 """Refusals that are printed with what Lean says."""
 
@@ -52,7 +63,8 @@ class CheckOptions:
     lean_project: str | None = opt(
         None, "Lean project whose lean-toolchain names the version (default: LEAN_PROJECT_PATH, or what servers say)."
     )
-    workers: int | None = opt(None, "Theorems checked at the same time (default: one for each Lean process).", min=1)
+    workers: int = opt(0, "Theorems checked at the same time; 0: one for each Lean process.", min=0)
+    limit: int | None = opt(None, "Check the first so many of those that are not known yet.", min=1)
     out: str | None = opt(None, "Where to write (default: beside the data).")
     force: bool = opt(False, "Check again what is known.")
 
@@ -78,13 +90,24 @@ def run_check_init(argv: Sequence[str] | None, patience: Patience | None = None)
     """The command; exit code 1 if some theorems could not be checked."""
     parser = Parser(prog="python -m nanoproof.data.whitelist", description="Which theorems a Lean version accepts.")
     commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check-init", help="Ask Lean servers for every statement of a data set.")
+    check = commands.add_parser("check-init", help=ABOUT)
     check.add_argument("name", metavar="NAME", help="Data set, such as leanworkbook.")
-    add_flags(check, CheckOptions)
+    add_check_flags(check)
     args = parser.parse_args(argv)
     (name, *more) = split_names([args.name])
     if more:
         raise UserError(f"check-init takes one data set, got {args.name}")
+    return check_set(name, args, patience)
+
+
+def add_check_flags(parser: Parser) -> None:
+    """The flags of a command that checks a data set."""
+    add_flags(parser, CheckOptions)
+    parser.add_earlier(EARLIER_FLAGS)
+
+
+def check_set(name: str, args: argparse.Namespace, patience: Patience | None = None) -> int:
+    """Check a data set as the flags say; exit code 1 if some theorems could not be checked."""
     options = from_args(CheckOptions, args)
     theorems = all_theorems(name)
     with open_servers(options) as (fleet, version, processes):
@@ -152,7 +175,7 @@ def check_init(
     if options.force:
         partial.unlink(missing_ok=True)
     known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in theorems}
-    waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts]
+    waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts][: options.limit]
     checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
     record_verdicts(name, checks, known, partial, len(theorems))
     verdicts = known.verdicts

@@ -1,6 +1,6 @@
 """Download data sets to `$NANOPROOF_HOME/data`.
 
-    python -m nanoproof.data.download all                       # every data set
+    python -m nanoproof.data.download                           # every data set, as `all`
     python -m nanoproof.data.download rl bench                  # those of some stages
     python -m nanoproof.data.download nemotron --shards 4       # four training shards and the validation shard
     python -m nanoproof.data.download leantree --dry-run        # what would be fetched
@@ -180,6 +180,14 @@ def list_files(plan: Plan) -> list[str]:
     return lines
 
 
+def announce(plans: Sequence[Plan]) -> None:
+    """Say what is about to be fetched and how large it is, as far as hosts tell; nothing if all is here."""
+    sizes = {plan.name: plan.bytes_to_come for plan in plans if plan.to_fetch}
+    if sizes:
+        parts = ", ".join(f"{name} {readable(size) if size else '?'}" for name, size in sizes.items())
+        print(f"to fetch: {parts}; {readable(sum(sizes.values()))} in all", flush=True)
+
+
 def status_of(plan: Plan) -> str:
     """One word or two for the table."""
     whitelists = {source.local for _, source in plan.data_set.whitelists}
@@ -231,6 +239,7 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
             print("\n".join(line for plan in plans for line in list_files(plan)))
             print(f"to fetch: {readable(sum(plan.bytes_to_come for plan in plans))}")
         else:
+            announce(plans)
             downloader.fetch(plans)
     print("\n".join(summary(plans, made_here)))
     failed = [plan.name for plan in plans if plan.failures]
@@ -250,7 +259,9 @@ def parser() -> argparse.ArgumentParser:
         epilog="data sets:\n" + "\n".join(table),
         formatter_class=HelpFormatter,
     )
-    made.add_argument("names", nargs="+", metavar="NAME", help=f"Data sets, stages ({', '.join(STAGES)}) or all.")
+    made.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"Data sets, stages ({', '.join(STAGES)}) or all, as without any."
+    )
     add_flags(made, DownloadConfig, title="what to do")
     return made
 
@@ -258,7 +269,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Download what the command line names."""
     args = parser().parse_args(argv)
-    return download(args.names, from_args(DownloadConfig, args))
+    return download(args.names or ["all"], from_args(DownloadConfig, args))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The commands `stats` and `show`, which every data set of theorems or transitions has."""
+"""The commands `stats` and `show`, which every data set has, and `check-init` of those of theorems."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ from typing import Any
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
+from nanoproof.data.check_init import ABOUT, add_check_flags, check_set
 from nanoproof.data.theorem_set import TheoremSet
 from nanoproof.data.whitelist import LeanChoice, choose_lean, theorem_hash
 from nanoproof.lean.theorem import Theorem
@@ -15,16 +16,19 @@ SHOWN = 5
 
 
 def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None) -> int:
-    """Run `stats` or `show` of a theorem set."""
-    parser, stats, show = make_parser(module, f"The data set {theorem_set.name}.", theorem_set.splits, "theorem")
+    """Run `stats`, `show` or `check-init` of a theorem set; the last is that of `nanoproof.data.whitelist`."""
+    parser, commands = make_parser(module, f"The data set {theorem_set.name}.", theorem_set.splits, "theorem")
     if not theorem_set.is_benchmark:
-        for command in (stats, show):
+        for command in commands.choices.values():
             command.add_argument(
                 "--lean-project",
                 metavar="DIR",
                 help="Lean project whose lean-toolchain picks the whitelist (default: LEAN_PROJECT_PATH, or none).",
             )
+    add_check_flags(commands.add_parser("check-init", help=ABOUT))
     args = parser.parse_args(argv)
+    if args.command == "check-init":
+        return check_set(theorem_set.name, args)
     check_max(args)
     lean = LeanChoice() if theorem_set.is_benchmark else choose_lean(args.lean_project)
     if args.command == "stats":
@@ -37,8 +41,8 @@ def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None
 
 def make_parser(
     module: str, description: str, splits: Sequence[str], item: str
-) -> tuple[Parser, argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The parser, and those of its commands `stats` and `show`."""
+) -> tuple[Parser, "argparse._SubParsersAction[Parser]"]:
+    """The parser, and its commands, `stats` and `show`."""
     parser = Parser(prog=f"python -m {module}", description=description)
     commands = parser.add_subparsers(dest="command", required=True)
     stats = commands.add_parser("stats", help="Count rows, what is left out of them, and what the splits hold.")
@@ -46,9 +50,10 @@ def make_parser(
     show.add_argument("--split", choices=tuple(splits), help="Which part (default: the first; with --id all).")
     show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="The first so many.")
     show.add_argument("--id", metavar="ID", help="Only what has this id.")
+    show.add_earlier({"--n": "--max"})
     for command in (stats, show):
         command.add_argument("--json", action="store_true", help="Print JSON, one object per line.")
-    return parser, stats, show
+    return parser, commands
 
 
 def check_max(args: argparse.Namespace) -> None:

@@ -1,11 +1,12 @@
 """Every constant of the search, with the presets that have a name, and the switches that take parts of it away."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
 
 PresetName = Literal["default", "alphaproof", "nanolean"]
+SOLVER_IN_PLACE = "grind"
 
 
 @dataclass(frozen=True)
@@ -67,3 +68,7 @@ class SearchConfig:
     def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":
         """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
         return cls(**{**preset_values(cls, name), **overrides})
+
+    def without_solvers(self) -> "SearchConfig":
+        """What `--disable-solvers` means: the policy may use no solver, and one finisher, unless there are, does."""
+        return replace(self, disable_solvers=True, finishers=self.finishers or (SOLVER_IN_PLACE,))

@@ -6,6 +6,8 @@ from nanoproof.common.config import check, opt, validate
 from nanoproof.gpt.attention.choose import ATTENTION_CHOICES
 from nanoproof.gpt.compute import COMPILE_CHOICES
 
+_LEVELS = ("debug", "info", "warning", "error")
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -15,7 +17,7 @@ class RunOptions:
     run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
     seed: int = opt(0, "Seed of every random choice.", min=0)
     device_type: str = opt("", "cuda, cpu or mps; empty takes the best there is.")
-    log_level: str = opt("info", "How much to log.", choices=("debug", "info", "warning", "error"))
+    log_level: str = opt("info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)))
     loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=("wandb",))
 
     def __post_init__(self) -> None:

@@ -150,3 +150,57 @@ def test_every_command_that_searches_takes_a_search_preset(module, capsys):
     with pytest.raises(SystemExit):
         importlib.import_module(module).main(["--help"])
     assert "--search-preset {default,alphaproof,nanolean}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["--ex_count=4"], Example(count=4)),
+        (["--ex_count", "4", "--no_ex_active"], Example(count=4, active=False)),
+        (["--ex-active=False"], Example(active=False)),
+        (["--ex_active=true"], Example()),
+        (["--no-ex-active=true"], Example(active=False)),
+        (["--no-ex-active=0"], Example()),
+        (["--ex-names", "a_b", "--ex-mode=slow"], Example(names=("a_b",), mode="slow")),
+    ],
+)
+def test_underscores_are_dashes_and_switches_may_have_values(argv, expected):
+    assert parse(*argv) == expected
+
+
+def with_earlier() -> Parser:
+    parser = Parser(prog="example")
+    add_flags(parser, Example)
+    parser.add_earlier({"--number": "--count", "--old-way": "leave it out"})
+    return parser
+
+
+@pytest.mark.parametrize("argv", [["--number", "4"], ["--number=4"], ["--count", "4"]])
+def test_an_earlier_flag_is_read_as_its_successor(argv):
+    assert with_earlier().parse_args(argv).count == 4
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("--old-way=3", "error: --old-way: leave it out (see example --help)"),
+        ("--old_way", "error: --old_way: leave it out (see example --help)"),
+        ("old_way=3", "error: old_way=3: leave it out (see example --help)"),
+        ("number=4", "error: number=4: options are flags here; write --count 4 (see example --help)"),
+        ("limit=4", "error: limit=4: options are flags here; write --limit 4 (see example --help)"),
+        ("other=4", "error: unrecognized arguments: other=4 (see example --help)"),
+        ("--active=perhaps", "error: argument --active: expected true or false, got 'perhaps' (see example --help)"),
+    ],
+)
+def test_what_has_no_successor_ends_with_a_line_that_says_what_to_write(word, line, capsys):
+    with pytest.raises(SystemExit) as stop:
+        with_earlier().parse_args([word])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+def test_what_follows_two_dashes_stays_as_it_is():
+    parser = Parser(prog="example")
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--a-b")
+    assert parser.parse_args(["--", "--a_b"]).words == ["--a_b"]

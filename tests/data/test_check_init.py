@@ -104,6 +104,15 @@ def test_what_lean_accepts_passes_and_what_it_refuses_fails(scripted, capsys):
     assert partial_lines() is None
 
 
+def test_a_set_checks_itself_a_part_first_and_then_the_rest(scripted):
+    install("0 = 0", "bad = 1", "2 = 2")
+    words = ["check-init", "--lean-server", scripted.start(), "--jobs", "0"]
+    assert leanworkbook.main([*words, "--limit", "2"]) == 0
+    assert len(scripted.asked()) == 2
+    assert leanworkbook.main(words) == 0
+    assert scripted.asked() == ["0", "2", "bad"] and verdicts() == (["t0", "t2"], ["t1"])
+
+
 def test_many_workers_on_several_servers_ask_for_each_statement_once(scripted):
     claims = [f"{number} = {number}" for number in range(30)]
     install(*claims)

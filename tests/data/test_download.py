@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,19 @@ def test_everything_is_downloaded_as_published(hub: FakeHub, monkeypatch: pytest
             assert (record.bytes, record.sha256) == (len(published), sha256(published))
     assert len(open_files("nemotron", "4plus/part_*.parquet")) == 46
     assert left_over() == []
+
+
+def test_without_a_name_everything_is_downloaded_after_a_line_that_says_how_much(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert run("--shards", 1) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"to fetch: nemotron [\d.]+ .?B, leantree .*; [\d.]+ .?B in all", lines[0])
+    assert [name for name in DOWNLOADED if f"{name} " in lines[0]] == DOWNLOADED
+    assert all(read_manifest(name) is not None for name in DOWNLOADED)
+    assert run("--shards", 1) == 0
+    assert said(capsys, "to fetch") == []
 
 
 def test_rows_are_counted(hub: FakeHub) -> None:

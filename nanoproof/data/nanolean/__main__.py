@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json
 from nanoproof.data.nanolean.finishers import trivial_filter
@@ -26,9 +27,7 @@ from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 
 def main(argv: Sequence[str] | None = None) -> None:
     """`make`, `transitions --out FILE`, `theorems --split SPLIT` or `generate`."""
-    parser = argparse.ArgumentParser(
-        prog="python -m nanoproof.data.nanolean", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = Parser(prog="python -m nanoproof.data.nanolean", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (("make", "Make the default data."), ("transitions", "Write the transitions to a file.")):
         command = commands.add_parser(name, help=text)

@@ -43,7 +43,7 @@ def documents(path: Path) -> Iterator[tuple[int, str]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`stats` or `show`; the id of a document is `SHARD:PLACE`."""
-    parser, _, _ = make_parser(MODULE, "The documents of nemotron.", SPLITS, "document")
+    parser, _ = make_parser(MODULE, "The documents of nemotron.", SPLITS, "document")
     args = parser.parse_args(argv)
     check_max(args)
     splits = dict(zip(SPLITS, shards()))

@@ -27,7 +27,7 @@ def transitions_file() -> Path:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`stats` or `show`; the id of a transition is the path of its file of Lean."""
-    parser, _, _ = make_parser("nanoproof.data.sft.leantree", "The transitions of LeanTree.", SPLITS, "transition")
+    parser, _ = make_parser("nanoproof.data.sft.leantree", "The transitions of LeanTree.", SPLITS, "transition")
     args = parser.parse_args(argv)
     check_max(args)
     splits = dict(zip(SPLITS, load_split(transitions_file())))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.garbage import settle
 from nanoproof.lean.nanolean.loader import load_library
@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return with_deep_stack(run_repl) if args.json else run_terminal()
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """The commands and their options."""
-    parser = argparse.ArgumentParser(prog="python -m nanoproof.lean.nanolean", description=__doc__)
+    parser = Parser(prog="python -m nanoproof.lean.nanolean", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     repl = commands.add_parser("repl", help="Prove theorems at the terminal, or answer JSON as the Lean REPL does.")
     repl.add_argument("--json", action="store_true", help="Answer JSON requests on standard input.")

@@ -1,0 +1,16 @@
+"""`python -m nanoproof.dataset`, which brought the texts of pretraining, says what brings them now."""
+
+from collections.abc import Sequence
+
+from nanoproof.common.errors import UserError, run_main
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Name the successor, whatever the flags."""
+    raise UserError(
+        "python -m nanoproof.dataset has become python -m nanoproof.data.download nemotron, and its -n N is --shards N"
+    )
+
+
+if __name__ == "__main__":
+    run_main(main)
