@@ -15,11 +15,11 @@ from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
-from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.monitor.child import start_monitor_process
 from nanoproof.selfplay.config import RLConfig, parse_args
-from nanoproof.selfplay.fleet import open_fleet
+from nanoproof.selfplay.fleet import follow_lean, open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
+from nanoproof.selfplay.options import RL_DATA
 from nanoproof.training.report import run_name
 from nanoproof.training.setup import start_ranks, start_stage
 
@@ -31,6 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parse_args(argv, (__doc__ or "").splitlines()[0])
     if hasattr(signal, "SIGUSR1"):
         faulthandler.register(signal.SIGUSR1, all_threads=True)
+    follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
     dist = start_ranks(config.run)
     try:
@@ -57,9 +58,10 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
         stage = start_stage("rl", config.run, vars(args), dist, decisions, config.start.resume_from is not None)
-        if dist.is_main and fleet.lean not in (None, EMBEDDED_LEAN):
+        if dist.is_main and fleet.is_real:
+            lean = f"Lean {fleet.lean}" if fleet.lean else "real Lean (they name no NanoLean)"
             for flag in config.of_nanolean():
-                log.warning("%s nanolean: data of the embedded prover, and the servers run Lean %s", flag, fleet.lean)
+                log.warning("%s nanolean: data of the embedded prover, and the servers run %s", flag, lean)
         if monitor is not None:
             monitor.show(stage.run.path)
             log.info("monitor: %s", monitor.address)

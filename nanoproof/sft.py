@@ -6,7 +6,10 @@ torchrun --standalone --nproc_per_node=2 -m nanoproof.sft ...
 python -m nanoproof.sft --resume-from sft/RUN
 """
 
+import argparse
+
 from nanoproof.common.errors import run_main
+from nanoproof.training.data import chosen_transitions
 from nanoproof.training.entry import train_main
 from nanoproof.training.finetuning import Finetuning, SFTOptions
 from nanoproof.training.options import (
@@ -21,9 +24,14 @@ from nanoproof.training.options import (
 GROUPS = (RunOptions, StartOptions, CadenceOptions, SFTOptions, ModelOptions, BatchOptions, OptimizerOptions)
 
 
+def choose_data(args: argparse.Namespace) -> None:
+    """Put what is learned from in the place of `--data auto`. Raises UserError if that cannot be told."""
+    args.data = chosen_transitions(args.data)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
-    return train_main(Finetuning, GROUPS, __doc__ or "", argv)
+    return train_main(Finetuning, GROUPS, __doc__ or "", argv, choose=choose_data)
 
 
 if __name__ == "__main__":

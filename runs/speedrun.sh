@@ -24,7 +24,7 @@ if [ "$TINY" = 1 ]; then
     : "${PRETRAIN_FLAGS:=--device-batch-size 8 --total-batch-size 4096 --num-steps 20 --eval-tokens 8192}"
     : "${MIDTRAIN_FLAGS:=--device-batch-size 8 --total-batch-size 4096 --num-steps 10 --eval-tokens 8192 --device-type cpu}"
     : "${SFT_FLAGS:=--epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200 --device-type cpu}"
-    : "${RL_FLAGS:=--num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --device-type cpu}"
+    : "${RL_FLAGS:=--num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --device-type cpu --eval-datasets nanolean --sft-data nanolean}"
     : "${EVAL_FLAGS:=--num-simulations 8 --lean-processes 4 --device-type cpu}"
 else
     small=()

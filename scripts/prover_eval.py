@@ -12,7 +12,7 @@ from typing import Any
 
 from nanoproof.common.config import Parser, from_args
 from nanoproof.common.errors import run_main
-from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened
+from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.selfplay.eval_plan import EvalOptions, plan
 from nanoproof.selfplay.eval_summary import report
 from nanoproof.selfplay.tasks import Interrupted
@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
-    args = parser.parse_args(argv)
+    args = parse_eval_args(parser, argv)
     targets = plan(from_args(EvalOptions, args))
     try:
         with opened(args, targets) as command:

@@ -14,7 +14,7 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened
+from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.selfplay.eval_plan import EvalOptions, Target, plan
 from nanoproof.selfplay.eval_repeats import repeats_report, summarize_repeats
 from nanoproof.selfplay.eval_summary import headline
@@ -63,8 +63,8 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.test_eval", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, RepeatOptions)
     add_eval_flags(parser)
-    parser.set_defaults(datasets=("minif2f",), split="test")
-    args = parser.parse_args(argv)
+    parser.set_defaults(split="test")
+    args = parse_eval_args(parser, argv)
     runs = Repeats(from_args(RepeatOptions, args).num_runs)
     targets = [
         Target(target.model, target.dataset, target.path / f"run_{number}")

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import run_main
@@ -18,6 +19,7 @@ from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
 from nanoproof.data.catalog import CATALOG
 from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check, to_json
+from nanoproof.selfplay.options import EVAL_DATA, RL_DATA, real_data
 
 AT_ONCE = 3
 ROOMS = "nanoproof.doctor"
@@ -45,11 +47,13 @@ SECTIONS: dict[str, tuple[CheckPlace, ...]] = {
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage needs beside the machine: one of the keys of each tuple. `datasets` are its own defaults."""
+    """What a stage needs beside the machine: one of the keys of each tuple. `datasets` are its own defaults, `of_lean`
+    those that follow servers with real Lean."""
 
     needs: tuple[tuple[str, ...], ...]
     datasets: tuple[str, ...]
     proves: bool = False
+    of_lean: tuple[str, ...] = ()
 
 
 EVERY_STAGE = (("python",), ("packages",), ("disk",), ("torch",), ("device",))
@@ -57,8 +61,8 @@ STAGES = {
     "pretrain": Stage((("tokenizer",),), ("nemotron",)),
     "midtrain": Stage((("checkpoints",),), ("leangithubraw",)),
     "sft": Stage((("tokenizer", "checkpoints"),), ("nanolean",)),
-    "rl": Stage((("checkpoints",),), ("nanolean",), proves=True),
-    "eval": Stage((("checkpoints",),), ("nanolean",), proves=True),
+    "rl": Stage((("checkpoints",),), ("nanolean",), proves=True, of_lean=real_data(RL_DATA)),
+    "eval": Stage((("checkpoints",),), ("nanolean",), proves=True, of_lean=real_data(EVAL_DATA)),
 }
 """With text that is not a data set (`--data FILE`), name nanolean: it can always be made."""
 
@@ -93,6 +97,8 @@ class DoctorOptions:
 def needs_of(stage: str, asked: Asked) -> list[tuple[str, ...]]:
     """What a stage needs, as keys of findings; any of a tuple will do."""
     names = asked.datasets or STAGES[stage].datasets
+    if STAGES[stage].of_lean and not asked.datasets and run_real_lean(asked.lean_servers, asked.lean_token):
+        names = STAGES[stage].of_lean
     needs = [*EVERY_STAGE, *STAGES[stage].needs, *((f"data {name}",) for name in names)]
     if STAGES[stage].proves:
         embedded = not asked.lean_servers and set(names) <= {"nanolean"}
@@ -100,6 +106,18 @@ def needs_of(stage: str, asked: Asked) -> list[tuple[str, ...]]:
     if asked.lean_project and STAGES[stage].proves:
         needs.append(("lean project",))
     return needs
+
+
+@cache
+def run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
+    """Whether there are servers and all answer and run real Lean; what is wrong with them is told elsewhere."""
+    try:
+        from nanoproof.lean.fleet import LeanFleet, runs_nanolean
+
+        reports = LeanFleet(servers, token).statuses() if servers else []
+    except Exception:
+        return False
+    return bool(reports) and all(report.status is not None and not runs_nanolean(report.status) for report in reports)
 
 
 def look(options: DoctorOptions) -> Iterator[tuple[str, list[Finding]]]:

@@ -3,13 +3,14 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nanoproof.lean.address import Address, parse_address
 from nanoproof.lean.client import ClientConfig, LeanServerClient, ask_all
 from nanoproof.lean.errors import LeanError, ServerBusy, ServerUnavailable
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.session import HttpLeanSession
 
 _FIRST_REST_SECONDS = 1.0
@@ -103,6 +104,13 @@ class ServerReport:
     error: str
     leases: int
     rest_seconds: float
+
+
+def runs_nanolean(status: Mapping[str, Any]) -> bool:
+    """Whether a server's status says that it runs the embedded prover. One that says nothing of it runs real Lean:
+    every server that can run NanoLean says which it runs, and others, such as LeanTree's, have nothing else."""
+    versions = status.get("versions")
+    return EMBEDDED_LEAN in (status.get("backend"), versions.get("lean") if isinstance(versions, dict) else None)
 
 
 class LeanFleet:

@@ -1,7 +1,7 @@
 """All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, preset_values
@@ -9,7 +9,7 @@ from nanoproof.data.theorems import split_names
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
-from nanoproof.selfplay.options import FleetOptions, RLOptions
+from nanoproof.selfplay.options import AUTO, EARLIER_FLAGS, FleetOptions, RLOptions
 from nanoproof.selfplay.records.options import RecordOptions
 from nanoproof.training.options import (
     BatchOptions,
@@ -28,7 +28,6 @@ NOT_OFFERED = {
         "disable_solvers",  # --disable-solvers does that and more
     },
 }
-SOLVER_IN_PLACE = "grind"
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -58,10 +57,11 @@ class RLConfig:
         groups: dict[str, Any] = {
             name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()
         }
-        split_names((*groups["rl"].datasets, *groups["rl"].eval_datasets))
+        for names in (groups["rl"].datasets, groups["rl"].eval_datasets):
+            if names != (AUTO,):
+                split_names(names)
         if groups["rl"].disable_solvers:
-            finishers = groups["search"].finishers or (SOLVER_IN_PLACE,)
-            groups["search"] = replace(groups["search"], disable_solvers=True, finishers=finishers)
+            groups["search"] = groups["search"].without_solvers()
         return cls(**groups)
 
     @property
@@ -121,6 +121,8 @@ class _EvalStart(argparse.Action):
             if values is not None:
                 parser.error(f"argument --no-eval-start takes no value, got {values}")
             values = "never"
+        if values is not None and values.isdigit():  # steps, as users know it
+            values = f"{values}steps" if int(values) else None
         setattr(namespace, self.dest, values or "now")
 
 
@@ -130,6 +132,7 @@ def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namesp
     for name, group in GROUPS.items():
         add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED.get(name, set()))
     parser.add_argument("--eval-start", "--no-eval-start", action=_EvalStart, help=_EvalStart.HELP)
+    parser.add_earlier(EARLIER_FLAGS)
     parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)
     return parse_resumable(parser, argv)

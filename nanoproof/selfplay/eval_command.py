@@ -34,8 +34,8 @@ from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles
 from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings
 from nanoproof.selfplay.evaluate import evaluate
-from nanoproof.selfplay.fleet import Fleet, open_fleet
-from nanoproof.selfplay.options import FleetOptions
+from nanoproof.selfplay.fleet import Fleet, follow_lean, open_fleet
+from nanoproof.selfplay.options import EARLIER_FLAGS, EVAL_DATA, FleetOptions
 from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
@@ -50,6 +50,11 @@ NOT_OFFERED: dict[type, set[str]] = {
     EvalOptions: {"continue_"},  # not to be had as the name of a field
     SearchConfig: {"finisher_use"},  # evaluation has its own
 }
+EARLIER_EVAL_FLAGS = {
+    "--output-suffix": "name the whole directory of the results with --output-dir",
+    "--verbose": "write --log-level debug",
+    "--memory-profile": "only python -m nanoproof.rl takes it",
+}
 BASELINE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples", "solved_at", "seed")
 
 
@@ -63,6 +68,14 @@ def add_eval_flags(parser: Parser) -> None:
         action="store_true",
         help="Go on with an evaluation: try only what ended in an error or is missing.",
     )
+    parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
+
+
+def parse_eval_args(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    """Parse, and let the benchmarks follow the Lean servers where they are not named."""
+    args = parser.parse_args(argv)
+    follow_lean(args, EVAL_DATA)
+    return args
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,8 @@ class EvalCommand:
         """`loaded` are networks that are there already, by the manifests of their checkpoints."""
         self._watch = watch
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
-        self.search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        self.search = search.without_solvers() if self.options.disable_solvers else search
         self.fleet_options = from_args(FleetOptions, args)
         self.dist, self.fleet, self._loaded = dist, fleet, loaded
         self.lean = choose_lean(self.fleet_options.lean_project, embedded=not self.fleet_options.lean_servers)

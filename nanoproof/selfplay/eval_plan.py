@@ -17,6 +17,7 @@ from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.eval_files import Mode
 from nanoproof.selfplay.eval_summary import theorem_set_hash
+from nanoproof.selfplay.options import AUTO
 
 DEFAULT_SPLIT = "valid"
 
@@ -31,10 +32,17 @@ class EvalOptions:
     policy_server: str | None = opt(None, "Policy server host:port that suggests tactics instead; needs --output-dir.")
     policy_token: str | None = opt(None, "Token that the policy server asks for.")
     datasets: tuple[str, ...] = opt(
-        ("nanolean",), "Benchmarks or files of theorems (.lean, .jsonl), space- or comma-separated."
+        (AUTO,),
+        "Benchmarks or files of theorems (.lean, .jsonl), space- or comma-separated; auto: minif2f if --lean-servers "
+        "run real Lean, else nanolean.",
     )
     split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
+    disable_solvers: bool = opt(
+        False,
+        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and try `grind` at every node "
+        "instead, or what --search-finishers says.",
+    )
     max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
     output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
     force: bool = opt(False, "Overwrite earlier results.")

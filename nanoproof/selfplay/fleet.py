@@ -1,16 +1,21 @@
 """The Lean processes that a rank may use: its share of the slots of all servers, or an embedded server of its own."""
 
+import argparse
 import logging
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
+from nanoproof.common.config import from_args
 from nanoproof.common.dist import DistInfo, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.lean.client import ClientConfig
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
-from nanoproof.lean.fleet import FleetServer, LeanFleet, ServerReport
+from nanoproof.lean.fleet import FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.probe import refuse_broken
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
-from nanoproof.selfplay.options import FleetOptions
+from nanoproof.selfplay.options import AUTO, FleetOptions, Followed
 
 log = logging.getLogger(__name__)
 
@@ -23,10 +28,17 @@ class Fleet:
     """One server for each process slot of this rank. Use it as a context manager: it ends what it started."""
 
     def __init__(
-        self, slots: list[FleetServer], embedded: EmbeddedServers | None, description: str, lean: str | None
+        self,
+        slots: list[FleetServer],
+        embedded: EmbeddedServers | None,
+        description: str,
+        lean: str | None,
+        is_real: bool | None = None,
     ) -> None:
-        """`lean` is the version of Lean that the servers say they run, None if they do not say it."""
+        """`lean` is the version of Lean that the servers say they run, None if they do not say it; `is_real` says
+        whether all of them run real Lean, by default as `lean` has it."""
         self.slots, self._embedded, self.description, self.lean = slots, embedded, description, lean
+        self.is_real = lean not in (None, EMBEDDED_LEAN) if is_real is None else is_real
 
     def check(self) -> None:
         """Raise ServerUnavailable if the embedded server has died; servers of others are waited for by their actors."""
@@ -69,7 +81,40 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     if not dealt:
         raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
     text = f"{len(dealt)} of {sum(counts)} processes of {', '.join(server.address for server in fleet.servers)}"
-    return Fleet([fleet.servers[server] for server in dealt], None, text, lean)
+    is_real = not any(runs_nanolean(report.status) for report in reports if report.status is not None)
+    return Fleet([fleet.servers[server] for server in dealt], None, text, lean, is_real)
+
+
+def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
+    """Put what it stands for in the place of each `auto` among the options `data`; a line says so if servers are named.
+
+    Raises UserError (ServerUnavailable) if a server cannot be reached, and if some run NanoLean and others real Lean.
+    """
+    followed = {name: value for name, value in data.items() if getattr(args, name) in (AUTO, (AUTO,), [AUTO])}
+    if not followed:
+        return
+    options = from_args(FleetOptions, args)
+    flags = ["--" + name.replace("_", "-") for name in followed]
+    is_real = bool(options.lean_servers) and _all_are_real(options, flags)
+    for name, value in followed.items():
+        setattr(args, name, value.real if is_real else value.nanolean)
+    if options.lean_servers and os.environ.get("RANK", "0") == "0":
+        kind = "real Lean" if is_real else "NanoLean"
+        values = [getattr(args, name) for name in followed]
+        chosen = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
+        print(f"{kind} at {', '.join(options.lean_servers)}: {', '.join(chosen)}", file=sys.stderr, flush=True)
+
+
+def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
+    """Whether all servers run real Lean; False if none does. Raises UserError that asks for `flags` if some do."""
+    reports = LeanFleet(options.lean_servers, token=options.lean_token).check()
+    kinds = {report.address: runs_nanolean(report.status or {}) for report in reports}
+    if len(set(kinds.values())) > 1:
+        nanolean, real = (", ".join(at for at, found in kinds.items() if found is kind) for kind in (True, False))
+        raise UserError(
+            f"--lean-servers: {nanolean} run NanoLean and {real} real Lean; say for which: {' '.join(flags)}"
+        )
+    return False in kinds.values()
 
 
 def _lean_version(reports: list[ServerReport]) -> str | None:

@@ -1,8 +1,48 @@
 """Options of reinforcement learning that belong to no other room."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nanoproof.common.config import check, opt, validate
+
+AUTO = "auto"
+"""The value of an option of data that follows the Lean which is named (`selfplay.fleet.follow_lean`)."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What `auto` stands for: with servers that run real Lean, and with the embedded prover."""
+
+    real: Any
+    nanolean: Any
+
+
+BENCHMARKS = Followed(("minif2f",), ("nanolean",))
+RL_DATA: Mapping[str, Followed] = {
+    "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
+    "sft_data": Followed("leantree", "nanolean"),
+    "eval_datasets": BENCHMARKS,
+}
+EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS}
+
+
+def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
+    """The names of all data that options take with real Lean."""
+    values = (value.real for value in data.values())
+    return tuple(name for value in values for name in ([value] if isinstance(value, str) else value))
+
+
+_BATCHES = "leave it out: batches of the network are as large as there is work and memory for"
+EARLIER_FLAGS = {
+    "--lean-server": "--lean-servers",
+    "--num-actors": "every Lean process has an actor; give --lean-processes, or the servers their --max-processes",
+    "--distributed": "leave it out: torchrun starts ranks on several machines, --lean-servers names Lean elsewhere",
+    "--infra-file": "there is no such file any more: name the Lean servers with --lean-servers HOST:PORT ...",
+    "--inference-server-port": "leave it out: the network needs no server (python -m nanoproof.inference is one)",
+    **dict.fromkeys(("--batch-time-limit", "--batch-max-gen-samples", "--batch-max-prompt-tokens"), _BATCHES),
+}
+"""Flags of earlier versions, for commands that prove (`Parser.add_earlier`)."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +69,15 @@ class RLOptions:
 
     load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
     datasets: tuple[str, ...] = opt(
-        ("nanolean",), "Data sets or files of theorems to prove (space- or comma-separated)."
+        (AUTO,),
+        "Data sets or files of theorems to prove (space- or comma-separated); auto: leanworkbook, numinamath and "
+        "deepseek_prover if --lean-servers run real Lean, else nanolean.",
     )
-    sft_data: str = opt("nanolean", "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
+    sft_data: str = opt(
+        AUTO,
+        "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if --lean-servers "
+        "run real Lean, else nanolean.",
+    )
     num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
     max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")
     collect_transitions: int = opt(
@@ -68,7 +114,9 @@ class RLOptions:
     )
     eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")
     eval_datasets: tuple[str, ...] = opt(
-        ("nanolean",), "Benchmarks (their valid split) or files of theorems to evaluate on."
+        (AUTO,),
+        "Benchmarks (their valid split) or files of theorems to evaluate on; auto: minif2f if --lean-servers run real "
+        "Lean, else nanolean.",
     )
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
     max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)

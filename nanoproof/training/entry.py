@@ -1,5 +1,6 @@
 """What the commands of pretraining, midtraining and finetuning have in common: from the command line to the loop."""
 
+import argparse
 import faulthandler
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +24,12 @@ def train_main(
     description: str,
     argv: list[str] | None,
     defaults: Mapping[str, Any] | None = None,
+    choose: Callable[[argparse.Namespace], None] = lambda args: None,
 ) -> int:
     """Parse, build the loop from one instance of each option group (in the order of its constructor), run it.
 
-    `defaults` are those in which a stage differs from its groups. `kill -USR1` prints the stacks of all threads.
+    `defaults` are those in which a stage differs from its groups, `choose` puts in what follows from what is here.
+    `kill -USR1` prints the stacks of all threads.
     """
     parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
     for group in (*groups, ComputeOptions):
@@ -39,6 +42,8 @@ def train_main(
     options: list[Any] = [from_args(group, args) for group in groups]
     if args.model_path is not None:
         find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
+    choose(args)
+    options = [from_args(group, args) for group in groups]
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class
     try:

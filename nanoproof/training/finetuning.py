@@ -13,7 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.packing import ExampleLimits
 from nanoproof.data.transitions import Transition
 from nanoproof.training.batches import EpochSampler, StepExamples, TransitionSet, balanced_depth_weights
-from nanoproof.training.data import load_transitions
+from nanoproof.training.data import AUTO, load_transitions
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.memory import Pieces
@@ -35,7 +35,11 @@ from nanoproof.training.step import train_step
 class SFTOptions:
     """Supervised finetuning."""
 
-    data: str = opt("nanolean", "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
+    data: str = opt(
+        AUTO,
+        "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
+        "to be given.",
+    )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     augment_data: bool = opt(True, "Rename and reorder what may be, anew in each epoch.")
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
@@ -112,7 +116,7 @@ class Finetuning(TrainingLoop):
 
     def decisions(self) -> dict[str, str]:
         """What was decided from options and data, for the log."""
-        sets = f"{len(self.train)} to train, {len(self.valid)} to validate"
+        sets = f"{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
             "model": describe_model(self.model),
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",

@@ -183,6 +183,13 @@ def test_servers_that_are_all_gone_end_the_evaluation_and_it_can_go_on(tmp_path,
     assert read_json(tmp_path / "out" / "summary.json")["solved"] == 4
 
 
+def test_solvers_can_be_left_to_the_search_as_in_rl(tmp_path):
+    assert prover_eval.main(words(tmp_path / "out", "--disable-solvers", "--max-theorems", 1)) == 0
+    settings = read_json(tmp_path / "out" / "summary.json")["settings"]
+    assert settings["search_disable_solvers"] is True
+    assert (settings["search_finishers"], settings["search_finisher_use"]) == (["grind"], "candidate")
+
+
 def test_the_solver_only_baseline_stands_beside_the_score(tmp_path, capsys):
     base = ["--policy", "solver-only", "--datasets", "scripted", "--device-type", "cpu", "--num-simulations", "4"]
     assert prover_eval.main([*base, "--log-level", "error"]) == 0

@@ -276,17 +276,21 @@ def test_solvers_can_be_left_to_the_search():
     assert config.search.disable_solvers and config.search.finishers == ("grind",)
 
 
-def test_real_servers_with_data_of_the_embedded_prover_are_warned_of(model, tmp_path, monkeypatch, capfd):
-    real = Fleet([scripted_rl.Slot(), scripted_rl.Slot()], None, "scripted", "v4.27.0")
+@pytest.mark.parametrize(("version", "lean"), [("v4.27.0", "Lean v4.27.0"), (None, "real Lean")])
+def test_real_servers_with_data_of_the_embedded_prover_are_warned_of(
+    model, tmp_path, monkeypatch, capfd, version, lean
+):
+    real = Fleet([scripted_rl.Slot(), scripted_rl.Slot()], None, "scripted", version, is_real=True)
     monkeypatch.setattr(rl, "open_fleet", lambda *_: real)
-    told = "nanolean: data of the embedded prover, and the servers run Lean v4.27.0"
+    told = f"nanolean: data of the embedded prover, and the servers run {lean}"
     line = words(model, tmp_path / "rl", eval_datasets="nanolean", max_eval_theorems=1, num_steps=0)
     assert rl.main(line) == 0
     written = capfd.readouterr()
     assert f"--eval-datasets {told}" in written.out + written.err
     assert (written.out + written.err).count(told) == 1
-    all_three = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x"]))
-    assert all_three.of_nanolean() == ["--datasets", "--sft-data", "--eval-datasets"]
+    args = rl.parse_args(["--model-path", "x"])
+    rl.follow_lean(args, rl.RL_DATA)
+    assert rl.RLConfig.from_args(args).of_nanolean() == ["--datasets", "--sft-data", "--eval-datasets"]
 
 
 def test_a_memory_profile_needs_a_gpu(model, tmp_path):

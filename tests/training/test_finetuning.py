@@ -11,7 +11,7 @@ import torch
 
 from nanoproof import sft
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
+from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.data.packing import KIND_CODES, ExampleLimits, pack
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.checkpoint import load_model
@@ -31,6 +31,7 @@ from nanoproof.training.batches import (
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import build_optimizer, train_step
+from tests.data.installed import install
 from tests.training import small
 from tests.training.sft_runs import interrupted, words
 
@@ -221,6 +222,22 @@ def test_a_model_that_reads_states_both_ways_stays_so(tmp_path):
     options = ["--model-path", str(tmp_path / "first"), "--data", str(tmp_path / "data.jsonl"), "--epochs", "0"]
     sft.main([*options, "--run-dir", str(tmp_path / "second"), "--device-type", "cpu", "--log-level", "warning"])
     assert load_model(tmp_path / "second")[0].config.prefix_lm
+
+
+def test_without_data_the_proofs_of_mathlib_are_taken_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    line = words(tmp_path, "run", "--epochs", 0)
+    install("leantree", leantree_mathlib__jsonl=(tmp_path / "data.jsonl").read_bytes())
+    place = line.index("--data")
+    assert sft.main(line[:place] + line[place + 2 :]) == 0
+    assert read_json(tmp_path / "run" / "args.json")["data"] == "leantree"
+
+
+@pytest.mark.parametrize("line", [[], ["--data", "auto"]])
+def test_without_data_and_without_these_proofs_a_line_names_the_two_choices(tmp_path, monkeypatch, line):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    with pytest.raises(UserError, match=r"give --data: leantree, .*data\.download leantree brings, or nanolean"):
+        sft.main(line)
 
 
 @pytest.mark.parametrize(
