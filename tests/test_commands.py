@@ -1,0 +1,315 @@
+"""What users type: commands of the README, of earlier versions, and of habits, so that no change takes one away."""
+
+import importlib
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import UserError
+from nanoproof.lean.server.__main__ import settings_of
+
+ROOT = Path(__file__).resolve().parents[1]
+SERVER = "--project-path P --repl-exe P/.lake/build/bin/repl --imports Mathlib"
+MINIF2F = "FormalConjecturesForMathlib.Analysis.SpecialFunctions.NthRoot FormalConjectures.Util.Answer"
+
+WORK = [
+    # set-up, data, tokenizer
+    "python -m nanoproof.data.download",
+    "python -m nanoproof.data.download all",
+    "python -m nanoproof.data.download minif2f proofnet leantree",
+    "python -m nanoproof.data.download sft rl",
+    "python -m nanoproof.data.download nemotron --shards 4",
+    "python -m nanoproof.data.midtrain.leangithubraw build",
+    "python -m nanoproof.data.nanolean make",
+    *(f"python -m nanoproof.data.rl.{name} stats" for name in ("leanworkbook", "numinamath", "deepseek_prover")),
+    "python -m nanoproof.data.rl.numinamath show --split valid --n 5",
+    "python -m nanoproof.data.rl.numinamath check-init --lean-server 10.0.0.1:8000 --lean-project P --jobs 0 --limit 9",
+    "python -m nanoproof.data.rl.leanworkbook check-init --lean-servers 10.0.0.1:8000 --lean-project P",
+    "python -m nanoproof.data.bench.minif2f check-init --lean-server 10.0.0.1:8000",
+    "python -m nanoproof.data.whitelist check-init deepseek_prover --lean-servers 10.0.0.1:8000 10.0.0.2",
+    "python -m scripts.tok_build",
+    "python -m scripts.tok_train --vocab-size 1024",
+    # training
+    "python -m nanoproof.pretrain",
+    "python -m nanoproof.pretrain --depth 20",
+    "torchrun --standalone --nproc_per_node=2 -m nanoproof.pretrain",
+    "python -m nanoproof.midtrain",
+    "python -m nanoproof.midtrain --model-path pretrain/RUN",
+    "python -m nanoproof.sft",
+    "python -m nanoproof.sft --data nanolean --depth 4 --aspect-ratio 32 --head-dim 32",
+    # Lean
+    f"leanserver {SERVER} --max-processes 32 --address=0.0.0.0 --port=8000",
+    f"leanserver {SERVER} {MINIF2F} --max-processes 32 --address=0.0.0.0 --port=8000 --warmup --log-level INFO",
+    "python -m nanoproof.lean.server --project-path DIR --repl-exe repl --imports Mathlib --max-processes 8 --warmup",
+    "python -m nanoproof.lean.project create DIR --lean v4.27.0 --libraries mathlib formal_conjectures",
+    "python -m nanoproof.lean.project setup DIR",
+    "python -m nanoproof.lean.nanolean repl",
+    "python -m nanoproof.lean.nanolean check FILE.lean --axioms",
+    # reinforcement learning
+    "python -m nanoproof.rl --model-path sft/RUN",
+    "python -m nanoproof.rl --resume-from rl/RUN",
+    "python -m nanoproof.rl --model-path M --lean-servers 10.10.25.35:8000 10.10.25.36 --lean-project P",
+    "torchrun --standalone --nproc_per_node=2 -m nanoproof.rl -- --model-path M --lean-servers 10.10.25.35:8000",
+    "python -m nanoproof.rl --model-path M --lean-server 10.10.25.35:8000",
+    "python -m nanoproof.rl --model-path M --collect_transitions=200 --augment_data=False --datasets numinamath",
+    "python -m nanoproof.rl --model-path M --eval-start 0 --eval-every 100steps --save-every 2:30:00 --load-buffer R",
+    "python -m nanoproof.rl --model-path M --num-sampled-tactics 6 --first-token-occurrences-cap none --log-level INFO",
+    "python -m nanoproof.rl --model-path M --disable-solvers --no-proof-simplification --fraction-sft 0.2 --run dummy",
+    "python -m nanoproof.monitor --run-dir rl/RUN",
+    "python -m nanoproof.inference --model-path sft/RUN --port 5000",
+    # proving, evaluation, looking
+    "python -m scripts.prover_eval --model-path M --datasets minif2f,proofnet --lean-servers H:8000 --split test",
+    "python -m scripts.prover_eval --run-dir rl/RUN --disable-solvers --max-theorems 10 --seed 1 --continue",
+    "python -m scripts.test_eval --model-path rl/RUN --num-runs 5",
+    "python scripts/prove.py --model-path M --theorem 'theorem t : True' --lean-server 10.0.0.1:8000 --num-samples 6",
+    "python -m scripts.prove 'theorem t (p q : Prop) (h : p ∧ q) : q ∧ p' --policy uniform",
+    "python -m scripts.prove mine.lean --model-path rl/RUN --out proved.lean",
+    "python -m scripts.interact --model-path rl/RUN",
+    "python -m scripts.policy_eval --model-path sft/RUN --show 3",
+    "python -m scripts.compare_evals A B",
+    "python -m scripts.check_with_lean DIR --lean nanolean",
+    "python -m scripts.inspect_proofs rl/RUN",
+    "python -m scripts.inspect_buffer rl/RUN",
+    "python -m scripts.inspect_problems nanolean",
+    "python -m scripts.inspect_parquet nemotron",
+    "python -m scripts.tok_show 'theorem t'",
+    "python -m scripts.tok_eval",
+    "python -m nanoproof.doctor --for rl",
+    "python tests/test_cli.py",
+]
+"""Commands that are understood; what they do is tested where it is done."""
+
+ARE_ANSWERED = [
+    ("python -m nanoproof.rl", "give either --model-path sft/RUN .* or --resume-from rl/RUN"),
+    ("python -m nanoproof.rl lean_server=10.10.25.35:8000", "write --lean-servers 10.10.25.35:8000"),
+    ("python -m nanoproof.rl infra_file=infra.toml", "name the Lean servers with --lean-servers"),
+    ("python -m nanoproof.rl num_steps=10", "write --num-steps 10"),
+    ("python -m nanoproof.rl --distributed=True", "torchrun starts ranks .*--lean-servers"),
+    ("python -m nanoproof.rl --num_actors=16", "--lean-processes, or the servers their --max-processes"),
+    ("python -m nanoproof.rl --inference-server-port 5000", "python -m nanoproof.inference"),
+    ("python -m nanoproof.dataset -n 8", "python -m nanoproof.data.download nemotron, and its -n N is --shards N"),
+    (
+        "python -m nanoproof.prover_server --rl-server A:5000 --lean-server B:8000 --num-actors 32",
+        "nanoproof.rl",
+    ),
+    ("python -m nanoproof.prover_server --infra-file infra.toml --num-actors 32", "nanoproof.rl --lean-servers"),
+    ("python -m scripts.prover_eval --model-path M --output-suffix _x", "--output-dir"),
+    ("python -m scripts.prover_eval --model-path M --verbose", "--log-level debug"),
+    ("python -m nanoproof.data.bench.minif2f check-init --split test", "all splits are checked"),
+]
+"""Commands that end with exit code 2 and one line, which names what to type instead."""
+
+
+class Parsed(Exception):
+    """A command line was understood; holds what it says."""
+
+
+def module_and_words(command: str) -> tuple[str, list[str]]:
+    """The module that a command runs, and the words behind it."""
+    words = shlex.split(command)
+    if words[0] == "leanserver":
+        return "nanoproof.lean.server", words[1:]
+    if "-m" not in words:
+        return words[1].removesuffix(".py").replace("/", "."), words[2:]
+    start = words.index("-m") + 1
+    rest = words[start + 1 :]
+    return words[start], rest[1:] if rest[:1] == ["--"] else rest
+
+
+def run(command: str) -> Any:
+    module, words = module_and_words(command)
+    found = importlib.util.find_spec(module)
+    assert found is not None, f"there is no {module}"
+    program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
+    return program.main(words)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Parse a command by the parser that it has itself, and go no further."""
+    parse_args = Parser.parse_args
+
+    def parse_and_stop(self: Parser, args: Any = None, namespace: Any = None) -> Namespace:
+        raise Parsed(parse_args(self, args, namespace))
+
+    def parse(command: str) -> Namespace:
+        monkeypatch.setattr(Parser, "parse_args", parse_and_stop)
+        monkeypatch.setattr("sys.stdin", open(os.devnull))
+        with pytest.raises(Parsed) as stopped:
+            run(command)
+        found: Namespace = stopped.value.args[0]
+        return found
+
+    return parse
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_commands_that_users_know_are_understood(command: str, parsed: Any) -> None:
+    if "test_cli" in command:  # it is run, below
+        assert (ROOT / "tests" / "test_cli.py").is_file()
+        return
+    parsed(command)
+
+
+@pytest.mark.parametrize(("command", "line"), ARE_ANSWERED)
+def test_commands_that_are_gone_name_their_successor_in_one_line(
+    command: str, line: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        with pytest.raises(SystemExit) as stopped:
+            run(command)
+        assert stopped.value.code == 2
+        said = capfd.readouterr().err
+    except UserError as error:  # which `run_main` prints, and exits with 2
+        said = f"{error}\n"
+    assert re.search(line, said) and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize(
+    ("command", "values"),
+    [
+        ("python -m nanoproof.rl --eval-start 0", {"eval_start": "now"}),
+        ("python -m nanoproof.rl --eval-start 100", {"eval_start": "100steps"}),
+        ("python -m nanoproof.rl --no_eval_start --augment-data=False", {"eval_start": "never", "augment_data": False}),
+        ("python -m nanoproof.rl --collect_transitions=200", {"collect_transitions": 200}),
+        ("python -m nanoproof.rl --lean-server a:1", {"lean_servers": ["a:1"]}),
+        ("python -m nanoproof.data.rl.numinamath check-init --jobs 3", {"workers": 3}),
+        ("python -m nanoproof.data.rl.numinamath show --n 3", {"max": 3}),
+    ],
+)
+def test_other_ways_to_write_an_option_say_the_same(command: str, values: dict[str, Any], parsed: Any) -> None:
+    found = vars(parsed(command))
+    assert {name: found[name] for name in values} == values
+
+
+def test_the_theorem_to_prove_may_be_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    from scripts import prove
+
+    assert prove.parse_args(["--theorem", "theorem t : True"]).theorem == "theorem t : True"
+    with pytest.raises(SystemExit):
+        prove.parse_args(["--theorem", "a", "b"])
+    assert "give one theorem" in capsys.readouterr().err
+
+
+# -- programs that are really started ----------------------------------------------------------------------------
+
+RUN_AS_PATHS = """
+import contextlib, io, json, runpy, sys
+from pathlib import Path
+
+failed = {}
+for path in sys.argv[1:]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("scripts", "benchmarks", "tests")]:
+        del sys.modules[name]
+    sys.path[0], sys.argv = str(Path(path).parent), [path, "--help"]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            runpy.run_path(path, run_name="__main__")
+    except SystemExit as stopped:
+        if stopped.code or "usage:" not in said.getvalue():
+            failed[path] = said.getvalue()
+    except BaseException as error:
+        failed[path] = repr(error)
+print(json.dumps(failed))
+"""
+
+
+def test_scripts_run_by_their_paths_from_any_directory(tmp_path: Path) -> None:
+    """All in one process, each with the `sys.path` that `python PATH` gives it."""
+    files = [*sorted((ROOT / "scripts").glob("*.py")), ROOT / "tests" / "test_cli.py"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", RUN_AS_PATHS, *map(str, files)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {}
+
+
+def test_the_server_is_installed_by_the_name_that_users_know() -> None:
+    (script,) = metadata.entry_points(group="console_scripts", name="leanserver")
+    assert script.load().__module__ == "nanoproof.lean.server.__main__"
+    assert (Path(sys.executable).parent / "leanserver").is_file()
+
+
+def test_commands_of_the_page_work_where_the_page_was() -> None:
+    here, page = (json.loads((ROOT / place / "package.json").read_text()) for place in ("nanoproof/web", "web"))
+    for name in ("build", "dev"):
+        assert here["scripts"][name] == f"cd ../../web && npm run {name}" and name in page["scripts"]
+    assert here["scripts"]["install"] == "cd ../../web && npm install"
+
+
+# -- which Lean a server runs ------------------------------------------------------------------------------------
+
+BUILT = "repl/.lake/build/bin/repl"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("LEAN_PROJECT_PATH", "LEAN_REPL_EXE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / BUILT).parent.mkdir(parents=True)
+    (tmp_path / BUILT).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "expected"),
+    [
+        ([], {"LEAN_PROJECT_PATH": ".", "LEAN_REPL_EXE": "/own"}, ("repl", ".", "/own")),
+        ([], {"LEAN_PROJECT_PATH": "."}, ("repl", ".", BUILT)),
+        (["--project-path", "."], {"LEAN_PROJECT_PATH": "other"}, ("repl", ".", BUILT)),
+        (["--repl-exe", "/given"], {"LEAN_PROJECT_PATH": ".", "LEAN_REPL_EXE": "/own"}, ("repl", ".", "/given")),
+        (["--backend", "nanolean"], {"LEAN_PROJECT_PATH": ".", "LEAN_REPL_EXE": "/own"}, ("nanolean", "", "")),
+    ],
+)
+def test_a_server_takes_the_lean_that_the_environment_names(
+    words: Sequence[str],
+    variables: dict[str, str],
+    expected: tuple[str, str, str],
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = settings_of(words)
+    assert (settings.backend, settings.project_path, settings.repl_exe) == expected
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "missing"),
+    [
+        ([], {"LEAN_PROJECT_PATH": "nowhere"}, r"--repl-exe \(or LEAN_REPL_EXE\) is needed"),
+        ([], {"LEAN_REPL_EXE": "/own"}, r"--project-path \(or LEAN_PROJECT_PATH\) is needed"),
+        (["--imports", "Mathlib"], {}, r"--project-path \(or LEAN_PROJECT_PATH\) is needed"),
+    ],
+)
+def test_a_server_says_what_is_missing_of_a_lean_that_is_named_in_part(
+    words: Sequence[str], variables: dict[str, str], missing: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match=missing):
+        settings_of(words)
+
+
+def test_a_server_without_a_word_of_lean_says_that_it_serves_nanolean(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert settings_of([]).backend == "nanolean"
+    assert "NanoLean is served" in capsys.readouterr().err
