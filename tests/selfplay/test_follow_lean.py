@@ -1,6 +1,7 @@
 """Which data are taken where none are named: those of the Lean that the servers run."""
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -31,6 +32,8 @@ REAL = {
 }
 NANOLEAN = {"datasets": ("nanolean",), "sft_data": "nanolean", "eval_datasets": ("nanolean",)}
 
+FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
+
 Start = Callable[[str], str]
 
 
@@ -40,8 +43,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     with ExitStack() as running:
 
         def run(kind: str) -> str:
-            if kind == "leantree":
-                server = LeanTreeServer(["false"], tmp_path / "bomb")
+            if kind.startswith("leantree"):
+                server = LeanTreeServer(FORK_REPL if "proves" in kind else ["false"], tmp_path / "bomb")
                 running.callback(server.close)
                 return server.address
             options: dict[str, Any] = {"project_path": str(tmp_path), "repl_exe": "repl"} if kind == "repl" else {}
@@ -127,7 +130,7 @@ def test_an_evaluation_with_real_lean_asks_for_its_benchmark(
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     words = ["--policy", "solver-only", "--device-type", "cpu", "--log-level", "error"]
     with pytest.raises(UserError, match=r"minif2f .*python -m nanoproof.data.download minif2f"):
-        prover_eval.main([*words, "--lean-servers", start("leantree")])
+        prover_eval.main([*words, "--lean-servers", start("leantree that proves")])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,7 @@ def test_servers_run_real_lean_unless_they_say_nanolean(status: dict[str, Any], 
 
 
 def test_a_fleet_of_servers_that_say_nothing_is_one_of_real_lean(start: Start) -> None:
-    assert open_fleet(FleetOptions(lean_servers=(start("leantree"),)), ALONE).is_real
+    assert open_fleet(FleetOptions(lean_servers=(start("leantree that proves"),)), ALONE).is_real
     assert not open_fleet(FleetOptions(lean_servers=(start("nanolean"),)), ALONE).is_real
 
 
