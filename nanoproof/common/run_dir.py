@@ -4,19 +4,27 @@ A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`,
 end the file `finished`; everything else that shows or resumes a run reads it from there.
 """
 
+import json
 import logging
 import os
 import platform
 import re
+import secrets
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json
+
+log = logging.getLogger(__name__)
 
 FINISHED = "finished"
 """File in the directory of a run that went to its end, and was not stopped before."""
@@ -86,11 +94,115 @@ def hide_secrets(words: list[str]) -> list[str]:
     return ["***" if hidden else word for word, hidden in zip(shown, follows)]
 
 
+class RunLock:
+    """Says which process writes a run directory, so that a second one does not: the file `run.lock` there.
+
+    It holds host, process and start, and its time of change is a sign of life every `_SIGN_SECONDS`. The lock of a
+    process of this machine that has ended is taken over; that of another machine, whose processes cannot be looked
+    at, only by `force`.
+    """
+
+    _SIGN_SECONDS = 15.0
+
+    def __init__(self, path: Path, force: bool = False) -> None:
+        """Take the lock of the run in `path`; raises UserError that names who has it."""
+        self.file = path / "run.lock"
+        self._own = {**_this_process(), "token": secrets.token_hex(8)}
+        self._ended = threading.Event()
+        self._take(force)
+        threading.Thread(target=self._show_life, name="run-lock", daemon=True).start()
+
+    def release(self) -> None:
+        """Remove the lock, if it is still ours."""
+        self._ended.set()
+        if self._holder().get("token") == self._own["token"]:
+            self.file.unlink(missing_ok=True)
+
+    def _take(self, force: bool) -> None:
+        for _ in range(3):
+            try:
+                descriptor = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            except FileExistsError:
+                self._clear(force)
+                continue
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(self._own))
+            return
+        raise UserError(f"{self.file.parent} was taken by another process just now")
+
+    def _clear(self, force: bool) -> None:
+        """Remove the lock of a process that has ended; UserError if it lives, or may live elsewhere."""
+        holder, here = self._holder(), _this_process()
+        try:
+            silent = time.time() - self.file.stat().st_mtime
+        except FileNotFoundError:
+            return
+        who = f"process {holder.get('pid', '?')} on {holder.get('host', 'an unknown host')}"
+        where = f"{self.file.parent} is in use by {who}, started {holder.get('started', 'at an unknown time')}"
+        if holder.get("machine") == here["machine"]:
+            if _runs(holder):
+                raise UserError(f"{where}; end it, or wait for its end")
+        elif not force:
+            raise UserError(f"{where}, last sign of life {silent:.0f} s ago; if it is dead, add --force")
+        self.file.unlink(missing_ok=True)
+
+    def _holder(self) -> dict[str, Any]:
+        """What the file says; nothing where it is torn or gone."""
+        try:
+            found = json.loads(self.file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _show_life(self) -> None:
+        while not self._ended.wait(self._SIGN_SECONDS):
+            if self._holder().get("token") != self._own["token"]:
+                log.error("%s was taken over by another process; two processes write this run now", self.file.parent)
+                return
+            with suppress(OSError):
+                os.utime(self.file)
+
+
+def _this_process() -> dict[str, Any]:
+    """This process, and the machine (or container) in which its number means something."""
+    process = psutil.Process()
+    return {
+        "host": platform.node(),
+        "pid": process.pid,
+        "created": process.create_time(),
+        "machine": f"{platform.node()} {_read('/proc/sys/kernel/random/boot_id')} {_link('/proc/self/ns/pid')}",
+        "started": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
+
+
+def _runs(holder: dict[str, Any]) -> bool:
+    """Whether the process that a lock of this machine names is still there, and no other one with its number."""
+    try:
+        return abs(psutil.Process(holder["pid"]).create_time() - holder["created"]) < 1.0
+    except (KeyError, TypeError, ValueError, psutil.Error):
+        return False
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
 class RunDir:
     """A run's directory with its event and metric logs; rank 0 writes `events.jsonl`, others `events_r<rank>.jsonl`."""
 
-    def __init__(self, path: Path, rank: int = 0) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path, rank: int = 0, lock: RunLock | None = None) -> None:
+        """Open the logs of a rank; `close` releases the `lock`."""
+        self.path, self._lock = Path(path), lock
         self.path.mkdir(parents=True, exist_ok=True)
         suffix = f"_r{rank}" if rank else ""
         self.events_writer = JsonlWriter(self.path / f"events{suffix}.jsonl")
@@ -123,9 +235,11 @@ class RunDir:
         (self.path / FINISHED).touch()
 
     def close(self) -> None:
-        """Close the logs."""
+        """Close the logs and let others write here."""
         self.events_writer.close()
         self.metrics_writer.close()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:

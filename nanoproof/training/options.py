@@ -31,6 +31,7 @@ class StartOptions:
     model_path: str | None = opt(None, "Checkpoint whose weights to start from.")
     resume_from: str | None = opt(None, "Run directory to go on with; options not given are those of that run.")
     resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
+    force: bool = opt(False, "Go on with a run whose process died on another machine and left its run.lock.")
 
     def __post_init__(self) -> None:
         validate(self, "start")

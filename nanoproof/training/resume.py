@@ -14,7 +14,7 @@ from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.gpt.checkpoint import read_manifest
 from nanoproof.training.options import ModelOptions
 
-START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "run_dir")
+START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "force", "run_dir")
 """What says how a run starts; a resumed run does not take it over."""
 FIXED_OPTIONS = ("seed",)
 """What a resumed run cannot change, beside the shape of the model: the order of the data depends on it."""

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.dist import DistInfo, broadcast_json, gather_json, init_distributed, together
+from nanoproof.common.dist import DistInfo, broadcast_json, gather_json, init_distributed, on_main, together
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import (
     FINISHED,
     RunDir,
+    RunLock,
     home,
     new_run_path,
     resolve_model_path,
@@ -87,7 +88,8 @@ def start_stage(
 ) -> Stage:
     """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started.
 
-    Raises UserError if the directory holds another run already, unless that is `resumed`, and if not all ranks see it.
+    Raises UserError if the directory holds another run already, unless that is `resumed`, if another process writes
+    there, and if not all ranks see it.
     """
     path = Path(broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None))
     if broadcast_json((path / "args.json").exists()) and not resumed:
@@ -95,9 +97,10 @@ def start_stage(
     decisions = {**dist.decisions(), **decisions}
     step = read_manifest(path)["step"] if resumed else None
     changed = changes(path, args, decisions) if resumed else {}
+    lock = take_lock(path, bool(args.get("force")))
     require_shared(path, dist)
     dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
-    run = RunDir(path, rank=dist.rank)
+    run = RunDir(path, rank=dist.rank, lock=lock)
     log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
     setup_logging(options.log_level, run.path / log_name, dist.rank)
     if dist.is_main:
@@ -113,6 +116,18 @@ def start_stage(
         (run.path / FINISHED).unlink(missing_ok=True)
     tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank, run.path)
     return Stage(dist, run, tracker)
+
+
+def take_lock(path: Path, force: bool) -> RunLock | None:
+    """The lock of a run directory, on rank 0; UserError on all ranks if another process has it (a collective)."""
+    locks: list[RunLock] = []
+
+    def take() -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        locks.append(RunLock(path, force))
+
+    on_main(take)
+    return locks[0] if locks else None
 
 
 def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:

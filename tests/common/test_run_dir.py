@@ -1,5 +1,9 @@
+import json
 import logging
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -7,6 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.run_dir import (
     RunDir,
+    RunLock,
     hide_secrets,
     new_run_path,
     resolve_model_path,
@@ -87,3 +92,44 @@ def test_log_files_hold_the_date_and_the_terminal_the_time_alone(tmp_path, capsy
         root.setLevel(level)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d r0 WARNING a.b: hello\n", (tmp_path / "log.txt").read_text())
     assert re.fullmatch(r"\d\d:\d\d:\d\d warning \(rank 0\): hello\n", capsys.readouterr().err)
+
+
+# -- the lock of a run -------------------------------------------------------------------------------------------------
+
+
+def test_a_directory_is_written_by_one_process_at_a_time(tmp_path):
+    lock = RunLock(tmp_path)
+    with pytest.raises(UserError, match=rf"in use by process {os.getpid()} on .*, started 20.*end it"):
+        RunLock(tmp_path, force=True)
+    lock.release()
+    RunLock(tmp_path).release()
+    assert not (tmp_path / "run.lock").exists()
+
+
+def test_the_lock_of_a_process_that_has_ended_is_taken_over(tmp_path):
+    code = f"from pathlib import Path; from nanoproof.common.run_dir import RunLock; RunLock(Path({str(tmp_path)!r}))"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert (tmp_path / "run.lock").exists()
+    RunLock(tmp_path).release()
+
+
+def test_a_number_that_another_process_has_now_is_no_sign_of_life(tmp_path):
+    lock = RunLock(tmp_path)
+    holder = json.loads(lock.file.read_text())
+    lock.file.write_text(json.dumps({**holder, "created": holder["created"] - 3600}))
+    RunLock(tmp_path).release()
+
+
+@pytest.mark.parametrize("content", ['{"host": "far", "pid": 1, "machine": "far", "started": "then"}', "", "[1]"])
+def test_the_lock_of_another_machine_is_taken_over_by_force_only(tmp_path, content):
+    (tmp_path / "run.lock").write_text(content)
+    with pytest.raises(UserError, match=r"last sign of life \d+ s ago; if it is dead, add --force"):
+        RunLock(tmp_path)
+    RunLock(tmp_path, force=True).release()
+
+
+def test_a_lock_that_was_taken_over_is_not_removed_by_its_first_holder(tmp_path):
+    first = RunLock(tmp_path)
+    (tmp_path / "run.lock").write_text('{"host": "far", "machine": "far"}')
+    first.release()
+    assert (tmp_path / "run.lock").exists()
