@@ -10,18 +10,27 @@ An effect is {"error": text}, {"answer": whole answer}, {"write": what goes to s
 {"do": one of MISBEHAVIOURS} or, with {"flag": path, ...}, any of these until the file `path` exists (it is created),
 and {"then": ...} afterwards.
 `rotate_left k`, `focus (tactic)` and `skip` work as in Lean; everything else is an unknown tactic.
-A tactic that hangs heeds a `timeout` in its request, as forks of the REPL do.
+
+"limits" lists what this REPL has against tactics that take too long: "lean" (it takes the definition of the tactic that
+stops another one) and "repl" (it heeds `timeout`). Both stop `sleep` and the effect {"slow": true} at once; the effect
+{"slow": "deaf"} is nothing that Lean can stop. Where nothing stops it, `slow` never ends, and `sleep` takes no time.
+With "heeds": true the effect {"do": "hang"} ends when a `timeout` does, in the fork's words.
 Each request is appended to LOG as a line.
 """
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+DEFINITION = re.compile(r'^elab "nanoproof_within " limit:num', re.MULTILINE)
+LIMITED = re.compile(r"nanoproof_within \d+\n")
+SLEEP = re.compile(r"\(?sleep \d+")
 
 
 class Refused(Exception):
@@ -33,6 +42,14 @@ class Raw(Exception):
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
+
+
+class Slow(Exception):
+    """The tactic takes its time, and leaves goals in the end (None: it has no end)."""
+
+    def __init__(self, is_deaf: bool, goals: list[str] | None) -> None:
+        self.is_deaf = is_deaf
+        self.goals = goals
 
 
 class Silent(Exception):
@@ -120,22 +137,25 @@ def perform(effect: Any) -> list[str]:
 
 
 class ScriptedRepl:
-    """The state of one process: its proof states."""
+    """The state of one process: its proof states, and the environments and states that know the tactic with a limit."""
 
     def __init__(self, script: dict[str, Any]) -> None:
         self.script = script
         self.states: list[list[str]] = []
         self.envs = 0
         self.timeout: float | None = None
+        self.limits: list[str] = script.get("limits", [])
+        self.knowing_envs: set[int] = set()
+        self.knowing_states: set[int] = set()
 
     def answer(self, request: dict[str, Any]) -> Any:
         """The answer to one request."""
         try:
             if "cmd" in request:
-                return self.command(request["cmd"])
+                return self.command(request["cmd"], request.get("env"))
             if "tactic" in request:
-                self.timeout = request.get("timeout")
-                return self.tactic(request["proofState"], request["tactic"])
+                self.timeout = request.get("timeout") if self.script.get("heeds") else None
+                return self.tactic(request["proofState"], request["tactic"], "timeout" in request)
             if request.get("prune_all"):
                 self.states.clear()
                 return {"pruned": True}
@@ -145,30 +165,53 @@ class ScriptedRepl:
         except Refused as refused:
             return {"message": f"Lean error:\n{refused}"}
 
-    def command(self, text: str) -> dict[str, Any]:
+    def command(self, text: str, env: int | None) -> dict[str, Any]:
         """Run a command: scripted, or a theorem with a `sorry`, or accepted without a word."""
         self.envs += 1
         answer: dict[str, Any] = {"env": self.envs - 1}
         for part, effect in self.script.get("commands", {}).items():
             if part in text:
                 perform(effect)
-        for part, goal in self.script.get("theorems", {}).items():
+        if DEFINITION.search(text) and "lean" not in self.limits:
+            return answer | {"messages": [{"severity": "error", "data": "unknown namespace `Lean`"}]}
+        if DEFINITION.search(text) or env in self.knowing_envs:
+            self.knowing_envs.add(answer["env"])
+        for part, goal in {**self.script.get("theorems", {}), "example : True := by sorry": "⊢ True"}.items():
             if part in text and "sorry" in text:
                 goals = [goal] if isinstance(goal, str) else perform(goal)
                 position = {"line": 1, "column": 0}
                 answer["sorries"] = [
                     {"pos": position, "endPos": position, "goal": goals[0], "proofState": self.add(goals)}
                 ]
+                if answer["env"] in self.knowing_envs:
+                    self.knowing_states.add(len(self.states) - 1)
                 break
         return answer
 
-    def tactic(self, state: int, text: str) -> dict[str, Any]:
+    def tactic(self, state: int, text: str, has_timeout: bool) -> dict[str, Any]:
         """Run a tactic on a proof state."""
         if state >= len(self.states):
             return {"message": "Unknown proof state."}
-        goals = self.run(self.states[state], text)
+        limited = LIMITED.match(text)
+        if limited and state not in self.knowing_states:
+            raise Refused("<input>:1:1: unknown tactic")
+        try:
+            goals = self.run(self.states[state], text[limited.end() :] if limited else text)
+        except Refused as refused:
+            raise Refused(str(refused).replace("<input>:1:", f"<input>:{2 if limited else 1}:")) from None
+        except Slow as slow:
+            if limited and not slow.is_deaf:
+                raise Refused("the tactic timed out and was stopped") from None
+            if has_timeout and "repl" in self.limits:
+                return {"message": "Operation timed out"}
+            if slow.goals is None:
+                time.sleep(600)
+            goals = slow.goals or []
         status = "Incomplete: open goals remain" if goals else "Completed"
-        return {"proofState": self.add(goals), "goals": goals, "proofStatus": status}
+        number = self.add(goals)
+        if state in self.knowing_states:
+            self.knowing_states.add(number)
+        return {"proofState": number, "goals": goals, "proofStatus": status}
 
     def run(self, goals: list[str], text: str) -> list[str]:
         """The goals that a tactic leaves."""
@@ -180,6 +223,8 @@ class ScriptedRepl:
             return self.run(goals[:1], inner) + goals[1:]
         if text == "skip":
             return goals
+        if SLEEP.match(text):
+            raise Slow(False, goals)
         scripted = self.script.get("tactics", {}).get(goals[0], {})
         if text not in scripted:
             raise Refused("<input>:1:1: unknown tactic")
@@ -189,6 +234,8 @@ class ScriptedRepl:
         if self.timeout is not None and isinstance(effect, dict) and effect.get("do") == "hang":
             time.sleep(self.timeout / 1000)
             raise Raw({"message": "Operation timed out"})
+        if isinstance(effect, dict) and "slow" in effect:
+            raise Slow(effect["slow"] == "deaf", None)
         return perform(effect) + goals[1:]
 
     def add(self, goals: list[str]) -> int:

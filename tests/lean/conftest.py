@@ -114,7 +114,14 @@ def serve(tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]])
         def start(
             script: dict[str, Any] = SCRIPT, token: str | None = None, imports: tuple[str, ...] = (), **options: Any
         ) -> Running:
-            backend = Backend(scripted(script), imports=imports, start_seconds=20.0, can_prune=not imports)
+            backend = Backend(
+                scripted(script),
+                imports=imports,
+                start_seconds=20.0,
+                can_prune=not imports,
+                soft_limits="limits" in script,
+                grace_seconds=0.1,
+            )
             return running.enter_context(start_server(backend, token, tmp_path / "requests.jsonl", **options))
 
         yield start

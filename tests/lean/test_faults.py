@@ -155,7 +155,7 @@ def random_fault(seed: int, upstream: bool) -> Callable[[str], str | None]:
 def test_thousands_of_calls_end_in_the_right_outcome(
     tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]
 ) -> None:
-    command = scripted(SCRIPT)[:-1]  # without a log, which would only grow
+    command = scripted({**SCRIPT, "heeds": True})[:-1]  # without a log, which would only grow
     with ExitStack() as stack:
         ours = stack.enter_context(
             start_server(Backend(command, start_seconds=30.0, can_prune=True), max_processes=6, lease_seconds=6.0)

@@ -6,17 +6,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.server.repl_process import ReplGarbage, ReplProcess, ReplTimeout
+from nanoproof.lean.server.limits import find_out, limited
+from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
 from nanoproof.lean.server.settings import ServerSettings
 from nanoproof.lean.server.verdicts import error_messages
 
 _LAKE_SECONDS = 300.0
-_FORK_SHARE = 0.9
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
@@ -29,9 +29,14 @@ class Backend:
     env: Mapping[str, str] | None = None
     imports: tuple[str, ...] = ()
     start_seconds: float = 600.0
-    tactic_options: Mapping[str, Any] | None = None
+    tactic_options: Mapping[str, Any] = field(default_factory=dict)
     can_prune: bool = False
     address_space_bytes: int | None = None
+    soft_limits: bool = False
+    """Whether to find out what stops a tactic in a process before the process is killed, and to use it."""
+    grace_seconds: float = 0.0
+    """How much longer than its time a tactic that something should stop may take to stop."""
+    _fatal_trials: list[str] = field(default_factory=list, init=False, compare=False)
 
     def spawn(self) -> ReplProcess:
         """Start a process; it is not ready before `prepare` has returned. Raises OSError if it cannot be started."""
@@ -53,17 +58,30 @@ class Backend:
         if errors or not isinstance(answer.get("env"), int):
             process.close()
             raise ReplGarbage(" ".join(errors) or str(answer.get("message", answer))[:500])
+        if self.soft_limits:
+            process.limits = self._try_limits(process, int(answer["env"]))
         return None if self.can_prune else int(answer["env"])
 
-    def tactic_request(self, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
-        """The request that runs a tactic, with the time limit that forks of the REPL keep by themselves.
+    def _try_limits(self, process: ReplProcess, base_env: int) -> Limits:
+        """What stops a tactic in the process. If the trial ends the process, it is the last one that is tried."""
+        if self._fatal_trials:
+            return Limits(reason=self._fatal_trials[0])
+        try:
+            return find_out(process, base_env)
+        except ValueError as error:
+            return Limits(reason=str(error))
+        except ReplError as error:
+            self._fatal_trials.append(f"the trial ended a process: {error}")
+            raise
 
-        It lies within `seconds`: such a process need not be killed, and keeps its proof states.
-        """
-        message: dict[str, Any] = {"tactic": tactic, "proofState": proof_state}
-        if self.tactic_options is not None:
-            message |= {**self.tactic_options, "timeout": max(1, int(seconds * 1000 * _FORK_SHARE))}
-        return message
+    def tactic_request(self, process: ReplProcess, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
+        """The request that runs a tactic for `seconds`, with the limits that the process has."""
+        message = {"tactic": tactic, "proofState": proof_state, **self.tactic_options}
+        return limited(message, process.limits, seconds) if self.soft_limits else message
+
+    def patience(self, process: ReplProcess, seconds: float) -> float:
+        """After how many seconds a process is killed whose tactic may take `seconds`."""
+        return seconds + self.grace_seconds if process.limits.names else seconds
 
     def reset(self, process: ReplProcess) -> None:
         """Forget the proof states of the lease that ended; raises `ReplError` if the process is gone."""
@@ -101,6 +119,8 @@ def make_backend(settings: ServerSettings) -> Backend:
         start_seconds=settings.start_seconds,
         tactic_options=options,
         address_space_bytes=settings.address_space_bytes,
+        soft_limits=settings.soft_limits,
+        grace_seconds=settings.grace_seconds,
     )
 
 

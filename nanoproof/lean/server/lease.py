@@ -11,6 +11,7 @@ from nanoproof.lean.errors import ProtocolError, SourceError
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.branches import ReplBranch, own_goals, split
+from nanoproof.lean.server.limits import as_written, is_runaway
 from nanoproof.lean.server.repl_goals import ReplGoal
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, error_messages, judge, judge_statement
@@ -26,7 +27,7 @@ class TacticRefused(LeaseError):
 
 
 class TacticTimedOut(LeaseError):
-    """The process did not answer in time, and was killed."""
+    """The tactic was stopped when its time was over, or its process was killed."""
 
 
 class ProcessGone(LeaseError):
@@ -75,13 +76,19 @@ class Lease:
             self._killed_for = (process, reason, why)
             process.kill()
 
-    def command(self, text: str, seconds: float, env: int | None = None) -> dict[str, Any]:
-        """Run a command in an environment, by default the base environment, and return the REPL's answer."""
+    def command(self, text: str, seconds: float) -> dict[str, Any]:
+        """Run a command in the base environment, and return the REPL's answer."""
+        self._revive()
+        return self._command(text, seconds, self.base_env)
+
+    def _revive(self) -> ReplProcess:
+        """The process, or another one in place of one that was lost."""
         if self.process is None:
             self.process, self.base_env = self._keeper.replace(self)
+        return self.process
+
+    def _command(self, text: str, seconds: float, env: int | None) -> dict[str, Any]:
         message: dict[str, Any] = {"cmd": text}
-        if env is None:
-            env = self.base_env
         if env is not None:
             message["env"] = env
         try:
@@ -105,17 +112,19 @@ class Lease:
         return self._remember(ReplBranch(found.proof_state, found.goals))
 
     def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
-        """The REPL's answer to the command with the `sorry`."""
+        """The REPL's answer to the command with the `sorry`, in an environment where Lean can stop tactics."""
+        lean_env = self._revive().limits.lean_env
+        base_env = self.base_env if lean_env is None else lean_env
         try:
             context = before_declaration(source)
         except SourceError:  # Lean will say what is wrong
             context = ""
         if mask(context).strip():
-            answer = self.command(context, seconds)
+            answer = self._command(context, seconds, base_env)
             env = answer.get("env")
             if isinstance(env, int) and not error_messages(answer):
-                return self.command(source[len(context) :].lstrip("\n"), seconds, env)
-        return self.command(source, seconds)
+                return self._command(source[len(context) :].lstrip("\n"), seconds, env)
+        return self._command(source, seconds, base_env)
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
         """Run a tactic on a branch; returns the branches it leaves, with their ids."""
@@ -194,15 +203,18 @@ class Lease:
         branch.proof_state, branch.rotation = step.proof_state, 0
 
     def _run(self, proof_state: int, tactic: str, deadline: float) -> Step:
-        seconds = deadline - time.monotonic()
+        process, seconds = self.process, deadline - time.monotonic()
+        assert process is not None
+        message = self._backend.tactic_request(process, proof_state, tactic, seconds)
         try:
-            answer = self._request(self._backend.tactic_request(proof_state, tactic, seconds), seconds)
+            answer = self._request(message, self._backend.patience(process, seconds))
         except ReplTimeout as error:
             raise TacticTimedOut("Tactic application timed out") from error
         outcome = _read(judge, answer)
         if isinstance(outcome, Refused):
-            raise TacticRefused(f"Could not apply tactic: {outcome.message}")
+            raise TacticRefused(f"Could not apply tactic: {as_written(outcome.message, process.limits)}")
         if isinstance(outcome, OutOfTime):
+            process.is_busy |= is_runaway(outcome, process.limits)
             raise TacticTimedOut("Tactic application timed out in the REPL")
         return outcome
 

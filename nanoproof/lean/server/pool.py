@@ -201,6 +201,8 @@ class Pool:
         """Why a process should not be used for another lease or proof, None if it may be."""
         if process.uses >= self._settings.max_uses:
             return "uses"
+        if process.is_busy:
+            return "runaway"
         limit = self._settings.recycle_gb
         return "size" if limit is not None and process.resident_bytes() > limit * 2**30 else None
 
@@ -341,6 +343,9 @@ class Pool:
             self._failed(str(error) or type(error).__name__)
             return
         self.metrics.starts.add("started")
+        if not self._has_started and (reason := process.limits.reason):
+            how = "the REPL does, and it runs on" if process.limits.heeds_timeout else "its process is killed"
+            log.warning("Lean cannot stop a tactic that runs out of time, so %s: %s", how, reason)
         with self._changed:
             self._starting.discard(process)
             self._has_started = True

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import psutil
@@ -38,12 +39,35 @@ class ReplGarbage(ReplError):
     """The process wrote something that is no JSON object."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What stops a tactic in a process before the process has to be killed.
+
+    `lean_env` is an environment in which Lean does (None: in none), `heeds_timeout` says that the REPL does, and
+    `reason` why Lean does not.
+    """
+
+    lean_env: int | None = None
+    heeds_timeout: bool = False
+    reason: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """What stops a tactic, in short."""
+        return ["lean"] * (self.lean_env is not None) + ["repl"] * self.heeds_timeout
+
+
 class ReplProcess:
     """A running REPL. One request at a time; any failure kills the process, because its answers are out of step then.
 
     The thread that creates it must live as long as it does (see `launch`). With `address_space_bytes` the operating
     system refuses it more address space than that, mapped files included.
     """
+
+    limits = Limits()
+    """Who prepares the process finds out."""
+    is_busy = False
+    """True once a tactic runs on in it though its request was answered."""
 
     def __init__(
         self,

@@ -26,7 +26,13 @@ def status(settings: ServerSettings, pool: Pool, active_requests: list[dict[str,
     return {
         **counts,
         "processes": [
-            {"pid": process.pid, "state": state, "resident_bytes": process.resident_bytes(), "uses": process.uses}
+            {
+                "pid": process.pid,
+                "state": state,
+                "resident_bytes": process.resident_bytes(),
+                "uses": process.uses,
+                "soft_limits": process.limits.names,
+            }
             for process, state in processes
         ],
         "totals": {"starts": _by(metrics.starts), "leases": _by(metrics.leases), "restarts": _by(metrics.ends)},

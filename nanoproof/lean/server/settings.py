@@ -32,6 +32,10 @@ class ServerSettings:
     warmup: bool = opt(False, "Start all processes before listening instead of on demand.")
     lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
     start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0)
+    soft_limits: bool = opt(True, "Have Lean or the REPL stop a tactic that runs out of time, where one of them can.")
+    grace_seconds: float = opt(
+        1.0, "How much longer than its time a tactic may take to stop before its process is killed.", min=0
+    )
     command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
     longest_seconds: float = opt(3600.0, "Longer timeouts that clients ask for are cut to this.", above=0)
     receive_seconds: float = opt(30.0, "How long a client may take to send a request.", above=0)

@@ -4,7 +4,7 @@ Anything else is a ValueError: it is neither Lean's word on a tactic nor a reaso
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nanoproof.lean.server.repl_goals import ReplGoal, read_goals
@@ -32,7 +32,9 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """The REPL itself gave up after the time that it was allowed; its proof states are still there."""
+    """Lean or the REPL gave up after the time that it was allowed; its proof states are still there."""
+
+    message: str = field(default="", compare=False)
 
 
 def judge(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
@@ -88,7 +90,7 @@ def _failure(answer: dict[str, Any]) -> Refused | OutOfTime:
     if isinstance(message, str):
         head = message.removeprefix("Lean error:").strip().split("\n", 1)[0]
         if _OUT_OF_TIME.search(head) and "deterministic" not in head:
-            return OutOfTime()
+            return OutOfTime(message)
         if message.startswith("Lean error"):
             return Refused(message)
     raise ValueError(f"neither a proof state nor a Lean error: {_shown(answer)}")
