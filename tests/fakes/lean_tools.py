@@ -51,8 +51,9 @@ def leave(program: str, words: list[str]) -> None:
             Path(".lake/build/bin/repl").chmod(0o755)
         case ["lake", "env", _]:
             print(os.environ.get("FAKE_ANSWER", '{"env": 0}'))
-        case ["git", "clone", *_, "--branch", tag, _, target]:
-            make(Path(target, "lean-toolchain"), os.environ.get("FAKE_REPL_TOOLCHAIN", f"leanprover/lean4:{tag}"))
+        case ["git", "clone", *_, "--branch", tag, url, target]:
+            lean = "v4.19.0" if url.endswith("/lean-repl") else tag
+            make(Path(target, "lean-toolchain"), os.environ.get("FAKE_REPL_TOOLCHAIN", f"leanprover/lean4:{lean}"))
         case ["curl", *_, "-o", script, _]:
             bin_dir = Path(os.environ["ELAN_HOME"], "bin")
             make(Path(script), f"mkdir -p {bin_dir} && cp $FAKE_LAKE {bin_dir}/elan && cp $FAKE_LAKE {bin_dir}/lake\n")

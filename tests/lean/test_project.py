@@ -61,6 +61,9 @@ def test_a_project_can_do_without_libraries(tmp_path: Path) -> None:
         (["--libraries", 'mathlib@a"b'], "not a git revision"),
         (["--libraries", "mathlib@"], "not a git revision"),
         (["--lean", "v4.28.0", "--libraries", "formal_conjectures"], "is for Lean v4.27.0, not v4.28.0"),
+        (["--repl", "fork"], "--repl: unknown REPL 'fork' .known: official, leantree."),
+        (["--repl", "leantree"], "--repl: leantree is for Lean v4.19.0, not v4.27.0; take --repl official"),
+        (["--repl", "leantree@"], "not a git branch"),
     ],
 )
 def test_what_cannot_be_created_is_refused_and_writes_nothing(tmp_path: Path, flags: list[str], message: str) -> None:

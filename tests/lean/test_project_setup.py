@@ -250,6 +250,38 @@ def test_a_repl_for_another_lean_is_refused(folder: Path, tools: Tools, monkeypa
     assert not (folder / "repl").exists()
 
 
+def test_the_fork_of_leantree_is_cloned_and_can_be_exchanged(tmp_path: Path, tools: Tools) -> None:
+    folder = tmp_path / "p"
+    main(["create", str(folder), "--lean", "v4.19.0", "--repl", "leantree"])
+    go(folder)
+    assert "--branch master https://github.com/Kripner/lean-repl" in tools.calls()[4]
+    set_up(folder, False, 0.1, False, "official")
+    cloned, *others = tools.calls()
+    assert "--branch v4.19.0 https://github.com/leanprover-community/repl" in cloned
+    assert starts(others) == ["lake build repl", "lake env"]
+    go(folder)
+    assert tools.calls() == []
+
+
+def test_a_dry_run_changes_no_repl(folder: Path, tools: Tools, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(folder, False, 0.1, True, "leantree@new")
+    assert "--branch new https://github.com/Kripner/lean-repl" in capsys.readouterr().out
+    assert not (folder / "lean-repl").exists() and tools.calls() == []
+
+
+@pytest.mark.parametrize("repl", ["leantree", "leantree@other"])
+def test_a_fork_for_another_lean_is_refused(folder: Path, tools: Tools, repl: str) -> None:
+    with pytest.raises(UserError, match=r"is for Lean v4.19.0, not v4.27.0") as failure:
+        set_up(folder, False, 0.1, False, repl)
+    assert "\n" not in str(failure.value) and not (folder / "repl").exists()
+
+
+def test_a_project_file_that_names_no_repl_is_refused(folder: Path) -> None:
+    (folder / "lean-repl").write_text("mine\n")
+    with pytest.raises(UserError, match=r"lean-repl: unknown REPL 'mine'"):
+        go(folder)
+
+
 def test_a_library_that_changes_the_toolchain_is_refused(
     folder: Path, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,11 @@ from typing import NoReturn
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.lean.project.layout import DEFAULT_LEAN, LIBRARIES, create, parse_version
+from nanoproof.lean.project.layout import DEFAULT_LEAN, LIBRARIES, REPLS, create, parse_version
 from nanoproof.lean.project.report import check
 from nanoproof.lean.project.steps import set_up
+
+_REPL_HELP = f"The REPL that the servers run ({', '.join(REPLS)})."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = make_parser().parse_args(argv)
     folder = Path(args.dir).expanduser()
     if args.command == "create":
-        for path in create(folder, parse_version(args.lean), args.libraries):
+        for path in create(folder, parse_version(args.lean), args.libraries, args.repl):
             print(f"wrote {path}")
         print(f"next: python -m nanoproof.lean.project setup {args.dir}")
         return 0
@@ -30,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise UserError(f"--step-hours must be > 0, got {args.step_hours}")
     for number in (signal.SIGTERM, signal.SIGINT):  # the shell has jobs in the background ignore the second
         signal.signal(number, _interrupt)
-    set_up(folder, args.install_elan, args.step_hours, args.dry_run)
+    set_up(folder, args.install_elan, args.step_hours, args.dry_run, args.repl)
     if not args.dry_run:
         check(folder)
     return 0
@@ -50,8 +52,10 @@ def make_parser() -> Parser:
         metavar="NAME[@REVISION]",
         help=f"Libraries ({', '.join(LIBRARIES)}); none after the flag for Lean's own library alone.",
     )
+    create_.add_argument("--repl", default="official", metavar="NAME[@BRANCH]", help=_REPL_HELP)
     setup = commands.add_parser("setup", help="Get Lean, the libraries and the REPL; goes on where it stopped.")
     setup.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
+    setup.add_argument("--repl", metavar="NAME[@BRANCH]", help=f"{_REPL_HELP} Default: as the project has it.")
     setup.add_argument("--dry-run", action="store_true", help="Print the commands and run none.")
     setup.add_argument("--install-elan", action="store_true", help="Install elan if it is not there.")
     setup.add_argument("--step-hours", type=float, default=6.0, metavar="HOURS", help="How long one step may take.")

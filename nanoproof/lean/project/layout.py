@@ -50,6 +50,67 @@ LIBRARIES = {
 }
 
 
+@dataclass(frozen=True)
+class Repl:
+    """A REPL that servers can run. Without a `branch` it is the one tagged like the Lean version."""
+
+    git: str
+    branch: str | None = None
+    lean: str | None = None
+    """The Lean version that the branch is for, so far as is known."""
+
+
+REPLS = {
+    "official": Repl("https://github.com/leanprover-community/repl"),
+    "leantree": Repl("https://github.com/Kripner/lean-repl", branch="master", lean="v4.19.0"),
+}
+REPL_FILE = "lean-repl"
+"""The file beside `lean-toolchain` that says which REPL a project has, where it is not the official one."""
+
+
+def parse_repl(text: str, version: str) -> Repl:
+    """The REPL that `NAME` or `NAME@BRANCH` stands for; raises `UserError` if it is unknown, or for another Lean."""
+    name, at, branch = text.partition("@")
+    if name not in REPLS:
+        raise UserError(f"--repl: unknown REPL {name!r} (known: {', '.join(REPLS)})")
+    if at and not _REVISION.fullmatch(branch):
+        raise UserError(f"--repl: not a git branch: {branch!r}")
+    repl = REPLS[name]
+    if at:
+        return Repl(repl.git, branch)
+    if repl.lean not in (None, version):
+        raise UserError(
+            f"--repl: {name} is for Lean {repl.lean}, not {version}; take --repl official, a project with "
+            f"--lean {repl.lean}, or name a branch for {version} if there is one: {name}@BRANCH"
+        )
+    return repl
+
+
+def read_repl(folder: Path, version: str) -> Repl:
+    """The REPL of a project; raises `UserError` if it is unknown, or for another Lean."""
+    path = folder / REPL_FILE
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        text = "official"
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path} ({getattr(error, 'strerror', None) or 'not UTF-8'})") from error
+    try:
+        return parse_repl(text, version)
+    except UserError as error:
+        raise UserError(f"{path}: {str(error).removeprefix('--repl: ')}") from error
+
+
+def write_repl(folder: Path, text: str) -> Path:
+    """Note which REPL a project has; raises `UserError`, then nothing is written."""
+    parse_repl(text, lean_version(folder))
+    try:
+        atomic_write_text(folder / REPL_FILE, f"{text}\n")
+    except OSError as error:
+        raise UserError(f"cannot write in {folder}: {error.strerror}") from error
+    return folder / REPL_FILE
+
+
 def parse_version(text: str) -> str:
     """`4.27.0` or `v4.27.0-rc1` as a tag with its `v`; raises `UserError` for anything else."""
     match = _VERSION.fullmatch(text.strip())
@@ -120,9 +181,10 @@ def lakefile(chosen: Sequence[tuple[Library, str]]) -> str:
     return "\n".join(parts)
 
 
-def create(folder: Path, version: str, names: Sequence[str]) -> list[Path]:
+def create(folder: Path, version: str, names: Sequence[str], repl: str = "official") -> list[Path]:
     """Write a Lake project into a new or empty folder and return its files; raises `UserError`, then writes nothing."""
     chosen = libraries(names, version)
+    parse_repl(repl, version)
     imports = [module for library, _ in chosen for module in library.imports]
     files = {
         "lakefile.toml": lakefile(chosen),
@@ -130,6 +192,8 @@ def create(folder: Path, version: str, names: Sequence[str]) -> list[Path]:
         ".gitignore": "/.lake\n/repl\n/.nanoproof\n",
         "lean-toolchain": f"leanprover/lean4:{version}\n",
     }
+    if repl != "official":
+        files[REPL_FILE] = f"{repl}\n"
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty; name a new folder, or go on with `setup {folder}`")

@@ -7,17 +7,24 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
-from nanoproof.lean.project.layout import ROOT_MODULE, lean_version, required_imports
+from nanoproof.lean.project.layout import (
+    ROOT_MODULE,
+    Repl,
+    lean_version,
+    parse_repl,
+    read_repl,
+    required_imports,
+    write_repl,
+)
 from nanoproof.lean.project.runner import Ended, run
 
-REPL_GIT = "https://github.com/leanprover-community/repl"
 REPL_EXE = "repl/.lake/build/bin/repl"
 """The REPL's program, seen from the project."""
 _ELAN_SCRIPT = "https://raw.githubusercontent.com/leanprover/elan/master/elan-init.sh"
@@ -37,6 +44,8 @@ class Step:
     """What to do if it fails and the program's own words do not tell."""
     text: str | None = None
     """Input of the programs."""
+    stamp: str = ""
+    """What its result depends on besides the files of the project."""
     before: Callable[[], None] = lambda: None
     after: Callable[[Ended], None] = lambda ended: None
     """Raises `UserError` if the programs ended well but did not do what they should."""
@@ -60,11 +69,11 @@ class State:
 
     def is_done(self, step: Step) -> bool:
         """True if the step was finished for the project as it is now, and its result is still there."""
-        return self._done.get(step.name) == self._digest and step.is_there()
+        return self._done.get(step.name) == self._digest + step.stamp and step.is_there()
 
     def note(self, step: Step) -> None:
         """Remember that the step is finished."""
-        self._done[step.name] = self._digest
+        self._done[step.name] = self._digest + step.stamp
         atomic_write_json(self.path, self._done)
 
     def _read(self) -> dict[str, str]:
@@ -91,13 +100,20 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=environment()["PATH"])
 
 
-def make_steps(folder: Path, install_elan: bool) -> list[Step]:
-    """The steps for a project, in order. Raises `UserError` if the folder is no project of ours."""
+def make_steps(folder: Path, install_elan: bool, repl: str | None = None) -> list[Step]:
+    """The steps for a project, in order, with another REPL if one is named.
+
+    Raises `UserError` if the folder is no project of ours, or the REPL is not for its Lean.
+    """
     version, imports = lean_version(folder), required_imports(folder)
+    chosen = read_repl(folder, version) if repl is None else parse_repl(repl, version)
     steps = [_elan(folder, install_elan), _toolchain(folder, version), _update(folder, version)]
     if "Mathlib" in imports:
         steps.append(_cache(folder))
-    return [*steps, _build(folder), _repl(folder, version), _repl_build(folder), _trial(folder, imports)]
+    steps.append(_build(folder))
+    stamp = f" {chosen.git}@{chosen.branch}" if chosen.branch else ""
+    of_repl = [_repl(folder, version, chosen), _repl_build(folder), _trial(folder, imports)]
+    return [*steps, *(replace(step, stamp=stamp) for step in of_repl)]
 
 
 def _elan(folder: Path, install: bool) -> Step:
@@ -176,8 +192,10 @@ def _build(folder: Path) -> Step:
     )
 
 
-def _repl(folder: Path, version: str) -> Step:
+def _repl(folder: Path, version: str, repl: Repl) -> Step:
     target, partial = folder / "repl", folder / ".nanoproof" / "repl"
+    branch = repl.branch or version
+    what = f"the branch {branch} of {repl.git}" if repl.branch else f"the REPL tagged {version}"
 
     def clear() -> None:
         shutil.rmtree(partial, ignore_errors=True)
@@ -185,19 +203,22 @@ def _repl(folder: Path, version: str) -> Step:
     def move(_ended: Ended) -> None:
         found = lean_version(partial)
         if found != version:
-            raise UserError(f"step repl failed: the REPL tagged {version} is for Lean {found}")
+            raise UserError(
+                f"step repl failed: {what} is for Lean {found}, not {version}; name another REPL with --repl, or "
+                "create a project for that version"
+            )
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)
 
     return Step(
         name="repl",
         title=f"the source of the REPL for Lean {version}, moved to {target} when it is complete",
-        commands=(("git", "clone", "--depth", "1", "--branch", version, REPL_GIT, str(partial)),),
+        commands=(("git", "clone", "--depth", "1", "--branch", branch, repl.git, str(partial)),),
         is_there=(target / "lean-toolchain").is_file,
         cwd=folder,
         before=clear,
         after=move,
-        advice=f"see whether {REPL_GIT} has the tag {version}",
+        advice=f"see whether {repl.git} has {'the branch' if repl.branch else 'the tag'} {branch}",
     )
 
 
@@ -241,10 +262,10 @@ def _trial(folder: Path, imports: list[str]) -> Step:
     )
 
 
-def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool) -> None:
+def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool, repl: str | None = None) -> None:
     """Do what is not done yet, step by step; raises `UserError` that names the step that failed."""
     folder = folder.absolute()
-    steps, state = make_steps(folder, install_elan), State(folder)
+    steps, state = make_steps(folder, install_elan, repl), State(folder)
     if dry_run:
         for number, step in enumerate(steps, start=1):
             done = step.is_there() if step.name == "elan" else state.is_done(step)
@@ -253,6 +274,8 @@ def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool) -
             )
         return
     with _alone(state.path.with_suffix(".lock"), folder):
+        if repl is not None:
+            write_repl(folder, repl)
         for number, step in enumerate(steps, start=1):
             head = f"{number}/{len(steps)} {step.name}: {step.title}"
             done = step.is_there() if step.name == "elan" else state.is_done(step)
