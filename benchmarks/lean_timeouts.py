@@ -1,11 +1,12 @@
 """Tactics per second where some never end: stopped in their processes, against processes killed.
 
-    python -m benchmarks.lean_timeouts [--seconds 60] [--processes 8] [--json PATH]
+    python -m benchmarks.lean_timeouts [--seconds 120] [--processes 8] [--json PATH]
 
 Server, HTTP and client are real; the REPLs sleep (`sleeping_repl.py`): 6 seconds for an import, 50 ms for a tactic, and
-2% of the tactics have no end. The baseline is a REPL that knows no limit, so that a tactic that overruns its 5 seconds
+one tactic of 50 has no end. The baseline is a REPL that knows no limit, so that a tactic that overruns its 5 seconds
 costs its process, as it was with the official REPL. "ours" is one in which Lean stops it, "fork" one that heeds a
-`timeout`. All three get the same tactics, one after the other in the same run.
+`timeout`. All three get the same tactics and the same number of processes, one after the other in the same run. With
+`--spares` more processes stand by, which helps only those that are killed.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,14 +61,23 @@ class Load:
         }
 
 
+def endless_ones(share: float, seed: int) -> Iterator[bool]:
+    """Which tactics have no end: one of every `1 / share`, at a random place among them."""
+    rng, block = random.Random(seed), round(1 / share)
+    while True:
+        place = rng.randrange(block)
+        yield from (position == place for position in range(block))
+
+
 def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline: float, load: Load) -> None:
     """One client: tactics on one state until the time is up; what ends later does not count."""
-    rng, outcomes = random.Random(seed), Counter[str]()
+    outcomes = Counter[str]()
     try:
         with client.lease() as session:
             branch = session.start(THEOREM)
-            while time.monotonic() < deadline:
-                is_endless = rng.random() < args.endless
+            for is_endless in endless_ones(args.endless, seed):
+                if time.monotonic() >= deadline:
+                    break
                 (result,) = session.apply(branch, ["endless" if is_endless else "work"])
                 outcome = result.kind if isinstance(result, TacticFailed) else "applied"
                 assert (outcome == "timeout") == is_endless, result
@@ -79,7 +90,7 @@ def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline
 def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
     """A server over such processes, and as many clients as it has processes."""
     command = (sys.executable, "-S", str(STAND_IN), str(args.import_seconds), str(args.tactic_ms / 1000), *limits)
-    settings = ServerSettings(port=0, max_processes=args.processes, warmup=True)
+    settings = ServerSettings(port=0, max_processes=args.processes, spares=args.spares, warmup=True)
     backend = Backend(command, imports=("Mathlib",), soft_limits=True, grace_seconds=settings.grace_seconds)
     pool, listener = Pool(settings, backend), bind(settings)
     pool.start()
@@ -109,7 +120,8 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each kind of process")
+    parser.add_argument("--spares", type=int, default=0, help="processes that stand by for those that are killed")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for each kind of process")
     parser.add_argument("--import-seconds", type=float, default=6.0)
     parser.add_argument("--tactic-ms", type=float, default=50.0)
     parser.add_argument("--endless", type=float, default=0.02, help="share of the tactics without an end")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import requests
 
-from tests.lean.conftest import Serve
+from nanoproof.lean.wire import TacticApplied
+from tests.lean.conftest import THEOREM, Serve
 from tests.lean.test_server import Api
 
 _DEADLINE_SECONDS = 30.0
@@ -167,6 +168,15 @@ def test_timeouts_of_clients_are_cut_to_the_longest(serve: Serve) -> None:
     state = api.start(pid)["value"]["proof_state_id"]
     assert "timed out" in api.tactic(pid, state, "hang", timeout=3_600_000)["error"]
     assert api.get_process(timeout=3600) is None
+
+
+def test_a_process_is_replaced_between_two_proofs_of_a_long_lease(serve: Serve) -> None:
+    server = serve(max_uses=2, imports=("Mathlib",))
+    with server.client().lease() as session:
+        for _ in range(3):
+            branch = session.start(THEOREM)
+        assert isinstance(session.apply(branch, ["trivial"])[0], TacticApplied)
+    assert Api(server).status()["totals"]["restarts"] == {"uses": 1}
 
 
 def test_a_process_that_has_grown_is_replaced_between_leases(serve: Serve) -> None:
