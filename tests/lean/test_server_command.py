@@ -107,7 +107,8 @@ def test_the_official_repl_runs_under_lake_with_its_imports(start: Start, projec
     requests = [json.loads(line) for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
     assert {"cmd": "import Mathlib"} in requests
     assert not any("prune_all" in request for request in requests)
-    assert next(request for request in requests if "tactic" in request)["includeStepVerification"] is True
+    tactic = next(request for request in requests if request.get("tactic") == "constructor")
+    assert tactic["includeStepVerification"] is True and 4000 < tactic["timeout"] <= 4500
 
 
 def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> None:
