@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from nanoproof.monitor.schema import AttemptRow, Outcome
+from nanoproof.monitor.tail import real, text_of
+from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.selfplay.records.attempt_index import IndexEntry, IndexReader, logged_ranks
 
 OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
@@ -77,6 +79,8 @@ class AttemptStore:
         self.theorems: list[TheoremStats] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self.outcomes = dict.fromkeys(OUTCOMES, 0)
+        self.refused = self.lost = 0
+        self._loss: tuple[float, str] = (0.0, "")
         self.proven_theorems = 0
         self.datasets: set[str] = set()
         self._trees: set[str] = set()
@@ -148,6 +152,8 @@ class AttemptStore:
             bool(entry.disproving),
         )
         self.outcomes[OUTCOMES[outcome]] += 1
+        if entry.lost:
+            self._count_lost(entry)
         self.proven_theorems += outcome == PROVEN and stats.proven == 0
         _count_in(stats, self._count, entry, key, outcome)
         self._count += 1
@@ -159,7 +165,19 @@ class AttemptStore:
             self.datasets.add(dataset)
         return self.theorems[number]
 
+    def _count_lost(self, entry: IndexEntry) -> None:
+        if entry.lost in (REFUSED, NOT_REPLAYED):
+            self.refused += 1
+            return
+        self.lost += 1
+        self._loss = max(self._loss, (real(entry.time) or 0.0, text_of(f"{entry.lost}: {entry.reason}", 400)))
+
     # -- questions -----------------------------------------------------------------------------------------------
+
+    @property
+    def last_loss(self) -> str | None:
+        """How the newest of the lost proofs was lost."""
+        return self._loss[1] or None
 
     def theorem(self, dataset: str, name: str) -> TheoremStats | None:
         """A theorem that was tried."""

@@ -156,6 +156,12 @@ class LiveOverview(TypedDict):
     proofs: int
     disproofs: int
     errors: int
+    lost_proofs: int
+    """Found ones that the final check neither accepted nor refused."""
+    refused_proofs: int
+    """Found ones that it refused, or that did not replay."""
+    last_loss: str | None
+    """How the newest of the lost ones was lost."""
     theorems: int | None
     theorems_proven: int | None
     proofs_per_hour: float | None

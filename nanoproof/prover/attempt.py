@@ -8,6 +8,8 @@ from nanoproof.lean.errors import SourceError, TheoremRejected
 from nanoproof.lean.theorem import Theorem
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
+REFUSED, NOT_REPLAYED = "refused", "not replayed"
+"""How a proof is lost about which Lean has spoken; all other ways have the name of an exception."""
 
 
 class Transition(NamedTuple):
@@ -33,6 +35,8 @@ class Attempt:
     tactic block in it and `num_tactics` its number of steps. `message` says why there is no proof, or what failed;
     `stop_reason` why the search ended (the name of the exception if it was one). `disproving` if the negation was what
     was to be proved: not where the statement has none that Lean accepts, which is tried as it stands.
+
+    `check` is what became of the final check; where it `lost` a proof that the search had found, the reason is in it.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
     weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
@@ -65,6 +69,20 @@ class Attempt:
         return self.outcome == "error" and not self.disproving and self.stop_reason in refusals
 
     @property
+    def lost(self) -> str:
+        """How a proof that the search had found came to nothing; empty if none did.
+
+        `refused` by the final check, `not replayed` step by step before it, or else the name of the exception by which
+        the server did neither accept nor refuse it.
+        """
+        return lost_in(self.check)
+
+    @property
+    def lost_by_server(self) -> bool:
+        """Whether a proof was lost that Lean did not refuse."""
+        return self.lost not in ("", REFUSED, NOT_REPLAYED)
+
+    @property
     def simulations(self) -> int:
         """Simulations that the search ran, at most `budget`."""
         return self.counts.get("simulations", 0)
@@ -95,3 +113,10 @@ class Attempt:
                 ),
             }
         )
+
+
+def lost_in(check: dict[str, Any] | None) -> str:
+    """How a proof was lost, by the record of its check; older records tell only of what was refused."""
+    if check is None or check.get("accepted", True):
+        return ""
+    return str(check.get("lost", REFUSED))

@@ -26,6 +26,12 @@ RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "
 UNLIMITED = "set_option maxHeartbeats 0\n"
 """What is put in front of a text whose proof needs more work than Lean allows a declaration."""
 _OUT_OF_HEARTBEATS = re.compile(r"maximum number of heartbeats|\(deterministic\) timeout")
+_OF_THE_SERVER = re.compile(
+    r"\balready (?:been )?declared\b|\bunknown (?:module|package)\b|\bobject file\b.*\bdoes not exist\b"
+    r"|invalid 'import' command",
+    re.DOTALL,
+)
+"""What Lean says of texts that it does not read in a fresh environment with the imports: no tactic can be to blame."""
 
 
 class Checker(Protocol):
@@ -38,7 +44,8 @@ class Checker(Protocol):
 class Verdict:
     """What became of the final check: `source` is the text to export, `reason` why it is no proof.
 
-    `rungs` says of each rung that was reached whether it held, `statement` how Lean prints what was proved.
+    `rungs` says of each rung that was reached whether it held, `statement` how Lean prints what was proved. `fault`
+    says that the reason cannot be the proof: the server does not read the text as it should.
     """
 
     source: str
@@ -47,6 +54,7 @@ class Verdict:
     axioms: tuple[str, ...] = ()
     rungs: dict[str, bool] = field(default_factory=dict)
     statement: str = ""
+    fault: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,7 +68,11 @@ class Verdict:
 
 
 class _Refused(Exception):
-    """A rung does not hold; the message says why."""
+    """A rung does not hold; the message says why, and `fault` whether that cannot be the proof."""
+
+    def __init__(self, reason: str, fault: bool) -> None:
+        super().__init__(reason)
+        self.fault = fault
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,7 @@ def _verdict(ladder: "_Ladder") -> Verdict:
     try:
         ladder.climb()
     except _Refused as refused:
-        return Verdict(ladder.texts.whole, False, str(refused), ladder.axioms, ladder.rungs)
+        return Verdict(ladder.texts.whole, False, str(refused), ladder.axioms, ladder.rungs, fault=refused.fault)
     return Verdict(ladder.texts.whole, True, "", ladder.axioms, ladder.rungs, ladder.statement)
 
 
@@ -127,14 +139,18 @@ class _Ladder:
         enclosed = self.checker.check(self.texts.enclosed)
         self.errors = enclosed.errors
         self._hold("one_block", _refusal(enclosed))
-        before, after = _statement(self.checker.check(self.texts.given), name), _statement(enclosed, name)
+        given = self.checker.check(self.texts.given)
+        self.errors = given.errors
+        if given.errors:  # there is no proof in this text
+            self._hold("statement", f"Lean refuses the statement by itself: {_first_line(given.errors)}", fault=True)
+        before, after = _statement(given, name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
         self.statement = after.replace(name, parts(self.source, whole=False).name or "example")
 
-    def _hold(self, rung: str, reason: str | bool | int | Sequence[str]) -> None:
+    def _hold(self, rung: str, reason: str | bool | int | Sequence[str], fault: bool = False) -> None:
         self.rungs[rung] = not reason
         if reason:
-            raise _Refused(str(reason))
+            raise _Refused(str(reason), fault or any(map(_OF_THE_SERVER.search, self.errors)))
 
 
 def _refusal(report: CheckReport) -> str:

@@ -4,14 +4,15 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.suggestion import Policy
-from nanoproof.lean.errors import LeanError, ProtocolError, TheoremRejected
+from nanoproof.lean.errors import LeanError, ProtocolError, SourceError, TheoremRejected
 from nanoproof.lean.source import negate
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, LeanCalls
-from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome, Transition
+from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED, Attempt, FailedTactic, Outcome, Transition
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.meter import MeteredLean, MeteredPolicy, Stopwatch
@@ -70,9 +71,10 @@ class Prover:
     ) -> Attempt:
         """Search for a proof of `theorem` (or of its negation, if it may: `rng` decides) and check what was found.
 
-        Never raises for what Lean or its servers do: a refused statement and a lost server are attempts with outcome
-        `error`. `should_stop` ends the search, and the shortening of its proof, early. `on_start` is given the root and
-        the log of the search when it begins, to watch both grow.
+        Never raises for what Lean or its servers do: a refused statement, a lost server, and a proof that was found and
+        that the server neither accepts nor refuses are attempts with outcome `error`. `should_stop` ends the search,
+        and the shortening of its proof, early. `on_start` is given the root and the log of the search when it begins,
+        to watch both grow.
         """
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
@@ -92,7 +94,7 @@ class Prover:
             else:
                 self._check_closed(run, target)
         except LeanError as error:
-            run.outcome, run.message, run.stop_reason = "error", str(error), type(error).__name__
+            run.fail(error)
         return self._attempt(run, num_simulations)
 
     def _begin(self, run: "_Run") -> tuple[Theorem, Branch]:
@@ -122,9 +124,10 @@ class Prover:
         if not run.root.solved:
             run.message = "no proof found"
             return
+        run.found = True
         with run.phase("simplify"):
             proofs = self._replayed_proofs(run, start, run.root)
-        run.message = "the proof in the tree did not replay"
+        run.message, run.lost = "the proof in the tree did not replay", NOT_REPLAYED
         with run.phase("check"):
             for proof in proofs:
                 if self._accepts(run, target, layouts(proof)):
@@ -143,10 +146,12 @@ class Prover:
         for text in texts:
             run.proof_text = text
             run.verdict = check_proof(run.lean, target, text, replayed)
-            run.message = run.verdict.reason
+            run.message, run.lost = run.verdict.reason, "" if run.verdict.accepted else REFUSED
             if run.verdict.accepted:
                 run.outcome = "disproven" if run.disproving else "proven"
                 return True
+            if replayed and run.verdict.fault:
+                raise ProtocolError(f"a proof is refused for what it cannot be blamed for: {run.verdict.reason}")
         return False
 
     def _replayed_proofs(self, run: "_Run", start: Branch, root: Node) -> list[Proof]:
@@ -193,7 +198,7 @@ class Prover:
             stop_reason=run.stop_reason,
             counts={**run.log.counts.to_json(), **run.counts},
             seconds=run.seconds(),
-            check=run.verdict.to_json() if run.verdict else None,
+            check=run.check(),
             tree=tree_to_json(run.root) if run.root is not None and self.options.keep_tree else None,
         )
 
@@ -219,6 +224,21 @@ class _Run:
     proof_text: str = ""
     steps: Proof = ()
     verdict: Verdict | None = None
+    found: bool = False
+    lost: str = ""
+
+    def fail(self, error: LeanError) -> None:
+        """Note that the server failed; with it goes a proof that was found."""
+        self.outcome, self.message, self.stop_reason = "error", str(error), type(error).__name__
+        if self.found:  # a text that we cannot make is no fault of the server
+            self.lost = REFUSED if isinstance(error, SourceError) else self.stop_reason
+
+    def check(self) -> dict[str, Any] | None:
+        """The record of the final check, and of how a proof was lost that came to it."""
+        known = self.verdict.to_json() if self.verdict else None
+        if not (self.found and self.lost):
+            return known
+        return {**(known or {}), "accepted": False, "reason": self.message, "lost": self.lost}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -81,6 +81,7 @@ class Actor(threading.Thread):
         """Work until the pool closes."""
         try:
             while True:
+                self._let_rest()
                 session = self._ensure_session()
                 source, task = self._pool.take()
                 if task.returns and self._pool.servers.doubtful(self._client.address):
@@ -99,7 +100,7 @@ class Actor(threading.Thread):
                 if out_of_reach and task.returns < MAX_RETURNS:
                     self._pool.put_back(source, replace(task, returns=task.returns + 1))
                 else:
-                    self._pool.finish(source, task, attempt)
+                    self._pool.finish(source, task, attempt, self._client.address)
                 if attempt.outcome == "error":
                     self._drop_session()  # may take long, if its server does
                 if out_of_reach:
@@ -142,6 +143,15 @@ class Actor(threading.Thread):
         if self._pool.closing:
             raise Stopped
         return attempt
+
+    def _let_rest(self) -> None:
+        """Leave a server alone that loses proofs, while others do not."""
+        while seconds := self._pool.proofs.rest_seconds(self._client.address):
+            self._drop_session()
+            previous = self.enter("error")
+            if self._pool.servers.wait(self._client.address, seconds):
+                raise Stopped
+            self.enter(previous)
 
     def _begin(self, root: Node, search: SearchLog) -> None:
         self.search = search

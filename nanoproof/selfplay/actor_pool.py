@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from nanoproof.common.dist import gather_json
 from nanoproof.common.suggestion import Policy
@@ -17,8 +18,8 @@ from nanoproof.lean.fleet import FleetServer
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.actor import Actor, ProverFactory
 from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
-from nanoproof.selfplay.server_watch import Reach, ServerWatch
-from nanoproof.selfplay.tasks import Interrupted, Stopped, Task, TaskSource
+from nanoproof.selfplay.server_watch import ProofWatch, Reach, ServerWatch
+from nanoproof.selfplay.tasks import Interrupted, ProofsLost, Stopped, Task, TaskSource
 
 log = logging.getLogger(__name__)
 
@@ -43,12 +44,13 @@ class ActorPool:
         asked_to_end: Callable[[], bool] = lambda: False,
         observer: Observer = NULL_OBSERVER,
         tell_server: Callable[[str, Reach, int], None] | None = None,
+        lost_proofs: int = 0,
     ) -> None:
         """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
-        and `asked_to_end`, whose True ends it with Interrupted.
+        and `asked_to_end`, whose True ends it with Interrupted. All ranks make theirs together.
 
         `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `tell_server` is what
-        a `ServerWatch` tells of servers.
+        a `ServerWatch` tells of servers, `lost_proofs` the limit of a `ProofWatch`, which ends a wait with ProofsLost.
         """
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
@@ -59,7 +61,9 @@ class ActorPool:
         self._asked_to_end, self.observer = asked_to_end, observer
         self._error: Exception | None = None
         self._defects = 0
-        self.servers = ServerWatch([client.address for client in slots], tell_server)
+        addresses = [client.address for client in slots]
+        self.servers = ServerWatch(addresses, tell_server)
+        self.proofs = ProofWatch((name for share in gather_json(addresses) for name in share), lost_proofs)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
             actor.start()
@@ -107,8 +111,11 @@ class ActorPool:
             with self._condition:
                 self._put_back = [(source, task) for source, task in self._put_back if not source.hand_over(task)]
 
-    def finish(self, source: TaskSource, task: Task, attempt: Attempt) -> None:
-        """Hand an attempt to its source (actors call this)."""
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
+        """Hand an attempt, on the server at `address`, to its source (actors call this)."""
+        if attempt.lost and attempt.check is not None:
+            attempt = replace(attempt, check={**attempt.check, "server": address})
+        self.proofs.note(address, attempt)
         with self._condition:
             if attempt.outcome != "error":
                 self._defects = 0
@@ -132,11 +139,13 @@ class ActorPool:
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
         """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
 
-        Raises ServerUnavailable if no actor had a process within reach for the pool's patience.
+        Raises ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
         """
         while True:
             self._check()
             self._check_reach()
+            if (lost := self.proofs.over()) is not None:
+                raise ProofsLost(lost)
             if self._asked_to_end():
                 raise Interrupted
             with self._condition:
@@ -167,16 +176,22 @@ class ActorPool:
 
 
 def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
-    """`pool.wait` on all ranks; raises Interrupted on all of them if the wait of one was ended so (a collective)."""
-    interrupted = False
+    """`pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if the wait of one ended so."""
+    interrupted, lost = False, None
     try:
         pool.wait(done)
     except Interrupted:
         interrupted = True
+    except ProofsLost as error:
+        lost = str(error)
     try:
-        interrupted = any(gather_json(interrupted))
+        endings = gather_json({"interrupted": interrupted, "lost": lost})
     except RuntimeError:  # another rank is gone, and with it the launcher's wish that this one goes on
         if not interrupted:
             raise
-    if interrupted:
+        endings = [{"interrupted": True, "lost": None}]
+    reasons = [ending["lost"] for ending in endings if ending["lost"] is not None]
+    if reasons:
+        raise ProofsLost(max(reasons, key=len))  # it is empty on ranks that were only told
+    if any(ending["interrupted"] for ending in endings):
         raise Interrupted

@@ -27,7 +27,7 @@ REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
 """So many refused statements in a row say that no statement will be accepted. Other attempts take longer: where half of
 a data set is refused, each actor meets one refusal before it is at work."""
 LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts")
-"""What ranks must know of each other's attempts."""
+"""What ranks must know of each other's attempts; also how a proof was lost, if one was."""
 
 
 class Experience:
@@ -104,7 +104,8 @@ class CollectSource:
         self._sequence += 1
         record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
         self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
-        self._fresh.append({name: record[name] for name in self._shared if name in record})
+        told = (*self._shared, "check") if attempt.lost else self._shared
+        self._fresh.append({name: record[name] for name in told if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
         self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
 

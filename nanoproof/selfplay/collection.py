@@ -1,6 +1,7 @@
 """The phase that collects: actors, the policy they ask, and what their attempts teach."""
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.policy.opening import model_policy
+from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.buffers import Buffers
@@ -23,6 +25,8 @@ from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.matchmaker import Matchmaker
 from nanoproof.selfplay.records.observer import Observer
 from nanoproof.training.setup import Stage
+
+log = logging.getLogger(__name__)
 
 JOIN_SECONDS = 10.0
 """How long the end of a run waits for actors that are in the middle of a call: whoever sent a signal waits as well."""
@@ -77,6 +81,7 @@ class Collection:
             tell_server=lambda address, state, actors: stage.run.event(
                 "server", address=address, state=state, actors=actors
             ),
+            lost_proofs=config.fleet.lean_lost_proofs,
         )
         try:
             yield
@@ -127,12 +132,26 @@ class Collection:
             "attempts": len(attempts),
             "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
             "errors": sum(attempt.outcome == "error" for attempt in attempts),
+            **self._lost(attempts),
             "transitions": transitions,
             "simulations": sum(attempt.simulations for attempt in attempts),
             "theorems_proven": len(self.experience.ever_proven),
             "replay": len(self.experience.buffers.replay),
             "staleness": self._staleness["replay"],
         }
+
+    def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
+        """How many proofs were found that are none after the final check, by whose word; the first reasons are told."""
+        lost = [attempt for attempt in attempts if attempt.lost_by_server]
+        refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
+        for how, found in (("lost", lost), ("refused", refused)):
+            if found and self._dist.is_main:
+                first, check = found[0], found[0].check or {}
+                reason = f"{first.lost} on {check.get('server')}, {check.get('reason')}"
+                log.info(
+                    "found proofs %s by the final check: %d; that of %s: %s", how, len(found), first.theorem.id, reason
+                )
+        return {"lost_proofs": len(lost), "refused_proofs": len(refused)}
 
     def go_on(self) -> None:
         """Give the actors theorems to train on again after an evaluation, if the run collects at all."""

@@ -204,7 +204,10 @@ class EvalCommand:
         options, patience = self.options, self.options.lean_patience
         network = self._loaded.pop(model, None) or load(options, model, self.dist)
         with self._policy(network) as policy, StopSignal() as stop:
-            pool = ActorPool(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked)
+            pool = ActorPool(
+                *(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked),
+                lost_proofs=self.fleet_options.lean_lost_proofs,
+            )
             try:
                 yield pool
             finally:

@@ -11,6 +11,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 
 KEY_DIGITS = 16
+_EXAMPLE = ("lost", "reason", "server")
 
 
 def theorem_key(theorem: Theorem) -> str:
@@ -42,7 +43,8 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
 
     A theorem that ended in an error counts in `total` and not in `solved`; `error_kinds` says what the errors were.
     `refused_proofs` are proofs that the search had found and the final check refused: more than a few in a hundred mean
-    that search and check do not see the same Lean.
+    that search and check do not see the same Lean. `lost_proofs` are those that it did not even refuse; `lost_kinds`
+    says how they were lost.
     """
     total = len(attempts)
     outcomes = Counter(attempt.outcome for attempt in attempts)
@@ -59,13 +61,30 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
         "disproven": outcomes["disproven"],
         "errors": outcomes["error"],
         "error_kinds": dict(sorted(errors.items())),
-        "refused_proofs": sum(attempt.check is not None and not attempt.check["accepted"] for attempt in attempts),
+        **_lost(attempts),
         "simulations": budget,
         "simulations_used": sum(attempt.simulations for attempt in attempts),
         "tactic_samples": samples,
         "solved_at": solved_at(attempts, budget),
         "seconds": round(seconds, 1),
         "per_theorem": _per_theorem(attempts, samples, seconds),
+    }
+
+
+def _lost(attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """How many proofs were found that are none after the final check, and the first reason of both ways."""
+    refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
+    lost = [attempt for attempt in attempts if attempt.lost_by_server]
+    examples = {"refused_example": refused[:1], "lost_example": lost[:1]}
+    return {
+        "refused_proofs": len(refused),
+        "lost_proofs": len(lost),
+        "lost_kinds": dict(sorted(Counter(attempt.lost for attempt in lost).items())),
+        **{
+            name: {"id": attempt.theorem.id, **{field: (attempt.check or {}).get(field) for field in _EXAMPLE}}
+            for name, found in examples.items()
+            for attempt in found
+        },
     }
 
 
@@ -122,8 +141,7 @@ def report(summary: dict[str, Any]) -> str:
             f"samples, {cost['seconds']:.2f} s (Lean {cost['lean_seconds']:.2f} s, policy "
             f"{cost['policy_seconds']:.2f} s), {cost['wall_seconds']:.2f} s of the clock"
         )
-    if refused := summary.get("refused_proofs"):
-        lines.append(f"  {refused} proofs were found and refused by the final check: see their messages")
+    lines += _report_lost(summary)
     baseline = summary.get("baseline")
     if baseline:
         lines.append(
@@ -132,3 +150,19 @@ def report(summary: dict[str, Any]) -> str:
             f"({baseline['path']})"
         )
     return "\n".join(lines)
+
+
+def _report_lost(summary: dict[str, Any]) -> list[str]:
+    """What is to be said of proofs that were found and are none."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in summary.get("lost_kinds", {}).items())
+    ways = (
+        ("refused", "proofs were found and refused by the final check"),
+        ("lost", f"proofs were found and lost, for the final check neither accepted nor refused them ({kinds})"),
+    )
+    lines = []
+    for how, words in ways:
+        if count := summary.get(f"{how}_proofs"):
+            example = summary.get(f"{how}_example")
+            first = f": {example['id']} on {example['server']}, {example['reason']}" if example else ""
+            lines.append(f"  {count} {words}{first}")
+    return lines

@@ -20,9 +20,9 @@ from nanoproof.selfplay.learner import Learner
 from nanoproof.selfplay.mixing import Mixture
 from nanoproof.selfplay.records.machine import gpu_status
 from nanoproof.selfplay.records.recorder import Recorder
-from nanoproof.selfplay.tasks import Interrupted
+from nanoproof.selfplay.tasks import Interrupted, ProofsLost
 from nanoproof.selfplay.updates import Updates
-from nanoproof.training.report import clock, peak_memory_bytes, short
+from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
 from nanoproof.training.schedule import duration
 from nanoproof.training.setup import Stage
 from nanoproof.training.signals import StopSignal
@@ -65,7 +65,10 @@ class ReinforcementLearning:
         }
 
     def run(self, stage: Stage, fleet: Fleet) -> None:
-        """Steps until the last one, the time limit, or a signal (which saves and returns)."""
+        """Steps until the last one, the time limit, or a signal (which saves and returns).
+
+        Raises ProofsLost, once it has saved, if the Lean servers lose the proofs that are found.
+        """
         self.stage, self.lean = stage, fleet.lean
         self._started = time.monotonic()
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
@@ -93,6 +96,12 @@ class ReinforcementLearning:
                 log.warning("stopped by a signal after step %d", self.state.step)
             self.collection.pool.stop()  # actors wind up their work meanwhile
             self.save()
+        except ProofsLost as error:
+            if self.dist.is_main:
+                self.stage.run.event("lost_proofs", step=self.state.step, message=str(error))
+            self.collection.pool.stop()
+            self.save()
+            raise ProofsLost(f"{error}; then go on with --resume-from {run_name(self.stage.run.path)}") from error
         else:
             if self.dist.is_main:
                 self.stage.run.finish(self.state.step)

@@ -58,6 +58,11 @@ class FleetOptions:
     lean_tactic_seconds: float = opt(
         5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0
     )
+    lean_lost_proofs: int = opt(
+        5,
+        "Found proofs in a row that the final check may lose (neither accepted nor refused) before all ends (0: any).",
+        min=0,
+    )
 
     def __post_init__(self) -> None:
         validate(self, "fleet")

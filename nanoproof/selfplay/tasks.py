@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace
@@ -45,6 +46,10 @@ class TaskSource(Protocol):
 
 class Interrupted(Exception):
     """Somebody asked the run to end; raised in the main thread where it waits for actors."""
+
+
+class ProofsLost(UserError):
+    """The Lean servers lose the proofs that are found; raised in the main thread where it waits for actors."""
 
 
 class Stopped(Exception):

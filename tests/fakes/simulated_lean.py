@@ -71,6 +71,8 @@ def invent_attempt(one: Invented, rng: Random, skill: float, budget: int, step: 
     states = [invent_state(one, rng, left) for left in range(one.length, 0, -1)] if done else []
     proof = "\n".join(steps)
     body = "\n".join("  " + line for line in steps)
+    gone = outcome == "error" and one.length > 1
+    check = {"accepted": False, "reason": "the axioms of it are not reported: []", "lost": "ProtocolError"}
     lean, policy = 0.03 * used * (0.5 + rng.random()), 0.05 * used * (0.5 + rng.random())
     return Attempt(
         one.theorem,
@@ -91,6 +93,7 @@ def invent_attempt(one: Invented, rng: Random, skill: float, budget: int, step: 
         stop_reason={"unproven": "budget", "error": "ServerUnavailable"}.get(outcome, "solved"),
         counts={"simulations": used, "expansions": used, "tactic_samples": 6 * used, "tactics_run": 4 * used},
         seconds={"search": round(lean + policy, 3), "lean": round(lean, 3), "policy": round(policy, 3), "check": 0.2},
+        check={**check, "server": "127.0.0.1:8001"} if gone else None,
     )
 
 

@@ -13,6 +13,7 @@ from nanoproof.monitor import schema
 from nanoproof.monitor.records import MAX_NODES, most_visited
 from nanoproof.monitor.series import MetricStore
 from nanoproof.monitor.typescript import TYPES_FILE, to_typescript
+from nanoproof.selfplay.records.attempt_log import AttemptLog
 from tests.fakes.simulated_run import SimulatedRun
 from tests.monitor.conftest import Asker, attempt, lines
 
@@ -60,6 +61,26 @@ def test_the_overview_counts_attempts_and_proofs(asker: Asker, simulated: Simula
     assert (overview["attempts"], overview["proofs"]) == (simulated.counts["attempts"], simulated.counts["proofs"])
     assert [one["dataset"] for one in overview["benchmarks"]] == ["minif2f", "nanolean"]
     assert overview["proofs_per_hour"] > 0 and overview["live"] is False
+
+
+def test_the_overview_counts_found_proofs_that_were_lost_and_says_how_the_newest_was(
+    look: Look, tmp_path: Path
+) -> None:
+    said = [("refused", "a sorry"), ("ServerTimeout", "no answer"), ("ProtocolError", "no axioms\nat all")]
+    checks = [{"accepted": False, "lost": how, "reason": reason} for how, reason in said]
+    older, accepted, odd = {"accepted": False, "reason": "a sorry"}, {"accepted": True}, ["?"]
+    records = [
+        attempt(number, outcome="unproven") | {"check": check}
+        for number, check in enumerate([checks[2], *checks[:2], older, accepted, odd, None])
+    ]
+    records[0]["time"] = 2000.0  # of another rank, say
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(*records))
+    log = AttemptLog(tmp_path, 1)
+    log.write(attempt(9, outcome="error", rank=1) | {"check": checks[1]})
+    log.close()
+    overview = look(tmp_path).get("/api/overview")
+    assert (overview["attempts"], overview["lost_proofs"], overview["refused_proofs"]) == (8, 3, 2)
+    assert overview["last_loss"] == "ProtocolError: no axioms\nat all"
 
 
 def test_attempts_come_the_newest_first_and_in_pages(asker: Asker, simulated: SimulatedRun) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nanoproof.lean.errors import LeanError, ProcessLost
+from nanoproof.lean.errors import LeanError, ProcessLost, ProtocolError, ServerTimeout
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.attempt import Attempt, FailedTactic
@@ -133,6 +133,55 @@ def test_a_server_lost_during_the_check_is_an_error() -> None:
     assert not result.source
 
 
+DECLARED = "theorem 'foo' has already been declared"
+
+
+def raising(error: LeanError) -> Callable[[str], CheckReport]:
+    def check(source: str) -> CheckReport:
+        raise error
+
+    return check
+
+
+def refusing(what: str, reason: str) -> Callable[[str], CheckReport]:
+    """Refuses the texts that hold `what`."""
+    return lambda source: CheckReport((reason,) if what in source else (), 0, ())
+
+
+@pytest.mark.parametrize(
+    ("report", "outcome", "lost", "by_server"),
+    [
+        (raising(ProtocolError("the axioms of foo are not reported: []")), "error", "ProtocolError", True),
+        (raising(ServerTimeout("no answer")), "error", "ServerTimeout", True),
+        (refusing("theorem", DECLARED), "error", "ProtocolError", True),
+        (refusing("theorem", "unknown module prefix 'Mathlib'\n\nNo directory"), "error", "ProtocolError", True),
+        (refusing("sorry", DECLARED), "error", "ProtocolError", True),
+        (refusing("sorry", "expected token"), "error", "ProtocolError", True),
+        (refusing("theorem", "type mismatch"), "unproven", "refused", False),
+        (refusing("(by", "unexpected token"), "unproven", "refused", False),
+        (CheckReport((), 0, ()), "proven", "", False),
+    ],
+)
+def test_how_a_found_proof_is_lost_is_kept(
+    report: CheckReport | Callable[[str], CheckReport], outcome: str, lost: str, by_server: bool
+) -> None:
+    result = attempt(CHAIN, ScriptedLean(CHAIN, report=report))
+    assert (result.outcome, result.lost, result.lost_by_server) == (outcome, lost, by_server)
+    assert Attempt.from_json(json.loads(json.dumps(result.to_json()))).lost == lost
+    assert result.check is not None and result.check["reason"] == result.message
+
+
+@pytest.mark.parametrize(("call", "lost"), [(3, ""), (4, "ProcessLost")])
+def test_a_server_that_is_lost_costs_a_proof_only_once_one_is_found(call: int, lost: str) -> None:
+    assert attempt(CHAIN, ScriptedLean(CHAIN, crashes={call: crash()})).lost == lost
+
+
+@pytest.mark.parametrize(("check", "lost"), [({"accepted": False}, "refused"), ({"accepted": True}, ""), (None, "")])
+def test_older_records_tell_of_refused_proofs_alone(check: dict[str, bool] | None, lost: str) -> None:
+    record = {"theorem": {"source": "", "dataset": "", "id": ""}, "outcome": "unproven"}
+    assert Attempt.from_json({**record, "check": check} if check else record).lost == lost
+
+
 def test_a_bug_is_not_swallowed() -> None:
     def broken(source: str) -> CheckReport:
         raise KeyError("bug")
@@ -227,6 +276,7 @@ def test_a_proof_that_does_not_replay_is_no_proof() -> None:
     lean.apply = apply  # type: ignore[method-assign]
     result = attempt(lean.script, lean, policy)
     assert (result.outcome, result.message) == ("unproven", "the proof in the tree did not replay")
+    assert (result.lost, result.lost_by_server) == ("not replayed", False)
 
 
 # Finishers, disproving, storage

@@ -1,7 +1,8 @@
 """Reinforcement learning over a scripted Lean and a scripted policy, in this process or in others of one or more ranks.
 
 Run as a module it reads lines of JSON, `{"ranks": 2, "argv": [...], "slow": seconds}`, and forks a process for each
-rank: nothing is imported twice. It answers with the numbers of the processes, and with their exit codes once all ended.
+rank: nothing is imported twice. With `loses` Lean has no more than that to say of finished texts. It answers with the
+numbers of the processes, and with their exit codes once all ended.
 """
 
 import json
@@ -22,6 +23,7 @@ from nanoproof import rl
 from nanoproof.common.errors import run_main
 from nanoproof.data import theorems as sets
 from nanoproof.gpt.checkpoint import save_checkpoint
+from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.tactic_policy import PolicyLoad
@@ -41,7 +43,7 @@ def theorems(split: str = "train", lean_version: str | None = None) -> list[Theo
 
 
 class Session(ScriptedLean):
-    """Starts at the state of its theorem; every call takes `SLOW` seconds."""
+    """Starts at the state of its theorem; every call takes `SLOW` seconds. `LOSES` is said of each finished text."""
 
     def start(self, theorem: Theorem) -> Any:
         return branch(theorem.id.replace("t", "A"))
@@ -49,6 +51,11 @@ class Session(ScriptedLean):
     def apply(self, branch: Any, tactics: Sequence[str]) -> Any:
         time.sleep(float(os.environ.get("SLOW", 0.001)))
         return super().apply(branch, tactics)
+
+    def check(self, source: str) -> Any:
+        if reason := os.environ.get("LOSES"):
+            raise ProtocolError(reason)
+        return super().check(source)
 
 
 class Slot:
@@ -122,10 +129,11 @@ class Runs:
         command = [sys.executable, "-m", __spec__.name]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def start(self, argv: Sequence[str], ranks: int = 1, slow: float = 0.001) -> list[int]:
+    def start(self, argv: Sequence[str], ranks: int = 1, slow: float = 0.001, loses: str = "") -> list[int]:
         """Start a run; returns the processes of its ranks."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"ranks": ranks, "argv": list(argv), "slow": slow}) + "\n")
+        wanted = {"ranks": ranks, "argv": list(argv), "slow": slow, "loses": loses}
+        self._process.stdin.write(json.dumps(wanted) + "\n")
         self._process.stdin.flush()
         return self._answer()
 
@@ -155,7 +163,7 @@ def free_port() -> int:
 def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
     """Be a rank of a run, in a process of its own."""
     os.environ.update({name: str(value) for name, value in place.items()})
-    os.environ.update(MASTER_ADDR="127.0.0.1", SLOW=str(wanted["slow"]))
+    os.environ.update(MASTER_ADDR="127.0.0.1", SLOW=str(wanted["slow"]), LOSES=wanted["loses"])
     os.dup2(2, 1)
     try:
         run_main(lambda: rl.main(wanted["argv"]))

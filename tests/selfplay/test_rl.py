@@ -333,3 +333,12 @@ def test_a_signal_to_one_of_two_ranks_ends_both_at_once_with_a_checkpoint(model,
     assert runs.codes() == [0, 0]
     assert finished_steps(path) == [0] and not (path / "finished").exists()
     assert read_json(path / "status_r0.json")["phase"] == "stopped"
+
+
+def test_a_server_that_loses_every_proof_ends_all_ranks_with_a_checkpoint(model, runs, tmp_path):
+    path = tmp_path / "rl"
+    runs.start(words(model, path, collect_transitions=100_000), ranks=2, loses="the axioms are not reported")
+    assert runs.codes() == [2, 2]
+    assert finished_steps(path) == [0] and not (path / "finished").exists()
+    assert len(events(path, "lost_proofs")) == 1
+    assert {read_json(path / f"status_r{rank}.json")["phase"] for rank in (0, 1)} == {"stopped"}

@@ -8,7 +8,7 @@
 
 `tactics` is the length of the proof, `s` the seconds that the attempt took, `t` when it ended (null in logs of older
 runs), `tree` whether its tree was to be kept (`trees/` has the newest ones), `dis` whether the negation was to be
-proved.
+proved. Where a proof was found and lost, `lost` says how (see `Attempt.lost`) and `why` begins the reason.
 
 An index may be missing or short (an older run, a killed one): readers make up what is missing from the log itself.
 """
@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
+from nanoproof.prover.attempt import lost_in
 
 READ_BYTES = 1 << 20
 _LOG_NAME = re.compile(r"attempts_r(\d+)\.jsonl")
 _PHASES = ("search", "simplify", "check")
+_REASON = 300
 
 
 class IndexEntry(NamedTuple):
@@ -46,6 +48,8 @@ class IndexEntry(NamedTuple):
     time: float | None
     tree: bool
     disproving: bool
+    lost: str = ""
+    reason: str = ""
 
     @property
     def number(self) -> tuple[int, int, int]:
@@ -56,7 +60,8 @@ class IndexEntry(NamedTuple):
         """Its line."""
         found = {"n": list(self.number), "at": self.at, "len": self.size, "d": self.dataset, "id": self.id}
         counts = {"o": self.outcome, "sims": self.simulations, "budget": self.budget, "tactics": self.tactics}
-        return {**found, **counts, "s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
+        rest = {"s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
+        return {**found, **counts, **rest, **({"lost": self.lost, "why": self.reason} if self.lost else {})}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
@@ -66,6 +71,7 @@ class IndexEntry(NamedTuple):
             *(step, rank, sequence, data["at"], data["len"]),
             *(sys.intern(data["d"]), data["id"], sys.intern(data["o"])),
             *(data["sims"], data["budget"], data["tactics"], data["s"], data["t"], data["tree"], data["dis"]),
+            *(sys.intern(data.get("lost", "")), data.get("why", "")),
         )
 
 
@@ -93,13 +99,16 @@ def attempt_logs(run_path: Path) -> list[Path]:
 def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
     """The entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
     number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
-    seconds = record.get("seconds", {})
+    seconds, check = record.get("seconds", {}), record.get("check")
+    check = check if isinstance(check, dict) else {}
+    lost = lost_in(check)
     return IndexEntry(
         *(number["step"], number["rank"], number["sequence"], at, size),
         *(sys.intern(theorem["dataset"]), theorem["id"], sys.intern(record["outcome"])),
         *(counts.get("simulations", 0), record.get("budget", 0), record.get("num_tactics", 0)),
         *(round(sum(seconds.get(phase, 0.0) for phase in _PHASES), 3), record.get("time")),
         *(bool(record.get("tree")), bool(record.get("disproving"))),
+        *((lost, str(check.get("reason", ""))[:_REASON]) if lost else ()),
     )
 
 

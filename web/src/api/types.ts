@@ -135,6 +135,12 @@ export interface LiveOverview {
   proofs: number;
   disproofs: number;
   errors: number;
+  /** Found ones that the final check neither accepted nor refused. */
+  lost_proofs: number;
+  /** Found ones that it refused, or that did not replay. */
+  refused_proofs: number;
+  /** How the newest of the lost ones was lost. */
+  last_loss: string | null;
   theorems: number | null;
   theorems_proven: number | null;
   /** Of the last hour, or of as much as there is. */
@@ -164,6 +170,9 @@ export interface Overview {
   proofs: number;
   disproofs: number;
   errors: number;
+  lost_proofs: number;
+  refused_proofs: number;
+  last_loss: string | null;
   theorems: number | null;
   theorems_proven: number | null;
   proofs_per_hour: number | null;

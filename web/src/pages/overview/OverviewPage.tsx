@@ -77,6 +77,12 @@ function Figures({ overview }: { overview: Overview }) {
       <Stat name="Replay buffer" unit="transitions" note={overview.negative === null ? undefined : `${integer(overview.negative)} failed tactics`}>
         {compact(overview.replay)}
       </Stat>
+      {(overview.lost_proofs > 0 || overview.refused_proofs > 0) && (
+        <Stat name="Found proofs lost" unit={`and ${integer(overview.refused_proofs)} refused`}
+          note={overview.last_loss && <span title={overview.last_loss}>{`last: ${overview.last_loss.slice(0, 120)}`}</span>}>
+          <span className={overview.lost_proofs > 0 ? "bad" : undefined}>{integer(overview.lost_proofs)}</span>
+        </Stat>
+      )}
     </dl>
   );
 }

@@ -7,5 +7,7 @@ it("a check says whether the proof was accepted, why not, and what it rests on",
   expect(checkFacts({ ...check, axioms: [] })).toEqual(["check: accepted", "axioms: none"]);
   expect(checkFacts({ ...check, accepted: false, reason: "a sorry", axioms: [] })).toEqual(["check: refused, a sorry"]);
   expect(checkFacts({ ...check, accepted: false, axioms: ["sorryAx"] })).toEqual(["check: refused", "axioms: sorryAx"]);
+  const lost = { ...check, accepted: false, reason: "no axioms are reported", lost: "ProtocolError" };
+  expect(checkFacts(lost)).toEqual(["found proof lost: ProtocolError, no axioms are reported"]);
   expect([checkFacts(null), checkFacts({})]).toEqual([[], []]);
 });

@@ -7,5 +7,7 @@ export function checkFacts(check: Attempt["check"]): string[] {
   if (typeof check?.["accepted"] !== "boolean") return [];
   const axioms = Array.isArray(check["axioms"]) ? check["axioms"].join(", ") : "";
   if (check["accepted"]) return ["check: accepted", `axioms: ${axioms || "none"}`];
-  return [`check: refused${check["reason"] ? `, ${check["reason"]}` : ""}`, axioms && `axioms: ${axioms}`].filter(Boolean);
+  const lost = check["lost"] ?? "refused";
+  if (lost !== "refused" && lost !== "not replayed") return [`found proof lost: ${lost}${check["reason"] ? `, ${check["reason"]}` : ""}`];
+  return [`check: ${lost}${check["reason"] ? `, ${check["reason"]}` : ""}`, axioms && `axioms: ${axioms}`].filter(Boolean);
 }
