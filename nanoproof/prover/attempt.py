@@ -11,6 +11,9 @@ Outcome = Literal["proven", "disproven", "unproven", "error"]
 REFUSED, NOT_REPLAYED = "refused", "not replayed"
 """How a proof is lost about which Lean has spoken; all other ways have the name of an exception."""
 
+ON_RETRY = "retry"
+"""Why a search ended that found no proof, but lacked only a tactic that had run out of time, and worked later."""
+
 
 class Transition(NamedTuple):
     """One step of a proof to learn from; `depth` is the number of tactics still needed, this one counted (>= 1)."""
@@ -40,7 +43,8 @@ class Attempt:
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
     weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
-    `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified.
+    `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified. Where
+    tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked then.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
     """
 

@@ -1,9 +1,10 @@
 """One theorem in, one checked attempt out."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nanoproof.common.config import opt, validate
@@ -12,13 +13,22 @@ from nanoproof.lean.errors import LeanError, ProtocolError, SourceError, Theorem
 from nanoproof.lean.source import negate
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, LeanCalls
-from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED, Attempt, FailedTactic, Outcome, Transition
+from nanoproof.prover.attempt import (
+    NOT_REPLAYED,
+    ON_RETRY,
+    REFUSED,
+    Attempt,
+    FailedTactic,
+    Outcome,
+    Transition,
+)
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.meter import MeteredLean, MeteredPolicy, Stopwatch
 from nanoproof.prover.proof import Proof, depths
 from nanoproof.prover.refute import StateDisprover
 from nanoproof.prover.replay import Replayed, replay_tree
+from nanoproof.prover.second_try import SecondTry, run_second_tries
 from nanoproof.prover.simplify import simplify
 from nanoproof.prover.targets import SolvedStates
 from nanoproof.search.config import SearchConfig
@@ -97,6 +107,42 @@ class Prover:
             run.fail(error)
         return self._attempt(run, num_simulations)
 
+    def try_again(
+        self,
+        session: LeanCalls,
+        attempt: Attempt,
+        tries: Sequence[SecondTry],
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Attempt:
+        """The attempt after second tries of tactics that ran out of time, with a proof if that was all it lacked.
+
+        Its counts have `retried` and `passed_on_retry` besides, and those of the search stay as they were. Never raises
+        for what Lean or its servers do: then it is an attempt with outcome `error`.
+        """
+        lean, policy = MeteredLean(session), MeteredPolicy(self.policy, attempt.seed)
+        run = _Run(attempt.theorem, False, attempt.seed, lean, policy, should_stop or (lambda: False), lambda *_: None)
+        run.message, run.stop_reason = attempt.message, attempt.stop_reason
+        try:
+            with run.phase("search"):
+                start = run.lean.start(attempt.theorem)
+                found = run_second_tries(run.lean, start, tries)
+                run.counts.update(retried=found.retried, passed_on_retry=found.passed)
+            if found.proof is not None:
+                run.stop_reason = ON_RETRY
+                self._check_found(run, attempt.theorem, lambda: found.proof, or_node(start))
+        except LeanError as error:
+            run.fail(error)
+        now = self._attempt(run, attempt.budget)
+        spent = Counter(attempt.seconds)
+        spent.update(now.seconds)
+        return replace(
+            now,
+            counts={**attempt.counts, **run.counts},
+            seconds={name: round(seconds, 4) for name, seconds in spent.items()},
+            policy=attempt.policy,
+            failed_tactics=attempt.failed_tactics,
+        )
+
     def _begin(self, run: "_Run") -> tuple[Theorem, Branch]:
         """What is to be proved, and its goals: the theorem, or its negation where there is one that Lean accepts."""
         with run.phase("search"):
@@ -124,9 +170,14 @@ class Prover:
         if not run.root.solved:
             run.message = "no proof found"
             return
+        root = run.root
+        self._check_found(run, target, lambda: replay_tree(run.lean, start, root), root)
+
+    def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
+        """Check a proof that was found: `replayed` gives its steps as they run now, the tree may have shorter ways."""
         run.found = True
         with run.phase("simplify"):
-            proofs = self._replayed_proofs(run, start, run.root)
+            proofs = self._replayed_proofs(run, replayed, root)
         run.message, run.lost = "the proof in the tree did not replay", NOT_REPLAYED
         with run.phase("check"):
             for proof in proofs:
@@ -154,10 +205,10 @@ class Prover:
                 raise ProtocolError(f"a proof is refused for what it cannot be blamed for: {run.verdict.reason}")
         return False
 
-    def _replayed_proofs(self, run: "_Run", start: Branch, root: Node) -> list[Proof]:
+    def _replayed_proofs(self, run: "_Run", replayed: Callable[[], Replayed | None], root: Node) -> list[Proof]:
         """The proofs to check, best first: the simplified one, and the one it was made from in case that one fails."""
         before = run.lean.tactics
-        original = replay_tree(run.lean, start, root)
+        original = replayed()
         run.counts["replay_tactics"] = run.lean.tactics - before
         if original is None:
             return []

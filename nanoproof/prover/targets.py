@@ -58,11 +58,16 @@ def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
     steps: list[Step] = []
     stack = [root]
     for child in chosen_edges(root, costs):
-        assert child.tactic is not None, "an edge out of an OR node has a tactic"
-        state, branches = stack.pop().state, _branches(child)
-        steps.append(Step(child.tactic, len(branches), state, state.count("\n\n") + 1, child.finisher, child.spellings))
-        stack.extend(reversed(branches))
+        steps.append(edge_step(stack.pop(), child))
+        stack.extend(reversed(_branches(child)))
     return tuple(steps)
+
+
+def edge_step(node: Node, child: Node) -> Step:
+    """The step of the edge from an OR node to a child."""
+    assert child.tactic is not None, "an edge out of an OR node has a tactic"
+    state, branches = node.state, len(_branches(child))
+    return Step(child.tactic, branches, state, state.count("\n\n") + 1, child.finisher, child.spellings)
 
 
 def _branches(child: Node) -> Sequence[Node]:

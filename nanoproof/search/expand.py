@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from math import exp
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
@@ -51,15 +51,25 @@ class SearchCounts:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+class TimedOut(NamedTuple):
+    """A tactic that ran out of time at the last node of `path`, which begins at the root, and its prior mass there."""
+
+    path: tuple[Node, ...]
+    tactic: str
+    prior: float
+    finisher: bool
+
+
 @dataclass
 class SearchLog:
-    """Counts; the policy's tactics that Lean refused, keys (state, tactic) in the order they came; and, by merge key,
-    whether the states that were tried to be disproved are false.
+    """Counts; the policy's tactics that Lean refused, keys (state, tactic) in the order they came; by merge key,
+    whether the states that were tried to be disproved are false; and by node and tactic what ran out of time.
     """
 
     counts: SearchCounts = field(default_factory=SearchCounts)
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
     disproofs: dict[str, bool] = field(default_factory=dict)
+    timed_out: dict[tuple[Node, str], TimedOut] = field(default_factory=dict, compare=False, repr=False)
 
 
 Candidate = tuple[str, float, float, bool]
@@ -181,6 +191,8 @@ def _grow(
             counts.tree_bytes += TACTIC_BYTES
             if not candidate[3]:
                 log.failed_tactics[leaf.state, tactic] = None
+        elif result.kind == "timeout":
+            log.timed_out.setdefault((leaf, tactic), TimedOut(tuple(path), tactic, candidate[1], candidate[3]))
     leaf.known = known
     leaf.children += tuple(new)
     leaf.expansions += 1

@@ -119,18 +119,9 @@ class Actor(threading.Thread):
 
         Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
         """
-        rng = random.Random(task.seed)
         self.trace = task.trace
         try:
-            attempt = self._provers[purpose].prove(
-                _WatchedLean(session, self),
-                task.theorem,
-                task.num_simulations,
-                rng,
-                lambda: self._pool.closing,
-                self._begin,
-                may_disprove=task.may_disprove,
-            )
+            attempt = self._prove(_WatchedLean(session, self), self._provers[purpose], task)
         except (PolicyUnavailable, Stopped):
             raise
         except PolicyError as error:  # about this attempt's question alone
@@ -143,6 +134,19 @@ class Actor(threading.Thread):
         if self._pool.closing:
             raise Stopped
         return attempt
+
+    def _prove(self, lean: "_WatchedLean", prover: Prover, task: Task) -> Attempt:
+        if task.again is not None:
+            return prover.try_again(lean, *task.again, lambda: self._pool.closing)
+        return prover.prove(
+            lean,
+            task.theorem,
+            task.num_simulations,
+            random.Random(task.seed),
+            lambda: self._pool.closing,
+            self._begin,
+            may_disprove=task.may_disprove,
+        )
 
     def _let_rest(self) -> None:
         """Leave a server alone that loses proofs, while others do not."""

@@ -167,6 +167,7 @@ class EvalCommand:
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.policy_server is None else None,
             lean=self.lean_version,
+            retry_timeouts=options.retry_timeouts,
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         extra["baseline"] = find_baseline(options, settings)

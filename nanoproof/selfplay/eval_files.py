@@ -46,6 +46,8 @@ NO_FLAGS = {
     "lean": "Lean version",
     "dataset": "data set",
 }
+RETRY_TIMEOUTS = "retry_timeouts"
+"""A setting that older evaluations do not have; they may go on with it or without."""
 Mode = Literal["new", "continue", "force"]
 
 
@@ -65,7 +67,7 @@ class EvaluationFiles:
             raise UserError(f"{self.path} holds earlier results; --continue goes on with them, --force overwrites them")
         if not (self.path / SETTINGS).exists():
             raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
-        earlier = read_json(self.path / SETTINGS)["settings"]
+        earlier = {RETRY_TIMEOUTS: self.settings.get(RETRY_TIMEOUTS), **read_json(self.path / SETTINGS)["settings"]}
         names = [name for name in {**earlier, **self.settings} if earlier.get(name) != self.settings.get(name)]
         if names:
             changes = [_change(name, earlier.get(name), self.settings.get(name)) for name in names]

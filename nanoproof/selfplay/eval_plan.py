@@ -15,7 +15,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import SOLVERS, PolicyName
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay.eval_files import Mode
+from nanoproof.selfplay.eval_files import RETRY_TIMEOUTS, Mode
 from nanoproof.selfplay.eval_summary import theorem_set_hash
 from nanoproof.selfplay.options import AUTO
 
@@ -49,6 +49,9 @@ class EvalOptions:
     solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC")
     baseline: str | None = opt(None, "Evaluation to show beside the score; default: the solver-only one, if there is.")
     lean_patience: float = opt(300.0, "Seconds without any Lean process after which the evaluation ends.", above=0)
+    retry_timeouts: bool = opt(
+        True, "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs."
+    )
     continue_: bool = opt(False, "Go on with an evaluation: try what ended in an error or is missing.")
 
     def __post_init__(self) -> None:
@@ -154,6 +157,7 @@ def eval_settings(
     dtype: str | None = None,
     served_model: dict[str, Any] | None = None,
     lean: str | None = None,
+    retry_timeouts: bool | None = None,
 ) -> dict[str, Any]:
     """Everything that decides what an evaluation finds, by the names of the flags where there are any."""
     return {
@@ -168,6 +172,7 @@ def eval_settings(
         "dtype": dtype,
         "num_simulations": num_simulations,
         "seed": seed,
+        **({RETRY_TIMEOUTS: retry_timeouts} if retry_timeouts is not None else {}),
         **({"solvers": list(solvers)} if solvers is not None else {}),
         **(to_dict(sampling) if sampling is not None else {}),
         **{f"search_{name}": value for name, value in to_dict(search).items()},

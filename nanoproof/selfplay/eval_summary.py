@@ -8,10 +8,11 @@ from typing import Any
 
 from nanoproof.common.stats import wilson
 from nanoproof.lean.theorem import Theorem
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt import ON_RETRY, Attempt
 
 KEY_DIGITS = 16
 _EXAMPLE = ("lost", "reason", "server")
+_TIMEOUT_COUNTS = ("timeouts", "retried", "passed_on_retry")
 
 
 def theorem_key(theorem: Theorem) -> str:
@@ -62,6 +63,8 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
         "errors": outcomes["error"],
         "error_kinds": dict(sorted(errors.items())),
         **_lost(attempts),
+        **{name: sum(attempt.counts.get(name, 0) for attempt in attempts) for name in _TIMEOUT_COUNTS},
+        "solved_on_retry": sum(attempt.stop_reason == ON_RETRY and attempt.outcome == "proven" for attempt in attempts),
         "simulations": budget,
         "simulations_used": sum(attempt.simulations for attempt in attempts),
         "tactic_samples": samples,
@@ -141,7 +144,7 @@ def report(summary: dict[str, Any]) -> str:
             f"samples, {cost['seconds']:.2f} s (Lean {cost['lean_seconds']:.2f} s, policy "
             f"{cost['policy_seconds']:.2f} s), {cost['wall_seconds']:.2f} s of the clock"
         )
-    lines += _report_lost(summary)
+    lines += [*_report_lost(summary), *_report_timeouts(summary)]
     baseline = summary.get("baseline")
     if baseline:
         lines.append(
@@ -166,3 +169,16 @@ def _report_lost(summary: dict[str, Any]) -> list[str]:
             first = f": {example['id']} on {example['server']}, {example['reason']}" if example else ""
             lines.append(f"  {count} {words}{first}")
     return lines
+
+
+def _report_timeouts(summary: dict[str, Any]) -> list[str]:
+    """What is to be said of tactics that ran out of time."""
+    if not summary.get("timeouts"):
+        return []
+    line = f"  {summary['timeouts']:,} tactics ran out of time"
+    if summary["retried"]:
+        line += (
+            f"; of {summary['retried']:,} in theorems given up, tried once more when nothing else ran, "
+            f"{summary['passed_on_retry']:,} worked, and {summary['solved_on_retry']:,} theorems were proved by that"
+        )
+    return [line]

@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.second_try import SecondTry
 from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace
 
 
@@ -14,7 +15,8 @@ class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
 
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
-    may be what is tried, if the prover's options ask for that. `trace` is told how the attempt goes.
+    may be what is tried, if the prover's options ask for that. `trace` is told how the attempt goes. With `again` there
+    is an attempt already, and only some tactics of it are tried once more.
     """
 
     theorem: Theorem
@@ -24,6 +26,7 @@ class Task:
     returns: int = 0
     may_disprove: bool = True
     trace: AttemptTrace = NO_TRACE
+    again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
 
 
 class TaskSource(Protocol):
