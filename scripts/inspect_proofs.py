@@ -108,7 +108,9 @@ def in_full(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
     numbers = [f"{value:,} {name.replace('_', ' ')}" for name, value in attempt.counts.items() if value]
     if numbers:
         yield f"  {paint('search', 'bold')}  {', '.join(numbers)}, {attempt.stop_reason}"
-    if attempt.check is not None:
+    if attempt.lost_by_server and attempt.check is not None:
+        yield f"  {paint('check', 'bold')}  lost a found proof: {attempt.lost} on {attempt.check.get('server', '?')}"
+    elif attempt.check is not None:
         axioms = ", ".join(attempt.check.get("axioms", ())) or "none"
         yield f"  {paint('check', 'bold')}  {attempt.check.get('environment', '?')} environment, axioms: {axioms}"
     yield from drawing(record, max_tree_nodes, paint)

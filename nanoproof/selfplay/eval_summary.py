@@ -160,7 +160,7 @@ def _report_lost(summary: dict[str, Any]) -> list[str]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary.get("lost_kinds", {}).items())
     ways = (
         ("refused", "proofs were found and refused by the final check"),
-        ("lost", f"proofs were found and lost, for the final check neither accepted nor refused them ({kinds})"),
+        ("lost", f"proofs were found and lost in the final check, through no fault of theirs ({kinds})"),
     )
     lines = []
     for how, words in ways:

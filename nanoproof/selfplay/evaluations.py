@@ -99,6 +99,7 @@ class Evaluations:
             stage.run.event("evaluation", **event_fields(summary))
             stage.tracker.log({f"eval/{name}": summary["solved"] / summary["total"]}, step)
             errors = f", {summary['errors']} errors" if summary["errors"] else ""
+            errors += f" ({summary['lost_proofs']} found proofs lost)" if summary["lost_proofs"] else ""
             log.info("step %d: %s %s %d/%d%s", step, name, SPLIT, summary["solved"], summary["total"], errors)
 
     def _files(self, name: str, stage: Stage, lean: str | None, step: int, digest: str) -> EvaluationFiles:

@@ -60,7 +60,7 @@ class FleetOptions:
     )
     lean_lost_proofs: int = opt(
         5,
-        "Found proofs in a row that the final check may lose (neither accepted nor refused) before all ends (0: any).",
+        "Found proofs in a row that the final check may lose, through no fault of theirs, before all ends (0: any).",
         min=0,
     )
 

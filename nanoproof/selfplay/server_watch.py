@@ -163,7 +163,7 @@ class Streak:
 
 
 class ProofWatch:
-    """Which servers lose the proofs that are found: the final check neither accepts nor refuses them.
+    """Which servers lose the proofs that are found: the final check says neither that they hold nor that they do not.
 
     After `limit` of them in a row a server rests. If all servers that proofs were found on lose them, or if no proof
     was ever accepted and so many were lost altogether, it is time to end. All ranks count together; safe for many
@@ -241,7 +241,7 @@ def _verdict(lost: dict[str, int], reason: str) -> str:
     total = sum(lost.values())
     where = ", ".join(name if len(lost) == 1 else f"{name} ({times})" for name, times in lost.items())
     return (
-        f"the last {total} proofs that were found are lost, for the final check neither accepts nor refuses them: "
+        f"the final check lost the last {total} proofs that were found, through no fault of theirs: "
         f"Lean server{'s' if len(lost) > 1 else ''} {where}, last with {reason}; to see what is wrong: "
         f"python -m nanoproof.lean.probe --lean-servers {' '.join(lost)}"
     )

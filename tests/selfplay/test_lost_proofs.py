@@ -114,7 +114,7 @@ def test_the_line_names_number_server_reason_and_the_command_to_see_more():
     with pytest.raises(ProofsLost) as error:
         evaluated([Losing()], 60)
     assert str(error.value) == (
-        "the last 5 proofs that were found are lost, for the final check neither accepts nor refuses them: Lean server "
+        "the final check lost the last 5 proofs that were found, through no fault of theirs: Lean server "
         f"scripted:1, last with ProtocolError: {REASON}; to see what is wrong: "
         "python -m nanoproof.lean.probe --lean-servers scripted:1"
     )
@@ -154,7 +154,7 @@ def test_reinforcement_learning_ends_and_can_go_on(model, tmp_path, monkeypatch)
     path = tmp_path / "rl"
     monkeypatch.setenv("LOSES", REASON)
     with scripted_rl.scripted():
-        with pytest.raises(ProofsLost, match=rf"proofs that were found are lost.*--resume-from {path}$"):
+        with pytest.raises(ProofsLost, match=rf"lost the last \d+ proofs that were found.*--resume-from {path}$"):
             rl.main(scripted_rl.words(model, path, collect_transitions=100_000))
         monkeypatch.delenv("LOSES")
         assert [attempt.lost for _, attempt in logged_attempts(path)].count("ProtocolError") >= 5
