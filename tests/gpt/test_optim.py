@@ -26,10 +26,10 @@ def batch(seed: int, rows: int = 4) -> torch.Tensor:
     return torch.randint(0, 50, (rows, 16), generator=torch.Generator().manual_seed(seed))
 
 
-def backward(model: GPT, tokens: torch.Tensor, share: float = 1.0) -> float:
+def backward(model: GPT, tokens: torch.Tensor) -> float:
     loss = F.cross_entropy(model(tokens)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
     model.zero_grad()
-    (loss * share).backward()
+    loss.backward()
     return loss.item()
 
 
@@ -206,13 +206,23 @@ def test_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() -> Non
     refused("not optimizer state", {"old": {}})
 
 
+def set_gradients(model: GPT, step: int, rank: int, world_size: int) -> None:
+    """A rank's share of 12 gradients of one sign, in 64ths: they add up to the same bits in any order, and none is near
+    zero, where Adam, which divides by their size, would make a step of what was rounded."""
+    for number, weight in enumerate(model.parameters()):
+        chance = torch.Generator().manual_seed(100 * step + number)
+        signs = torch.randint(0, 2, weight.shape, generator=chance) * 2 - 1
+        sizes = torch.randint(1, 9, (12, *weight.shape), generator=chance)
+        weight.grad = (sizes.chunk(world_size)[rank].sum(dim=0) * signs) / 64
+
+
 def train_share(rank: int, world_size: int) -> dict:
-    """Train with gradients of this rank's share of each batch; what the rank has in the end."""
+    """Train with this rank's share of the gradients of each step; what the rank has in the end."""
     model = fresh()
     optimizer = MuonAdamW.for_model(model, weight_decay=0.1)
     norms = []
     for step in range(STEPS):
-        backward(model, batch(step, 12).chunk(world_size)[rank], share=1 / world_size)
+        set_gradients(model, step, rank, world_size)
         norms.append(optimizer.step(0.5))
     saved = {"weights": copy.deepcopy(model.state_dict()), "norms": norms, "optimizer": optimizer.state_dict()}
     backward(model, batch(STEPS))
@@ -240,7 +250,7 @@ def _rank(rank: int, folder: str) -> None:
 
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict]]:
-    """What 1, 2 and 3 ranks had after the same steps on the same global batches."""
+    """What 1, 2 and 3 ranks had after the same steps with the same gradients."""
     folder = tmp_path_factory.mktemp("ranks")
     mp.spawn(_rank, args=(str(folder),), nprocs=3)
     many = {
@@ -265,7 +275,9 @@ def test_many_ranks_train_as_one(ranks: dict[int, list[dict]], world_size: int) 
     alone, first = ranks[1][0], ranks[world_size][0]
     assert first["norms"] == pytest.approx(alone["norms"], rel=1e-5)
     for name, tensor in first["weights"].items():
-        torch.testing.assert_close(tensor, alone["weights"][name], atol=3e-4, rtol=1e-3)
+        # Matrices decay (rate 0.02 x 0.1) where the update has their sign: where it is near 0, rounding decides that.
+        rtol = 0.02 * 0.1 if name.startswith("blocks") else 1e-5
+        torch.testing.assert_close(tensor, alone["weights"][name], atol=1e-5, rtol=rtol)
 
 
 @pytest.mark.parametrize("world_size", [2, 3])

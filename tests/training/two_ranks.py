@@ -17,21 +17,23 @@ from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import build_optimizer, train_step
 from tests.training import small
 
+RATES = OptimizerOptions(matrix_lr=0.002)
+
 
 def train(dist: DistInfo, folder: Path) -> None:
-    """Three steps; saves a checkpoint, optimizer state after the first step, and last weights."""
+    """Three steps; saves a checkpoint, what the first step made of weights and optimizer, and what all made of them."""
     words = small.tokenizer()
     model, examples = small.model(words), small.examples(words)
-    optimizer = build_optimizer(model, OptimizerOptions(matrix_lr=0.002))
+    optimizer = build_optimizer(model, RATES)
     sampler = EpochSampler(len(examples), seed=0)
     for step in range(3):
         share = [examples[index] for index in deal(sampler.batch(20), dist)]
         batch = BatchOptions(row_length=128, value_weight=0.1)
         train_step(model, optimizer, share, 1.0, batch, LossWeights(0.1), 1.0, dist, words.pad)
         if step == 0:
-            averages = copy.deepcopy(optimizer.state_dict())
+            once = copy.deepcopy({"averages": optimizer.state_dict(), "once": model.state_dict()})
     checkpoint.save_checkpoint(folder / f"by_{dist.world_size}", 3, model, words, optimizer, None, dist)
-    saved = {"averages": averages, "weights": dict(model.state_dict()), "optimizer": optimizer.state_dict()}
+    saved = {**once, "weights": dict(model.state_dict()), "optimizer": optimizer.state_dict()}
     torch.save(saved, folder / f"{dist.world_size}_{dist.rank}.pt")
 
 
