@@ -64,7 +64,7 @@ def test_cached_and_batched_logprobs_equal_a_full_forward(net: GPT, tokenizer: T
         for sample in answer.samples:
             finished += 1
             lengths[len(sample.tokens)] += 1
-            assert sample.logprob == pytest.approx(full_logprob(net, tokenizer, prompt, sample.tokens), abs=2e-5)
+            assert sample.logprob == pytest.approx(full_logprob(net, tokenizer, prompt, sample.tokens), abs=1e-4)
         assert answer.value_distribution == pytest.approx(full_value(net, tokenizer, prompt), abs=1e-5)
     assert finished > 10 and len(lengths) > 4, "the test must see samples that end at different times"
 
@@ -79,7 +79,7 @@ def test_an_answer_does_not_depend_on_its_neighbours(net: GPT, tokenizer: Tokeni
         assert [s.logprob for s in alone.samples] == pytest.approx(
             [s.logprob for s in together[index].samples], rel=1e-6, abs=1e-5
         )
-        assert alone.value_distribution == pytest.approx(together[index].value_distribution, abs=1e-6)
+        assert alone.value_distribution == pytest.approx(together[index].value_distribution, abs=1e-5)
 
 
 @torch.no_grad()
@@ -163,7 +163,7 @@ def test_temperature_changes_the_choice_but_not_the_reported_probability(tokeniz
     samples = Engine(net, tokenizer).generate(prompt, cold, seeds=[3])[0].samples
     for sample in samples:
         with torch.no_grad():
-            assert sample.logprob == pytest.approx(full_logprob(net, tokenizer, prompt[0], sample.tokens), abs=2e-5)
+            assert sample.logprob == pytest.approx(full_logprob(net, tokenizer, prompt[0], sample.tokens), abs=1e-4)
     hot = Engine(net, tokenizer).generate(prompt, SamplingOptions(8, 16, None, 1.0), seeds=[3])[0].samples
     assert len({tuple(sample.tokens) for sample in samples}) < len({tuple(sample.tokens) for sample in hot}) or not hot
 

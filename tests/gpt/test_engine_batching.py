@@ -117,7 +117,7 @@ def test_any_schedule_gives_the_log_probabilities_of_a_full_forward(
             continue
         assert request.completion is not None
         logprobs, bins = training_view(net, tokenizer, list(request.prompt), request.completion)
-        assert [sample.logprob for sample in request.completion.samples] == pytest.approx(logprobs, abs=1e-5)
+        assert [sample.logprob for sample in request.completion.samples] == pytest.approx(logprobs, abs=1e-4)
         assert request.completion.value_distribution == pytest.approx(bins, abs=1e-5)
 
 
@@ -190,7 +190,7 @@ def test_of_a_prompt_that_begins_like_one_that_was_read_the_rest_is_read(tokeniz
     assert engine.stats.reused_tokens == (0 if prefix_lm else 40)
     alone = Engine(net, tokenizer).generate([other], OPTIONS, [2])[0]
     assert texts(answer) == texts(alone)
-    assert answer.value_distribution == pytest.approx(alone.value_distribution, abs=1e-6)
+    assert answer.value_distribution == pytest.approx(alone.value_distribution, abs=1e-5)
 
 
 @pytest.mark.parametrize("prefix_lm", [False, True])
@@ -422,8 +422,8 @@ def test_recorded_steps_answer_as_computed_ones(tokenizer: Tokenizer, window_pat
     plain = Engine(net, tokenizer).generate(prompts, OPTIONS, list(range(40)))
     for answer, expected in zip(answers, plain, strict=True):
         assert texts(answer) == texts(expected)
-        assert [s.logprob for s in answer.samples] == pytest.approx([s.logprob for s in expected.samples], abs=1e-5)
-        assert answer.value_distribution == pytest.approx(expected.value_distribution, abs=1e-6)
+        assert [s.logprob for s in answer.samples] == pytest.approx([s.logprob for s in expected.samples], abs=1e-4)
+        assert answer.value_distribution == pytest.approx(expected.value_distribution, abs=1e-5)
 
 
 def test_cuda_graphs_are_refused_elsewhere_and_every_choice_has_a_reason(tokenizer: Tokenizer) -> None:

@@ -50,7 +50,7 @@ def test_the_engine_says_what_the_training_forward_says(net: GPT, tokenizer: Tok
             logits = packed_logits(net, example, prefix_lm=True)[len(prompt) :]
             logprobs = logits[: len(sample.tokens) + 1, : tokenizer.eos + 1].log_softmax(dim=-1)
             expected = float(logprobs.gather(1, torch.tensor(tactic.tokens[1:]).unsqueeze(1)).sum())
-            assert sample.logprob == pytest.approx(expected, abs=2e-5)
+            assert sample.logprob == pytest.approx(expected, abs=1e-4)
             bins = logits[len(tactic.tokens), list(tokenizer.bins)].softmax(dim=-1)
             assert answer.value_distribution == pytest.approx(bins.tolist(), abs=1e-5)
             finished += 1
