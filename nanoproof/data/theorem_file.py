@@ -1,9 +1,9 @@
 """Theorems of one's own: a file wherever the name of a theorem set may stand, `mine.lean` or `mine.jsonl`.
 
-Of a Lean file every `theorem` or `lemma` that begins a line and whose proof is a `sorry` is one, under its own name.
-Its source is all that comes before it but the other such theorems and the `import` lines (imports are the server's): so
-it may use definitions, notation, `variable` lines, and what is proved there. Of a JSONL file every line is one, with
-`source` and, if the theorem's own name is not to be it, `id`.
+Of a Lean file every `theorem` or `lemma` that begins a line (maybe behind `open Nat in` or the like) and whose proof is
+a `sorry` is one, under its own name. Its source is all that comes before it but the other such theorems, what belongs
+to them, and the header (imports are the server's): so it may use definitions, notation, `variable` lines, and what is
+proved there. Of a JSONL file every line is one, with `source` and, if the theorem's own name is not to be it, `id`.
 
 A file has no splits: all of it is what is asked for. No whitelist leaves anything out.
 """
@@ -16,14 +16,13 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_text
 from nanoproof.data.theorem_blocks import blocks
 from nanoproof.data.theorem_set import jsonl_rows, require_usable, text_field
-from nanoproof.lean.gaps import SORRY
-from nanoproof.lean.lexical import mask
+from nanoproof.lean.gaps import IN_FRONT, SORRY
+from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.source import theorem_name
 from nanoproof.lean.theorem import Theorem
 
-_HEAD = re.compile(r"(?:(?:/--(?:(?!-/).)*-/|@\[[^\]]*\])\s*)+\Z", re.DOTALL)
-"""What belongs to the declaration behind it: a comment that documents it, attributes."""
-_IMPORT = re.compile(r"^[ \t]*import[ \t][^\n]*\n?", re.MULTILINE)
+_IN_FRONT = re.compile(rf"(?:^[ \t]*{IN_FRONT}|@\[[^\]]*\])\s*\Z", re.MULTILINE)
+"""What belongs to the declaration behind it, besides the comment that documents it."""
 
 
 def is_file(name: str) -> bool:
@@ -59,23 +58,30 @@ def read_theorems(file: str) -> list[Theorem]:
 
 def _lean(path: Path) -> Iterator[tuple[str, str, str]]:
     """Place, name and source of each."""
-    text = _without_imports(read_text(path))
-    before, position = "", 0
+    text = without_header(read_text(path))
+    masked, before, position = mask(text), "", 0
     for block in blocks(text, ("theorem", "lemma")):
-        if not SORRY.search(mask(block.text)):
+        end = block.start + len(block.text)
+        if not SORRY.search(masked, block.start, end):
             continue
         between = text[position : block.start]
-        head = match.start() if (match := _HEAD.search(between)) else len(between)
+        head = _head(between, masked[position : block.start])
         before += between[:head]
-        position = block.start + len(block.text)
+        position = end
         yield f"{path}, line {block.line}", block.name, before + between[head:] + block.text
 
 
-def _without_imports(text: str) -> str:
-    """Empty lines take the place of imports, so that lines keep their numbers."""
-    for match in reversed(list(_IMPORT.finditer(mask(text)))):
-        text = text[: match.start()] + "\n" * match.group().count("\n") + text[match.end() :]
-    return text
+def _head(between: str, masked: str) -> int:
+    """Where, before a declaration, begins what belongs to it: `open .. in`, documentation, attributes."""
+    start = len(between)
+    while True:
+        code = len(masked[:start].rstrip())
+        if (documented := between.find("/--", code, start)) >= 0:
+            start = documented
+        elif match := _IN_FRONT.search(masked, 0, code):
+            start = match.start()
+        else:
+            return start
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, str, str]]:

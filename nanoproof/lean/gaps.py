@@ -8,13 +8,18 @@ import re
 import textwrap
 
 SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
-IN_FRONT = r"(?:set_option|open|variable|include|omit|attribute)\s[^\n]*?\sin"
-"""Matches what may stand before a declaration and belongs to it, as `open Nat in` does."""
-_MODIFIERS = r"(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
+IN_FRONT = (
+    r"(?:set_option|open|variable|universe|include|omit|attribute|unseal|seal)\s"
+    r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
+)
+"""Matches what may stand before a declaration and belongs to it, as `open Nat in` does; binders may go on below it."""
+_MODIFIERS = (
+    r"(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
+)
 _DATA = r"def|abbrev|instance|structure|class|inductive|axiom|opaque"
 COMMAND = re.compile(
     rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{_MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
-    r"|^(?:@\[|#[a-z]|(?P<scope>namespace|section|end|mutual|noncomputable[ \t]+section|"
+    r"|^(?:@\[|#[a-z]|(?P<scope>namespace|section|end|mutual|(?:(?:public|meta|noncomputable)[ \t]+)+section|"
     r"open|variable|universe|set_option|attribute|macro|macro_rules|syntax|declare_syntax_cat|notation3?|infix[lr]?|"
     r"prefix|postfix|local|scoped|elab|elab_rules|simproc|export|alias|include|omit|initialize|run_cmd|run_meta|"
     r"deriving)(?![\w.']))",

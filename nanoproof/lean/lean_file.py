@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import COMMAND, SORRY, is_tactic
-from nanoproof.lean.lexical import mask
+from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.source import parts, put_proof
 from nanoproof.lean.theorem import Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
-_IMPORT = re.compile(r"^[ \t]*(?:(?:public|private|meta)[ \t]+)*import[ \t][^\n]*|^[ \t]*module[ \t]*$", re.MULTILINE)
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
@@ -170,7 +169,7 @@ def _with_axiom(text: str) -> str:
 
     That may be every definition from the first with a placeholder on.
     """
-    text = without_imports(text)
+    text = without_header(text)
     masked = mask(text)
     commands = list(COMMAND.finditer(masked))
     pieces, position, resting = [f"{_AXIOM}\n"], 0, False
@@ -189,11 +188,6 @@ def _with_axiom(text: str) -> str:
 def _hide(masked: str) -> str:
     """The text without `sorry`, its offsets kept."""
     return SORRY.sub("_" * len("sorry"), masked)
-
-
-def without_imports(text: str) -> str:
-    """The text with empty lines in place of its imports: what servers import is theirs to say."""
-    return _IMPORT.sub("", text)
 
 
 def up_to_declaration(text: str, start: int) -> str:

@@ -1,4 +1,4 @@
-"""Just enough of Lean's lexical rules to look at source text: comments, strings, words and brackets."""
+"""Just enough of Lean's lexical rules to look at source text: comments, strings, words, brackets, and the header."""
 
 import re
 from collections.abc import Iterator
@@ -29,6 +29,11 @@ _SKIPPED = re.compile(
 KINDS = ("line", "block", "raw", "string", "char", "quoted")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
+_PART = rf"(?:«[^«»\n]*»|{ATOM})"
+_IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
+_HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPORT})")
+"""What a file may begin with, as `Lean.Parser.Module.header` has it (`private` is of older versions)."""
+_IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
 def spans(text: str) -> Iterator[tuple[str, int, int]]:
@@ -57,6 +62,36 @@ def mask(text: str) -> str:
 def blank(text: str) -> str:
     """As many spaces, with the line breaks kept."""
     return "".join("\n" if char == "\n" else " " for char in text)
+
+
+def header(masked: str) -> list[re.Match[str]]:
+    """The header of a masked file: a match, with its `words`, for `module`, `prelude` and each import.
+
+    Those of imports have a `module`; several may stand on one line.
+    """
+    found: list[re.Match[str]] = []
+    while match := _HEADER.match(masked, found[-1].end() if found else 0):
+        found.append(match)
+    return found
+
+
+def imported_modules(text: str) -> list[str]:
+    """The modules that a file imports, in order."""
+    return [match["module"] for match in header(mask(text)) if match["module"]]
+
+
+def without_header(text: str) -> str:
+    """A file without its header; its comments stay and so do its lines, empty, so that others keep their numbers."""
+    for match in reversed(header(mask(text))):
+        start, end = match.span("words")
+        text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
+    return text
+
+
+def misplaced_header(masked: str) -> str:
+    """The first words of a header, wherever they are, of a masked text that may have none; "" if it has none."""
+    found = [*header(masked)[:1], *_IMPORT_LINE.finditer(masked)]
+    return " ".join(found[0]["words"].split()) if found else ""
 
 
 def _block_end(text: str, position: int) -> int:

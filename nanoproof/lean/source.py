@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import IN_FRONT, SORRY, fill
-from nanoproof.lean.lexical import find_top_level, mask
+from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.theorem import Theorem
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
@@ -17,13 +17,14 @@ EXPLICIT = "set_option autoImplicit false in\n"
 _NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
     rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
-    r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|nonrec|unsafe)\s+)*)"
+    r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe)\s+)*)"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?",
     re.MULTILINE,
 )
 _SCOPE = re.compile(
-    r"^[ \t]*(?P<keyword>namespace|(?:noncomputable[ \t]+)?section|end)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE
+    r"^[ \t]*(?P<keyword>namespace|(?:(?:public|meta|noncomputable)[ \t]+)*section|end)(?![\w.'])[ \t]*(?P<name>\S*)",
+    re.MULTILINE,
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
@@ -31,7 +32,6 @@ _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
 _IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+\S", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,8 @@ def parts(source: str, whole: bool = True) -> Parts:
     The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it.
     """
     masked = mask(source)
-    if match := _IMPORT.search(masked):
-        raise SourceError(
-            f"a theorem's source holds no imports, got {source[match.start() : match.end()].strip()!r}..."
-        )
+    if words := misplaced_header(masked):
+        raise SourceError(f"a theorem's source holds no imports, got {words!r}")
     gaps = list(SORRY.finditer(masked))
     if len(gaps) != 1:
         raise SourceError(f"a theorem's source needs exactly one sorry, got {len(gaps)} in {_shown(source)}")

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nanoproof.lean.errors import SourceError
-from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, without_imports
+from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
+from nanoproof.lean.lexical import without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, TacticApplied, TacticFailed
@@ -36,7 +37,7 @@ class SorryFiller:
         self._prove = prove
         self._report = self._check(file)
         if self._report.errors:
-            raise SourceError(f"Lean refuses the file: {first_error(self._report, without_imports(file.text))}")
+            raise SourceError(f"Lean refuses the file: {first_error(self._report, without_header(file.text))}")
         self._without_stand_in: dict[Gap, str] = {}
         self._settle(file.gaps)
 
@@ -97,7 +98,7 @@ class SorryFiller:
                 self.file = flipped
 
     def _check(self, file: LeanFile) -> CheckReport:
-        return self._session.check(without_imports(file.proved()))
+        return self._session.check(without_header(file.proved()))
 
 
 class TrustingSession:

@@ -46,6 +46,69 @@ def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others
     assert list_theorems(str(file), "train", "v4.27.0") == [first, second]
 
 
+IN_FRONT = """\
+open Nat in
+/-- One. -/
+@[simp]
+theorem one : succ 0 = 1 := by sorry
+
+-- open Nat in
+open Nat in def twice (n : Nat) : Nat := succ n + n
+
+variable {p : Prop} -- as in
+  [Decidable p] in
+set_option maxHeartbeats 400 in
+theorem two (h : p) : p := sorry
+
+open Nat in
+theorem proved : succ 0 = 1 := rfl
+
+open Nat in open Int in theorem three : twice 1 = succ 2 := by
+  sorry
+
+public theorem four : twice 0 = 1 := sorry
+"""
+
+
+def test_what_stands_before_a_theorem_and_ends_in_in_is_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text(IN_FRONT)
+    own = [
+        "open Nat in\n/-- One. -/\n@[simp]\ntheorem one : succ 0 = 1 := by sorry",
+        "variable {p : Prop} -- as in\n  [Decidable p] in\nset_option maxHeartbeats 400 in\n"
+        "theorem two (h : p) : p := sorry",
+        "open Nat in open Int in theorem three : twice 1 = succ 2 := by\n  sorry",
+        "public theorem four : twice 0 = 1 := sorry",
+    ]
+    shared = [
+        "",
+        "-- open Nat in\nopen Nat in def twice (n : Nat) : Nat := succ n + n",
+        "\n\nopen Nat in\ntheorem proved : succ 0 = 1 := rfl",
+        "",
+    ]
+    theorems = list_theorems(str(file), "valid")
+    assert [theorem.id for theorem in theorems] == ["one", "two", "three", "four"]
+    before = ""
+    for theorem, context, text in zip(theorems, shared, own):
+        before += context
+        assert theorem.source.split() == (before + "\n" + text).split()
+        assert theorem.source.endswith(text)
+
+
+@pytest.mark.parametrize(
+    "header", ["module\n\npublic import A -- a\nimport all B", "/- (c) -/\nprelude\nimport A import B"]
+)
+def test_the_header_of_a_file_is_no_part_of_its_theorems(tmp_path: Path, header: str) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text(f"{header}\n\ntheorem a : True := sorry\ntheorem a : True := sorry\n")
+    line = 3 + header.count("\n") + 1
+    with pytest.raises(UserError, match=rf"mine\.lean, line {line}: the name a occurs twice"):
+        list_theorems(str(file), "valid")
+    file.write_text(f"{header}\n\ntheorem a : True := sorry\n")
+    (theorem,) = list_theorems(str(file), "valid")
+    assert "import" not in theorem.source and "module" not in theorem.source and "prelude" not in theorem.source
+
+
 def test_a_line_of_jsonl_is_a_theorem(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     rows = [{"source": "theorem a : True := sorry"}, {"id": "b/2", "source": "example : True := by sorry", "more": 1}]

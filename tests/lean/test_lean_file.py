@@ -3,7 +3,7 @@
 import pytest
 
 from nanoproof.lean.errors import SourceError
-from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile, without_imports
+from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 
 TEXT = """\
 import Mathlib
@@ -140,11 +140,6 @@ def test_a_proof_that_goes_below_its_line_leaves_no_space_behind() -> None:
 
 def test_a_file_without_proofs_is_as_it_was(file: LeanFile) -> None:
     assert file.proved() == TEXT
-
-
-def test_lines_stay_where_they_are_without_imports() -> None:
-    stripped = without_imports("module\npublic import A\nimport B\ntheorem t : p := sorry")
-    assert stripped == "\n\n\ntheorem t : p := sorry"
 
 
 def test_the_axioms_that_a_file_declares_are_known() -> None:

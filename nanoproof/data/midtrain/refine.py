@@ -6,7 +6,6 @@ examined by itself (`examine`), in several processes; what is to be dropped is t
 
 import hashlib
 import multiprocessing
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from nanoproof.data.manifest import require_manifest
 from nanoproof.data.midtrain.collect import Collected, LeanFile
 from nanoproof.data.overlap import KINDS, Index, document_piece, theorem_piece
 from nanoproof.data.theorems import list_theorems, splits_of
-from nanoproof.lean.lexical import mask
+from nanoproof.lean.lexical import mask, without_header
 
 BENCHMARKS = ("minif2f", "proofnet")
 CHUNK = 16
@@ -81,8 +80,8 @@ def benchmark_index() -> tuple[Index, dict[str, str]]:
 
 
 def examine(text: str, index: Index | None) -> Examined:
-    """Look at one file. `code` is a hash of the text without comments and with single spaces."""
-    code = " ".join(re.sub(r"(?m)^[ \t]*import[ \t].*$", "", mask(text)).split())
+    """Look at one file. `code` is a hash of the text without header and comments, and with single spaces."""
+    code = " ".join(without_header(mask(text)).split())
     findings: tuple[Finding, ...] = ()
     if index is not None:
         hits = index.hits(document_piece(text, "", with_words=False))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
+from nanoproof.lean.lexical import imported_modules
 
 ROOT_MODULE = "LeanServers"
 """The module that imports every library, so that `lake build` builds what the servers import."""
@@ -212,4 +213,4 @@ def required_imports(folder: Path) -> list[str]:
         text = (folder / f"{ROOT_MODULE}.lean").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{folder} was not made by `create`: it has no readable {ROOT_MODULE}.lean") from error
-    return re.findall(r"^import (\S+)", text, re.MULTILINE)
+    return imported_modules(text)

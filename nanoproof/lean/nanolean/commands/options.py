@@ -1,4 +1,4 @@
-"""`set_option` and `import`: what a text may ask of the system around it.
+"""`set_option` and a file's header: what a text may ask of the system around it.
 
 Lean refuses options and modules that it does not know, so they are refused here; so are those that Lean knows and that
 would change something NanoLean does not have.
@@ -6,8 +6,7 @@ would change something NanoLean does not have.
 
 from __future__ import annotations
 
-import re
-
+from nanoproof.lean.lexical import blank, header, mask
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.env_state import PP_UNIVERSES, TRACE_SIMP
 from nanoproof.lean.nanolean.errors import ElabError
@@ -37,9 +36,6 @@ FAMILIES = ("pp.", "trace.", "linter.", "profiler", "format.", "compiler.", "deb
 MODULES = ("Init", "Std", "Lean")
 """Modules that come with Lean; what NanoLean knows of them is there without being imported."""
 
-_SPACE = r"(?:\s|--[^\n]*\n|/-.*?-/)*"
-_IMPORT = re.compile(_SPACE + r"import[ \t]+(?P<module>[^\s]+)", re.DOTALL)
-
 
 def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     """Set an option until the end of the scope."""
@@ -54,30 +50,24 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     result.state = result.state.with_option(cmd.name, cmd.value)
 
 
-def read_imports(result: CommandResult, text: str) -> str:
-    """The text with the `import` lines at its beginning blanked out; unknown modules are errors."""
-    for found in _imports(text):
-        module = found["module"]
-        if module not in MODULES:
-            prefix = module.partition(".")[0]
-            known = prefix in MODULES
-            told = f"the module `{module}` is not available" if known else f"unknown module prefix '{prefix}'"
-            reason = f"{told}\n\nNanoLean has parts of Lean's core and nothing else"
-            result.say("error", reason, found.start("module"), found.end())
-    return without_imports(text)
-
-
-def without_imports(text: str) -> str:
-    """The text with spaces in the place of the `import` lines at its beginning."""
-    found = _imports(text)
+def read_header(result: CommandResult, text: str) -> str:
+    """The text with blanks in the place of its header; what is wrong with that, such as an unknown module, is said."""
+    found = header(mask(text))
+    is_module = any(match["words"] == "module" for match in found)
+    for match in found:
+        start, end = match.span("words")
+        keywords = match["words"].partition("import")[0].split()
+        if match["words"] == "prelude":
+            result.say("error", "`prelude` is not supported: NanoLean has its library built in", start, end)
+        elif keywords and match["module"] and not is_module:
+            result.say("error", f"cannot use `{keywords[0]} import` without `module`", start, end)
+        elif match["module"] and match["module"] not in MODULES:
+            result.say("error", _unknown(match["module"]), match.start("module"), end)
     end = found[-1].end() if found else 0
-    return "".join(char if char == "\n" else " " for char in text[:end]) + text[end:]
+    return blank(text[:end]) + text[end:]
 
 
-def _imports(text: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
-    end = 0
-    while (match := _IMPORT.match(text, end)) is not None:
-        found.append(match)
-        end = match.end()
-    return found
+def _unknown(module: str) -> str:
+    prefix = module.partition(".")[0]
+    told = f"the module `{module}` is not available" if prefix in MODULES else f"unknown module prefix '{prefix}'"
+    return f"{told}\n\nNanoLean has parts of Lean's core and nothing else"

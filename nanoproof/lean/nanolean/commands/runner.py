@@ -9,7 +9,7 @@ from typing import Any
 from nanoproof.lean.nanolean.commands.declarations import run_axiom, run_declaration
 from nanoproof.lean.nanolean.commands.inductive import run_inductive, run_structure
 from nanoproof.lean.nanolean.commands.messages import CommandResult, LineMap
-from nanoproof.lean.nanolean.commands.options import read_imports, run_set_option
+from nanoproof.lean.nanolean.commands.options import read_header, run_set_option
 from nanoproof.lean.nanolean.commands.questions import run_check, run_print, run_print_axioms
 from nanoproof.lean.nanolean.commands.scopes import (
     opened,
@@ -70,13 +70,13 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
 def run_text(state: EnvState, text: str, header: bool = False, watch: bool = False) -> CommandResult:
     """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
 
-    With `header` the text is a whole file, which may begin with `import`; with `watch` the `by` blocks and the tactics
+    With `header` the text is a whole file, which may begin with a header; with `watch` the `by` blocks and the tactics
     that run are put on record. What is wrong comes back as messages; this raises nothing that a text can cause.
     """
     result = CommandResult(state, watch=watch)
     lines = LineMap(text)
     if header:
-        text = read_imports(result, text)
+        text = read_header(result, text)
     try:
         for command in iter_commands(text):
             if isinstance(command, ParseError):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
-from nanoproof.lean.nanolean.commands.options import without_imports
+from nanoproof.lean.lexical import without_header
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.env import axioms_of
@@ -53,12 +53,12 @@ def export(sources: Sequence[str], out: Path) -> int:
 
 
 def checked_text(base: EnvState, file: Path) -> str:
-    """The text of a file in which everything is proved, without its imports; UserError for another one."""
+    """The text of a file in which everything is proved, without its header; UserError for another one."""
     text = read_text(file)
     result = run_text(base, text, header=True)
     if result.has_errors or result.sorries:
         raise UserError(f"{file} has errors or `sorry`; see `check {file}`")
-    return without_imports(text)
+    return without_header(text)
 
 
 def standalone(base: EnvState, known: dict[str, Declared], names: Sequence[str], texts: Sequence[str]) -> str:
