@@ -11,7 +11,6 @@ calls failing. So neither our parser of sources nor a whitelist moves a theorem 
 import json
 import logging
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +33,8 @@ BENCH_SPLITS = ("valid", "test")
 VALID_COUNT = 500
 """Theorems of a set for reinforcement learning that are for validation."""
 SHUFFLE_SEED = 0
+DUPLICATE = "duplicate id"
+"""Why a row is left out whose id was there before."""
 
 
 class Parsed:
@@ -48,7 +49,7 @@ class Parsed:
     def add(self, theorem_id: str, source: str, split: str = "") -> None:
         """One more row with a theorem; a later one with the same id is a duplicate."""
         if theorem_id in self._theorems:
-            self.leave_out("duplicate id")
+            self.leave_out(DUPLICATE)
             return
         self.rows += 1
         self._theorems[theorem_id] = (split, Theorem(source, self._dataset, theorem_id))
@@ -246,6 +247,5 @@ def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
 
 
 def remove_lines(text: str, *beginnings: str) -> str:
-    """The text without the lines that begin so."""
-    start = "|".join(re.escape(beginning) for beginning in beginnings)
-    return re.sub(rf"^(?:{start})[^\n]*\n?", "", text, flags=re.MULTILINE)
+    """The text without the lines that begin so, indented or not."""
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(beginnings))

@@ -129,14 +129,22 @@ def row(**changes):
     [
         (
             {},
-            "\nopen Real\nopen scoped BigOperators\n\n"
+            "open Real\nopen scoped BigOperators\n\n"
             "theorem exercise_1_1a (x : ℝ) (y : ℚ) :\n  Irrational x → Irrational (x + y) := by\n  sorry",
         ),
         ({"header": "import Mathlib\n", "formal_statement": "theorem a : p := by\n"}, "theorem a : p := by\n  sorry"),
-        ({"header": "open Nat", "formal_statement": "theorem a : p :=  "}, "open Nat\ntheorem a : p := by\n  sorry"),
+        ({"header": "open Nat", "formal_statement": "theorem a : p :=  "}, "open Nat\n\ntheorem a : p := by\n  sorry"),
         (
             {"header": "import Mathlib\n\n", "formal_statement": "def a (G : Type*) [Group G] : CommGroup G :="},
-            "\ndef a (G : Type*) [Group G] : CommGroup G := by\n  sorry",
+            "def a (G : Type*) [Group G] : CommGroup G := by\n  sorry",
+        ),
+        (
+            {"header": "open Nat\n-- about\n", "formal_statement": "theorem a : p :="},
+            "open Nat\n-- about\n\ntheorem a : p := by\n  sorry",
+        ),
+        (
+            {"header": "module\npublic import A\n\nopen Nat\n", "formal_statement": "theorem a : p :="},
+            "open Nat\n\ntheorem a : p := by\n  sorry",
         ),
     ],
 )

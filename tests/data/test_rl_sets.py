@@ -99,6 +99,12 @@ def numina(*statements, uuids=None):
             "/- see import x -/\ntheorem a\n    : p := by sorry",
         ),
         ("theorem a (imported : p) :\n important := by", "theorem a (imported : p) :\n important := by sorry"),
+        ("theorem a : p :=by", "theorem a : p :=by sorry"),
+        ("theorem a : p :=\n  by", "theorem a : p :=\n  by sorry"),
+        ("theorem a : p :=  by \n", "theorem a : p :=  by sorry"),
+        ("open Nat\n  set_option maxHeartbeats 0 in\ntheorem a : p := by", "open Nat\ntheorem a : p := by sorry"),
+        ("  import A\n\t#check A\ntheorem a : p := by", "theorem a : p := by sorry"),
+        ("module\n\npublic import A import B\n\ntheorem a : p := by", "theorem a : p := by sorry"),
     ],
 )
 def test_numinamath_statements_lose_imports_options_and_checks_and_get_a_sorry(statement, source):
@@ -110,6 +116,7 @@ def test_numinamath_statements_lose_imports_options_and_checks_and_get_a_sorry(s
     [
         ("theorem a : p := by\n  simp", "does not end in := by or :="),
         ("theorem a : p := by sorry", "does not end in := by or :="),
+        ("theorem a : p :=nearby", "does not end in := by or :="),
         ("lemma b : q := by sorry\ntheorem a : p := by", "another sorry"),
     ],
 )
@@ -122,6 +129,13 @@ def test_numinamath_keeps_the_first_of_one_uuid():
     found = numina("theorem a : p := by", "theorem b : p := by", "theorem c : p := by", uuids=["x", "y", "x"])
     assert found == {"x": "theorem a : p := by sorry", "y": "theorem b : p := by sorry"}
     assert left_out(numinamath) == {"duplicate id": 1} and numinamath.SET.stats()["rows"] == 3
+
+
+def test_a_uuid_of_numinamath_whose_first_row_is_left_out_does_not_come_back():
+    assert numina("theorem a : p", "theorem b : p := by", "theorem c : p := by", uuids=["x", "y", "x"]) == {
+        "y": "theorem b : p := by sorry"
+    }
+    assert left_out(numinamath) == {"does not end in := by or :=": 1, "duplicate id": 1}
 
 
 def test_numinamath_without_a_column_is_refused_by_its_name():

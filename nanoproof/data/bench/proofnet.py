@@ -20,13 +20,14 @@ from nanoproof.data.theorem_set import (
     text_field,
     with_sorry,
 )
+from nanoproof.lean.lexical import without_header
 from nanoproof.lean.theorem import Theorem
 
 NAME, FILE = "proofnet", "proofnet.jsonl"
 
 
 def parse(path: Path) -> Parsed:
-    """Header without imports, statement, and `sorry` on a line of its own; the id is the name.
+    """Header without imports, an empty line, statement, and `sorry` on a line of its own; the id is the name.
 
     Raises UserError, with the line, for what would change the number of theorems without notice: an unknown split, a
     name that occurs twice, a statement that cannot be worked with.
@@ -44,15 +45,11 @@ def parse(path: Path) -> Parsed:
         closed = with_sorry(statement, "\n  sorry", " by\n  sorry")
         if closed is None:
             raise UserError(f"{place}: the field 'formal_statement' must end in := or := by, got {statement[-40:]!r}")
-        source = _own_lines(header) + closed
+        before = without_header(remove_lines(header, "import ")).strip()
+        source = f"{before}\n\n{closed}" if before else closed
         require_usable(source, place)
         parsed.add(name, source, split)
     return parsed
-
-
-def _own_lines(header: str) -> str:
-    kept = remove_lines(header, "import ")
-    return kept if not kept or kept.endswith("\n") else kept + "\n"
 
 
 SET = TheoremSet(NAME, BENCH_SPLITS, lambda: parse(open_file(NAME, FILE)))

@@ -4,6 +4,7 @@ python -m nanoproof.data.rl.numinamath stats
 python -m nanoproof.data.rl.numinamath show --id UUID
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from nanoproof.common.errors import run_main
 from nanoproof.data.manifest import open_file
 from nanoproof.data.theorem_cli import run_command
 from nanoproof.data.theorem_set import (
+    DUPLICATE,
     RL_SPLITS,
     Parsed,
     TheoremSet,
@@ -19,25 +21,35 @@ from nanoproof.data.theorem_set import (
     text_field,
     with_sorry,
 )
+from nanoproof.lean.lexical import without_header
 from nanoproof.lean.theorem import Theorem
 
 NAME, FILE = "numinamath", "numinamath.parquet"
 REMOVED_LINES = ("import ", "set_option ", "#check ")
+_BY = re.compile(r":=\s*by\Z")
+"""The end of most statements: also `:=by`, and `by` on a line of its own."""
 
 
 def parse(path: Path) -> Parsed:
-    """The statements that end in `:= by` or `:=` and have no other `sorry`; the id is the uuid."""
+    """The statements that end in `:= by` or `:=` and have no other `sorry`; the id is the uuid.
+
+    Of a uuid that occurs twice the first row counts, whatever is in it.
+    """
     parsed = Parsed(NAME)
+    seen: set[str] = set()
     for place, row in parquet_rows(path, ("uuid", "formal_statement")):
         uuid, statement = text_field(row, "uuid", place), text_field(row, "formal_statement", place)
-        statement = remove_lines(statement.strip(), *REMOVED_LINES).strip()
-        source = with_sorry(statement, " sorry", " by sorry")
-        if source is None:
+        statement = without_header(remove_lines(statement.strip(), *REMOVED_LINES)).strip()
+        source = statement + " sorry" if _BY.search(statement) else with_sorry(statement, " sorry", " by sorry")
+        if uuid in seen:
+            parsed.leave_out(DUPLICATE)
+        elif source is None:
             parsed.leave_out("does not end in := by or :=")
         elif "sorry" in statement:
             parsed.leave_out("another sorry")
         else:
             parsed.add(uuid, source)
+        seen.add(uuid)
     return parsed
 
 
