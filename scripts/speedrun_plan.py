@@ -16,7 +16,7 @@ from nanoproof.training.plan import TOKENS_PER_PARAMETER
 from nanoproof.training.schedule import duration
 
 VOCABULARY = 50_624
-LEANGITHUB_TOKENS = 65e6
+LEANGITHUB_TOKENS = 65e6  # assumed: what is said of the published set, of a longer list; ours is not counted
 SFT_TOKENS = 300e6  # assumed: a million packed states, tactics and values of 300 tokens
 NEMOTRON_TOKENS, NEMOTRON_SHARDS = 52e9, 45  # of part 4plus, as its makers say
 NEMOTRON_BYTES_PER_TOKEN = 2.0  # assumed, of compressed parquet
@@ -108,6 +108,7 @@ def page(options: PlanOptions) -> str:
     assumptions = (
         f"{100 * options.mfu:.0f}% of the GPUs' peak",
         f"nemotron {NEMOTRON_TOKENS / 1e9:.0f}B tokens at {NEMOTRON_BYTES_PER_TOKEN:g} bytes",
+        f"midtraining on {LEANGITHUB_TOKENS / 1e6:.0f}M tokens of Lean",
         f"finetuning on {SFT_TOKENS / 1e6:.0f}M tokens",
         f"{SECONDS_PER_SIMULATION:g} s of Lean for a simulation, {options.lean_processes} processes",
         "12 bytes of checkpoint for a weight, three kept for a stage",

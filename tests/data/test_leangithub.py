@@ -196,6 +196,16 @@ def test_several_processes_give_the_same_bytes_as_one(home: Path, sources: Path,
     assert (tmp_path / "elsewhere/manifest.json").is_file()
 
 
+def test_repositories_of_several_lists_are_built_together(home: Path, sources: Path, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/More.lean").write_text(theorem("more", 6))
+    (tmp_path / "more.txt").write_text(f"{tmp_path / 'more'}\n{tmp_path / 'third'}\n")
+    assert build(sources, "--more-urls", str(tmp_path / "more.txt")) == 0
+    manifest = read_manifest("leangithubraw")
+    assert manifest is not None and manifest.source == "repositories of urls.txt, more.txt"
+    assert sorted(manifest.files) == ["first.parquet", "more.parquet", "second.parquet", "third.parquet"]
+
+
 def test_stats_and_show_read_what_was_built(home: Path, sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="leangithubraw build"):
         main(["stats"])

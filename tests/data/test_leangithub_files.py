@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.midtrain.build import LIST
-from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, opened, read_list
+from nanoproof.data.midtrain.build import LIST, BuildConfig
+from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, opened, read_lists
 from nanoproof.data.midtrain.lean_files import decode, refused_path, refused_text
 from nanoproof.data.midtrain.licences import Licences, guess, is_licence_file
 from nanoproof.data.midtrain.refine import examine
@@ -25,7 +25,7 @@ from tests.data.repositories import make_repository
 
 
 def test_the_list_has_mathlib_first_and_no_solutions_of_olympiads_or_benchmarks() -> None:
-    repositories = read_list(LIST)
+    repositories = read_lists([LIST])
     assert len(repositories) >= 60
     assert repositories[0] == Repository(
         "leanprover-community_mathlib4", "https://github.com/leanprover-community/mathlib4"
@@ -41,16 +41,54 @@ def test_addresses_that_are_one_repository_count_once_and_names_never_clash(tmp_
     path = tmp_path / "urls.txt"
     lines = ["# comment", "https://h.org/a/Lib # first", "https://H.org/a/lib.git/", "https://other.org/A/LIB"]
     path.write_text("\n".join([*lines, "", str(tmp_path / "proj"), "https://h.org/tree/a/lib#x"]))
-    names = [repository.name for repository in read_list(path)]
+    names = [repository.name for repository in read_lists([path])]
     assert names[0] == "a_Lib" and names[1].startswith("A_LIB-") and names[2] == "proj"
     assert len({name.casefold() for name in names}) == len(names) == 4
 
 
-@pytest.mark.parametrize("line", ["ftp://h.org/a", "--upload-pack=x", "no/such/folder", "ext::sh -c x", "https://a b"])
-def test_lines_that_are_no_addresses_are_refused_by_their_number(tmp_path: Path, line: str) -> None:
+def test_several_lists_are_one_in_their_order_and_what_is_in_two_counts_once(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text("https://h.org/a/one\nhttps://h.org/a/two\n")
+    second.write_text("https://h.org/A/One.git\nhttps://h.org/b/three\n")
+    repositories = read_lists([first, second])
+    assert [repository.url for repository in repositories] == [
+        f"https://h.org/{x}" for x in ("a/one", "a/two", "b/three")
+    ]
+    assert [repository.name for repository in read_lists([second, first])] == ["A_One", "b_three", "a_two"]
+
+
+def test_lists_extend_that_of_the_project_or_take_its_place() -> None:
+    assert BuildConfig().lists == [LIST]
+    assert BuildConfig(more_urls=("a.txt", "b.txt")).lists == [LIST, Path("a.txt"), Path("b.txt")]
+    assert BuildConfig(urls=("a.txt", "b.txt"), more_urls=("c.txt",)).lists == [Path(f"{x}.txt") for x in "abc"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ftp://h.org/a",
+        "--upload-pack=x",
+        "no/such/folder",
+        "ext::sh -c x",
+        "https://a b",
+        "https://",
+        "https://h.org",
+        "file:///",
+    ],
+)
+def test_lines_that_are_no_addresses_are_refused_by_their_list_and_number(tmp_path: Path, line: str) -> None:
+    (tmp_path / "good.txt").write_text("https://h.org/a/one\n")
     (tmp_path / "urls.txt").write_text(f"# list\n{line}\n")
-    with pytest.raises(UserError, match="line 2"):
-        read_list(tmp_path / "urls.txt")
+    with pytest.raises(UserError, match=rf"^{tmp_path}/urls\.txt, line 2: '{line}' is n"):
+        read_lists([tmp_path / "good.txt", tmp_path / "urls.txt"])
+
+
+@pytest.mark.parametrize("text", [None, "# nothing\n"])
+def test_a_list_that_is_missing_or_empty_is_named(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "urls.txt").write_text(text)
+    with pytest.raises(UserError, match=rf"{tmp_path}/urls\.txt"):
+        read_lists([LIST, tmp_path / "urls.txt"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

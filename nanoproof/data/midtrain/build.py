@@ -16,7 +16,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
 from nanoproof.common.progress import Progress
 from nanoproof.data.manifest import FILENAME, FileRecord, Manifest, dataset_dir, now, record_file, write_manifest
-from nanoproof.data.midtrain.clone import CloneError, Repository, read_list
+from nanoproof.data.midtrain.clone import CloneError, Repository, read_lists
 from nanoproof.data.midtrain.collect import Collected, collect, find_collected, write_files
 from nanoproof.data.midtrain.refine import Drop, Refined, benchmark_index, count_reasons, refine
 
@@ -30,7 +30,10 @@ NO_DECONTAMINATION = "not decontaminated"
 class BuildConfig:
     """Options of the build."""
 
-    urls: str = opt("", "List of repositories, one address per line (default: the list of this project).")
+    urls: tuple[str, ...] = opt(
+        (), "Lists of repositories, one address per line, in place of the list of this project.", metavar="FILE"
+    )
+    more_urls: tuple[str, ...] = opt((), "Lists of repositories that come after those.", metavar="FILE")
     out: str = opt("", "Directory to build in (default: $NANOPROOF_HOME/data/leangithubraw).")
     workers: int = opt(4, "Repositories that are cloned at once, and processes that examine files.", min=1)
     deadline: float = opt(1800.0, "Seconds that cloning a repository may take.", above=0)
@@ -45,6 +48,11 @@ class BuildConfig:
     def directory(self) -> Path:
         """Where to build."""
         return Path(self.out).expanduser() if self.out else dataset_dir(NAME)
+
+    @property
+    def lists(self) -> list[Path]:
+        """Where the addresses stand."""
+        return [Path(name).expanduser() for name in (*(self.urls or (str(LIST),)), *self.more_urls)]
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class Kept:
 
 def build(config: BuildConfig) -> int:
     """Build the data set and print what became of each repository; returns the exit code."""
-    repositories = read_list(Path(config.urls).expanduser() if config.urls else LIST)
+    repositories = read_lists(config.lists)
     index, commits = benchmark_index() if config.decontamination else (None, {})
     out = config.directory
     try:
@@ -138,7 +146,7 @@ def _finish(
     earlier = read_json(out / FILENAME).get("files", {}) if (out / FILENAME).exists() else {}
     against = ", ".join(f"{name} at {commit}" for name, commit in commits.items())
     rule = f"decontaminated against {against}" if config.decontamination else NO_DECONTAMINATION
-    source = f"repositories of {Path(config.urls).name if config.urls else LIST.name}"
+    source = f"repositories of {', '.join(path.name for path in config.lists)}"
     write_manifest(Manifest(NAME, source, rule, "", now(), files), out)
     for name in set(earlier) - set(files):
         (out / Path(name).name).unlink(missing_ok=True)

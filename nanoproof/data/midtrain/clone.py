@@ -1,6 +1,6 @@
 """Repositories by their address: fetched without history, read without checking anything out.
 
-    repositories = read_list(path)
+    repositories = read_lists([path])
     with opened(repositories[0], deadline=600) as tree:
         for entry in tree.entries(): tree.read(entry)
 
@@ -31,6 +31,7 @@ from nanoproof.common.errors import UserError
 MAX_BYTES = 1_000_000
 """Larger files are not read."""
 SCHEMES = ("https://", "http://", "file://", "ssh://")
+_ADDRESS = re.compile(r"(?:https?|ssh)://[^/]+/+[^/].*|file:///+[^/].*")
 POLL_SECONDS = 0.2
 _HIDDEN_ENVIRONMENT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
@@ -74,28 +75,39 @@ class Tree(Protocol):
 # The list
 
 
-def read_list(path: Path) -> list[Repository]:
-    """The repositories of a list, one address per line, `#` before comments; an address that comes again counts once.
+def read_lists(paths: Sequence[Path]) -> list[Repository]:
+    """The repositories of lists, in their order: one address per line, `#` before comments.
 
-    Raises UserError for a file that is missing or empty and for lines that are no addresses.
+    An address that comes again, in whatever list, counts once. Raises UserError for a file that is missing or empty,
+    and, with file and line, for a line that is no address.
     """
+    found: dict[str, str] = {}
+    for path in paths:
+        for url in _read_list(path):
+            found.setdefault(_same(url), url)
+    return _named(list(found.values()))
+
+
+def _read_list(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the list of repositories {path}: {error}") from error
-    found: dict[str, str] = {}
+    found = []
     for number, line in enumerate(lines, start=1):
         url = re.sub(r"(^|\s)#.*", "", line).strip()
         if not url:
             continue
         if not url.startswith(SCHEMES) and not Path(url).expanduser().is_dir():
             raise UserError(f"{path}, line {number}: {url!r} is neither an https URL nor a folder")
-        if url.startswith("-") or any(char.isspace() for char in url):
-            raise UserError(f"{path}, line {number}: {url!r} is no address")
-        found.setdefault(_same(url), url)
+        if any(char.isspace() for char in url) or (url.startswith(SCHEMES) and not _ADDRESS.fullmatch(url)):
+            raise UserError(
+                f"{path}, line {number}: {url!r} is no address of one repository, as https://host/owner/name"
+            )
+        found.append(url)
     if not found:
         raise UserError(f"{path} names no repositories")
-    return _named(list(found.values()))
+    return found
 
 
 def _same(url: str) -> str:
