@@ -17,7 +17,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home, versions
 from scripts.quickstart_report import plot, print_proofs, print_table
-from scripts.small_runs import RL, SFT, SFT_ONLY, Commands, PeakMemory, checkpoint_steps, clock
+from scripts.small_runs import RL, SFT, SFT_ONLY, SOLVERS, WITH_SOLVERS, Commands, PeakMemory, checkpoint_steps, clock
 
 SIMULATIONS = 32
 THEOREMS = 100  # of the benchmark, from its beginning: a fair sample of it
@@ -65,11 +65,14 @@ class Quickstart:
         self.score("solver_only", "the baseline: solver tactics, no network", ["--policy", "solver-only"])
         self.score("untrained", "the untrained network", ["--model-path", str(untrained)], THEOREMS_UNTRAINED)
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
+        self.score_with_solvers("sft", "the finetuned network", sft)
         seconds = self.options.rl_seconds
         title = f"Reinforcement learning: proving theorems and learning from the proofs{self.watch()}"
         length = ["--max-time", clock(seconds), "--eval-every", clock(seconds * 0.6)]
         commands.train("rl", title, [*self.rl_words(sft), *length], rl)
-        self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
+        best = best_checkpoint(rl)
+        self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best)])
+        self.score_with_solvers("rl", "the network after RL", best)
         if self.options.control:
             self.run_control(sft, checkpoint_steps(rl)[-1], self.out / "control")
 
@@ -83,6 +86,10 @@ class Quickstart:
         summary = self.commands.evaluate(f"evaluate {stage}", f"Scoring {text}", words, out, SIMULATIONS)
         names = ("solved", "total", "low", "high", "simulations", "tactic_samples")
         self.stages[stage] = {name: summary[name] for name in names}
+
+    def score_with_solvers(self, stage: str, text: str, model: Path) -> None:
+        """Score a network once more: what it adds to solvers, and they to it."""
+        self.score(f"{stage}_with_solvers", text + WITH_SOLVERS, ["--model-path", str(model), *SOLVERS])
 
     def watch(self) -> str:
         """Where to look while RL runs."""

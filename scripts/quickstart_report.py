@@ -5,16 +5,32 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import read_jsonl
-from scripts.small_runs import SAMPLES, metrics_of
+from scripts.small_runs import SAMPLES, WITH_SOLVERS, metrics_of
+
+STAGES = {
+    "solver_only": "solver tactics alone",
+    "untrained": "untrained",
+    "sft": "after finetuning",
+    "sft_with_solvers": "after finetuning" + WITH_SOLVERS,
+    "rl": "after RL",
+    "rl_with_solvers": "after RL" + WITH_SOLVERS,
+    "control": "control: finetuning alone",
+}
+"""What the stages of `summary.json` are called in the table."""
+COLORS = {"sft": "#9db8d9", "sft_with_solvers": "#9db8d9", "rl": "#1f4e8c", "rl_with_solvers": "#1f4e8c"}
+GREY = "#c9c9c4"
 
 
 def print_table(stages: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float], simulations: int) -> None:
     """The scores side by side, and the time of each stage."""
     print(f"\nHeld-out test theorems (nanolean), {simulations} simulations, {SAMPLES} tactics each")
-    print(f"  {'stage':<14}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
+    width = max(len(STAGES[name]) for name in stages) + 2
+    print(f"  {'':<{width}}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
     for name, row in stages.items():
         interval = f"{100 * row['low']:.1f} - {100 * row['high']:.1f}%"
-        print(f"  {name:<14}{row['solved']:>6}/{row['total']:<3}{interval:>18}{row['tactic_samples']:>17,}")
+        print(
+            f"  {STAGES[name]:<{width}}{row['solved']:>6}/{row['total']:<3}{interval:>18}{row['tactic_samples']:>17,}"
+        )
     print("\nTime: " + ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items()))
 
 
@@ -53,17 +69,14 @@ def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> N
     left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
     left.xaxis.get_major_locator().set_params(integer=True)
     left.legend(loc="lower right", frameon=False)
-    names = [name.replace("_", "\n") for name in stages]
+    names = [name.replace("_", "\n", 1).replace("_", " ") for name in stages]
     heights = [100 * row["solved"] / row["total"] for row in stages.values()]
     low = [max(0.0, height - 100 * row["low"]) for height, row in zip(heights, stages.values())]
     high = [max(0.0, 100 * row["high"] - height) for height, row in zip(heights, stages.values())]
-    right.bar(
-        names,
-        heights,
-        yerr=(low, high),
-        color=["#c9c9c4"] * 2 + ["#9db8d9", "#1f4e8c"] + ["#c9c9c4"] * (len(names) - 4),
-        capsize=4,
-    )
+    hatches = ["//" if name.endswith("with_solvers") else "" for name in stages]
+    colors = [COLORS.get(name, GREY) for name in stages]
+    right.bar(names, heights, yerr=(low, high), color=colors, hatch=hatches, edgecolor="white", capsize=4)
+    right.tick_params(axis="x", labelsize=7)
     right.set(ylim=(0, 100), ylabel="solved (%)", title="Held-out test, 95% interval")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

@@ -1,6 +1,7 @@
 """Does reinforcement learning learn? RL on NanoLean, and a control with as many updates on supervised data alone.
 
-Both begin with the same finetuned network and are scored on the held-out test theorems; all on two cores.
+Both begin with the same finetuned network and are scored on the held-out test theorems; all on two cores. The finetuned
+network and that after RL are also scored with solvers at every node, which need no RL.
 
 bash runs/rl_cpu.sh                        # seeds 0 and 1, 30 minutes of RL each; about two hours and a half
 SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh
@@ -19,7 +20,18 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home
 from scripts.rl_cpu_report import Point, write_report
-from scripts.small_runs import RL, SFT, SFT_ONLY, Commands, checkpoint_steps, clock, take_lock, updates_of
+from scripts.small_runs import (
+    RL,
+    SFT,
+    SFT_ONLY,
+    SOLVERS,
+    WITH_SOLVERS,
+    Commands,
+    checkpoint_steps,
+    clock,
+    take_lock,
+    updates_of,
+)
 
 ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
     "as in the main run": ([], []),
@@ -91,17 +103,17 @@ class Comparison:
         write_report(self.out, points, asdict(self.options), self.commands.seconds)
 
     def main_parts(self, seed: int) -> list[Point]:
-        """Finetuning, RL, the control, and the scores of all three."""
+        """Finetuning, RL, the control, and the scores of all three; of the first two also with solvers."""
         folder, named = self.out / f"seed_{seed}", f"seed {seed}"
         sft, rl, control = folder / "sft", folder / "rl", folder / "control"
         words = ["nanoproof.sft", *SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
         words += ["--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
         self.commands.train(f"sft, {named}", f"Supervised finetuning ({named})", words, sft)
-        points = [self.score_run(seed, "after SFT", sft, 0)]
+        points = [self.score_run(seed, "after SFT", sft, 0), self.score_with_solvers(seed, "after SFT", sft, 0)]
         words = self.rl_words(sft, seed, self.options.minutes)
         self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
-        points.append(self.score_run(seed, "RL", rl, checkpoint_steps(rl)[-1]))
         steps = checkpoint_steps(rl)[-1]
+        points += [self.score_run(seed, "RL", rl, steps), self.score_with_solvers(seed, "RL", rl, steps)]
         words = [*self.rl_words(sft, seed, None), *SFT_ONLY, "--num-steps", str(steps)]
         words += ["--save-every", f"{max(1, steps // 2)}steps"]
         title = f"Control: as many updates on supervised data alone ({named})"
@@ -152,12 +164,23 @@ class Comparison:
             words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
         return words
 
+    def score_with_solvers(self, seed: int, stage: str, run_dir: Path, step: int) -> Point:
+        """Score a checkpoint once more: what it adds to solvers, and they to it."""
+        return self.score_run(seed, stage + WITH_SOLVERS, run_dir, step, SOLVERS, suffix="_with_solvers")
+
     def score_run(
-        self, seed: int, stage: str, run_dir: Path, step: int, words: list[str] | None = None, ablation: bool = False
+        self,
+        seed: int,
+        stage: str,
+        run_dir: Path,
+        step: int,
+        words: list[str] | None = None,
+        ablation: bool = False,
+        suffix: str = "",
     ) -> Point:
         """Score the checkpoint of a step (of finetuning the last one, whose `step` here is 0)."""
-        finetuned = stage == "after SFT"
-        out = run_dir.with_name(f"eval_{run_dir.name}" if finetuned else f"eval_{run_dir.name}_{step}")
+        finetuned = step == 0
+        out = run_dir.with_name(f"eval_{run_dir.name}{'' if finetuned else f'_{step}'}{suffix}")
         model = run_dir if finetuned else run_dir / f"model_{step}.pt"
         updates = 0 if finetuned else updates_of(run_dir, step)
         title = f"{stage}, {updates:,} updates (seed {seed})"

@@ -8,7 +8,7 @@ from typing import Any
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import versions
 from nanoproof.selfplay.eval_compare import Evaluated, compare, compare_rates, read_evaluation
-from scripts.small_runs import metrics_of
+from scripts.small_runs import WITH_SOLVERS, metrics_of
 
 SFT, RL, CONTROL = "after SFT", "RL", "control"
 GREY, PALE, DARK = "#8d8d88", "#9db8d9", "#1f4e8c"
@@ -110,11 +110,14 @@ def experience(point: Point) -> tuple[str, str]:
 
 
 def comparisons(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
-    """Paired comparisons, by their names: RL with start and control of each seed, ablations with the unchanged run."""
+    """Paired comparisons, by their names: RL with start (with solvers too) and control of each seed, ablations."""
     pairs: dict[str, tuple[Scored | None, Scored | None]] = {}
     for seed in seeds_of(scored):
         start, rl, control = (last(scored, stage, seed) for stage in (SFT, RL, CONTROL))
         pairs |= {f"seed {seed}: RL - SFT": (start, rl), f"seed {seed}: RL - control": (control, rl)}
+        start_helped, rl_helped = (last(scored, stage + WITH_SOLVERS, seed) for stage in (SFT, RL))
+        pairs |= {f"seed {seed}: RL - SFT, both{WITH_SOLVERS.removeprefix(',')}": (start_helped, rl_helped)}
+        pairs |= {f"seed {seed}: RL alone - SFT{WITH_SOLVERS.removeprefix(',')}": (start_helped, rl)}
     changed = [one for one in scored if one.point.ablation]
     pairs |= {f"{one.point.stage} - {changed[0].point.stage}": (changed[0], one) for one in changed[1:]}
     return {
@@ -154,7 +157,7 @@ def both_seeds(scored: Sequence[Scored]) -> list[str]:
 
 
 def plot(scored: Sequence[Scored], file: Path) -> None:
-    """Held-out curves of RL and control for each seed; beside them the ablations, if there are any."""
+    """Held-out curves of RL and control for each seed, start and end with solvers; beside them any ablations."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -171,6 +174,10 @@ def plot(scored: Sequence[Scored], file: Path) -> None:
             left.plot(x, [rate[0] for rate in rates], style, color=color, label=f"{stage}, seed {seed}")
             if stage == RL:
                 left.fill_between(x, [rate[1] for rate in rates], [rate[2] for rate in rates], color=color, alpha=0.12)
+        helped = [one for one in scored if one.point.seed == seed and one.point.stage.endswith(WITH_SOLVERS)]
+        if helped:
+            x, heights = [one.point.updates for one in helped], [one.rate[0] for one in helped]
+            left.plot(x, heights, "*:", color=color, label=f"{SFT} and {RL}, with solvers, seed {seed}")
     for one in scored:
         if one.point.seed is None:
             left.axhline(one.rate[0], color=GREY, linestyle=":", label=one.point.stage)

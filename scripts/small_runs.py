@@ -35,6 +35,9 @@ RL = [*SAMPLING, *BATCH, "--collect-transitions", "300", "--num-updates-per-step
 RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
 SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
+SOLVERS = ["--search-finishers", "simp", "omega", "grind"]
+"""Flags of an evaluation in which the search tries solvers at every node, besides what the network says."""
+WITH_SOLVERS = ", with solvers at every node"
 
 
 @dataclass

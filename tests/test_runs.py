@@ -17,8 +17,9 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import quickstart, rl_cpu, small_runs
 from scripts.check_flags import check_commands
+from scripts.quickstart_report import print_table
 from scripts.rl_cpu_report import Point, write_report
-from scripts.small_runs import Commands
+from scripts.small_runs import WITH_SOLVERS, Commands
 
 SETTINGS = {"seed": 0, "num_simulations": 8}
 
@@ -135,6 +136,42 @@ def test_ablations_change_one_thing_each_and_start_from_the_same_model(tmp_path:
         assert words[words.index("--max-time") + 1] == "0:08:00"
 
 
+def evaluations(commands: FakeCommands) -> dict[str, list[str]]:
+    """The evaluations that were run, by the names of their directories."""
+    ran = [words for words in commands.ran if words[0] == "scripts.prover_eval"]
+    return {Path(words[words.index("--output-dir") + 1]).name: words for words in ran}
+
+
+@pytest.mark.parametrize(("stage", "directory"), [("sft", "eval_sft"), ("rl", "eval_rl_4")])
+def test_start_and_end_of_the_comparison_are_scored_with_solvers_too(
+    tmp_path: Path, stage: str, directory: str
+) -> None:
+    commands = FakeCommands()
+    compare(tmp_path, commands)
+    plain, helped = evaluations(commands)[directory], evaluations(commands)[f"{directory}_with_solvers"]
+    at = helped.index("--search-finishers")
+    assert helped[at + 1 : at + 4] == ["simp", "omega", "grind"] and helped[at + 4].startswith("--")
+    assert [word for word in [*helped[:at], *helped[at + 4 :]] if directory not in word] == [
+        word for word in plain if directory not in word
+    ]
+
+
+def test_the_quickstart_scores_finetuned_network_and_rl_with_solvers_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = FakeCommands()
+    shown = quickstart.Quickstart(quickstart.QuickstartOptions(), tmp_path, commands)
+    shown.run()
+    assert list(shown.stages) == ["solver_only", "untrained", "sft", "sft_with_solvers", "rl", "rl_with_solvers"]
+    for stage in ("sft", "rl"):
+        ran = evaluations(commands)
+        plain, helped = set(ran[f"eval_{stage}_test"]), set(ran[f"eval_{stage}_with_solvers_test"])
+        assert {"--search-finishers", "simp", "omega", "grind"} <= helped - plain
+    print_table(shown.stages, {"total": 1.0}, 8)
+    table = capsys.readouterr().out
+    assert "after finetuning, with solvers at every node" in table and "after RL, with solvers at every node" in table
+
+
 def test_the_commands_have_flags_that_exist(tmp_path: Path) -> None:
     commands = FakeCommands()
     compare(tmp_path / "rl_cpu", commands, ablations=True)
@@ -158,10 +195,17 @@ def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
             path = tmp_path / f"{stage}_{seed}"
             make_evaluation(path, solved)
             points.append(Point(stage, str(path), seed, updates // 8, updates))
+        for stage, updates, solved in (("after SFT", 0, {0, 1, 2}), ("RL", 32, {0, 1, 2, 3, 4, 5})):
+            path = tmp_path / f"{stage}_{seed}_with_solvers"
+            make_evaluation(path, solved)
+            points.append(Point(stage + WITH_SOLVERS, str(path), seed, updates // 8, updates))
     write_report(tmp_path, points, {"simulations": 8, "minutes": 1.0, "ablation_minutes": 1.0}, {})
     text = (tmp_path / "table.md").read_text()
     assert "| 1 | RL | 32 | 4/10 (40.0%) |" in text
+    assert "| 1 | after SFT, with solvers at every node | 0 | 3/10 (30.0%) |" in text
     assert "| seed 0: RL - SFT | +30.0 |" in text
+    assert "| seed 0: RL - SFT, both with solvers at every node | +30.0 |" in text
+    assert "| seed 0: RL alone - SFT with solvers at every node | +10.0 |" in text
     assert "Over 2 seeds, RL - control: +30.0 points on average" in text
     assert (tmp_path / "curves.png").stat().st_size > 1000
 
