@@ -35,7 +35,7 @@ def complaints(source: str, proof: str) -> list[str]:
 def library_sample() -> list[tuple[str, Proof]]:
     """Library proofs that split, and some that do not."""
     entries = [entry for entry in library_proofs() if entry.proof.size > 2]
-    return [(entry.source, replayed(entry.source, entry.proof)) for entry in random.Random(0).sample(entries, 40)]
+    return [(entry.source, replayed(entry.source, entry.proof)) for entry in random.Random(0).sample(entries, 16)]
 
 
 @pytest.mark.parametrize("plain", [False, True])
