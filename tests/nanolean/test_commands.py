@@ -168,6 +168,20 @@ def test_inductive_predicates():
     assert errors(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def gate (p : Prop) : Type 1 := Type\ninductive T (p : Prop) : gate p\n  | mk (b : Bool) : T p",
+        "def Family := Nat → Type\ninductive T : Family\n  | mk : T 0",
+        "inductive T : Nat",
+        "inductive T : let x := Type; x",
+        "def U := Type\nstructure T : U where\n  x : Nat",
+    ],
+)
+def test_the_type_of_a_type_must_end_in_a_sort_as_it_stands(text):
+    assert "invalid inductive type, resultant type is not a sort" in errors(text)
+
+
 def test_structures_have_projections():
     text = (
         "structure Point where\n  x : Nat\n  y : Nat\n"

@@ -44,6 +44,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Lam,
     Pi,
     Proj,
+    Sort,
     collect_consts,
     get_app_fn_args,
     instantiate,
@@ -55,7 +56,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.level import LParam
 from nanoproof.lean.nanolean.meta.bind import replace_fvar
 from nanoproof.lean.nanolean.meta.lctx import LocalContext
-from nanoproof.lean.nanolean.syntax import CtorStx, InductiveCmd, StructureCmd
+from nanoproof.lean.nanolean.syntax import CtorStx, InductiveCmd, Signature, StructureCmd
 
 
 def run_inductive(result: CommandResult, cmd: InductiveCmd) -> None:
@@ -74,6 +75,7 @@ def _declare(
     session, signature = header.session, cmd.signature
     mctx = session.mctx
     assert header.type is not None
+    _check_result(header, signature)
     name_levels(session, header.type, *(decl.type for decl in header.lctx))
     include_variables(header)
     header.lctx = close_context(session, header.lctx, signature)
@@ -101,6 +103,17 @@ def _declare(
     if any("sorryAx" in collect_consts(e) for e in (type_, *[ctor.type for ctor in types])):
         result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
     return decl
+
+
+def _check_result(header: Header, signature: Signature) -> None:
+    """The type of a type must end in a sort as it stands, not only after computing, as Lean's elaborator wants it."""
+    assert header.type is not None
+    result = header.session.mctx.instantiate(header.type)
+    while isinstance(result, Pi):
+        result = result.body
+    if not isinstance(result, Sort):
+        at = signature.type or signature
+        raise ElabError("invalid inductive type, resultant type is not a sort", at.pos, at.end)
 
 
 def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: Const) -> Expr:

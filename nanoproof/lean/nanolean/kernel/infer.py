@@ -61,9 +61,12 @@ class Inferer(Reducer):
         return self.ensure_sort(self._type_of(type_, check)).level
 
     def is_prop(self, type_: Expr) -> bool:
-        """Whether a term is a proposition (a type in `Prop`)."""
-        sort = self.whnf(self.infer(type_))
-        return isinstance(sort, Sort) and equiv(sort.level, ZERO)
+        """Whether a type is a proposition: whether its sort is `Prop` by definition.
+
+        `KernelError` where the sort does not compute to a `Sort`: it may be equal to `Prop` all the same, so that the
+        type is no data (lean4#14807).
+        """
+        return equiv(self.sort_of(type_), ZERO)
 
     def _type_of(self, e: Expr, check: bool) -> Expr:
         found = self._checked.get(e)
@@ -176,7 +179,8 @@ class Inferer(Reducer):
         return Sort(level)
 
     def _type_of_proj(self, e: Any, check: bool) -> Expr:
-        struct_type = self.whnf(self._type_of(e.expr, check))
+        given_type = self._type_of(e.expr, check)
+        struct_type = self.whnf(given_type)
         head, args = get_app_fn_args(struct_type)
         info = self.env.get(e.struct)
         if not isinstance(info, InductiveInfo) or not info.is_structure:
@@ -187,7 +191,7 @@ class Inferer(Reducer):
         assert isinstance(ctor, CtorInfo)
         if e.idx >= ctor.num_fields:
             raise KernelError(f"'{e.struct}' has {ctor.num_fields} fields, there is no projection {e.idx + 1}")
-        from_prop = self.is_prop(struct_type)
+        from_prop = self.is_prop(given_type) or self.is_prop(struct_type)
         type_: Any = instantiate_ctor(self, ctor, head, args)
         for i in range(e.idx):
             if from_prop and has_loose_bvar(type_.body, 0) and not self.is_prop(type_.type):
