@@ -32,10 +32,14 @@ from nanoproof.lean.nanolean.kernel.expr import (
 )
 from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LMVar, LParam, Succ
 from nanoproof.lean.nanolean.kernel.packing import pack, unpack
+from nanoproof.lean.nanolean.kernel.reduce import compute
+from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
+from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_prelude import (
     BOOL,
     NAT,
     NAT2,
+    NAT_TO_BOOL,
     M,
     N,
     U,
@@ -58,6 +62,7 @@ from tests.nanolean.kernel_prelude import (
     succ,
     var,
 )
+from tests.nanolean.library import base
 
 FALSE, BAD = c("False"), c("Bad")
 
@@ -284,6 +289,53 @@ def test_a_projection_that_depends_on_hidden_data_is_refused():
     refuses(DefDecl("attack", (), arrow(exists, c("True")), second), "depends on data")
 
 
+def test_data_is_not_read_out_of_a_proposition_whose_sort_is_stuck():
+    env = prelude()
+    for decl in stuck_prop.honest():
+        env = env.add(decl)
+    assert "Owner.rec" in env and not env["Owner.rec"].large
+    observe, _ = stuck_prop.contradiction()
+    refuses(observe, "must be a proof", env)
+
+
+def test_a_type_with_a_stuck_sort_is_taken_neither_for_data_nor_for_a_proposition():
+    env = prelude()
+    for decl in stuck_prop.honest():
+        env = env.add(decl)
+    owner, made = call("Owner", c("witness")), call("Owner.mk", c("witness"), c("Bool.false"))
+    refuses(DefDecl("attack", (), BOOL, Proj("Owner", 0, made)), "type is expected", env)
+    refuses(
+        DefDecl("attack", (), arrow(owner, BOOL), Lam("p", owner, Proj("Owner", 0, BVar(0)))), "type is expected", env
+    )
+    with pytest.raises(KernelError, match="type is expected"):
+        checker(env=env).is_prop(owner)
+
+
+def test_the_order_of_comparisons_does_not_change_them():
+    """Being equal by definition is not transitive here, so what was found equal must not be chained (lean4#14806)."""
+    env = prelude()
+    for decl in stuck_prop.honest():
+        env = env.add(decl)
+    tc = checker(env=env)
+    assert tc.is_def_eq(stuck_prop.FIRST, stuck_prop.SECOND) and tc.is_def_eq(stuck_prop.SECOND, stuck_prop.THIRD)
+    assert not tc.is_def_eq(stuck_prop.FIRST, stuck_prop.THIRD)
+
+
+def test_a_family_in_every_universe_has_no_eta_where_it_is_a_proposition():
+    """`Two.{u} : Sort u` with a field in `Sort u` is a structure; its recursor waits for a constructor at `u = 0`."""
+    point = mk_pi([b("α", Sort(U))], Sort(U))
+    made = mk_pi([b("α", Sort(U)), b("x", var("α"))], call("Box", var("α"), levels=[U]))
+    env = prelude().add(inductive("Box", ("u",), 1, point, ("Box.mk", made)))
+    assert env["Box"].is_structure and not env["Box"].is_prop and not env["Box.rec"].large
+    for level, type_ in ((ZERO, c("True")), (ONE, NAT)):
+        box = call("Box", type_, levels=[level])
+        s, motive = b("s", box), Lam("_", box, c("True"))
+        stuck = call("Box.rec", type_, motive, Lam("x", type_, c("True.intro")), s.fvar, levels=[level])
+        tc = checker(s, env=env)
+        tc.check(stuck)
+        assert (tc.whnf(stuck) is stuck) is (level is ZERO)
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -357,6 +409,28 @@ def test_a_postulated_operation_is_not_computed():
     assert not checker(env=env).is_def_eq(call("Nat.mul", Lit(2), Lit(2)), Lit(4))
 
 
+@pytest.mark.parametrize(
+    "decl",
+    [
+        AxiomDecl("Nat.add", (), NAT2),
+        OpaqueDecl("Nat.add", (), NAT2, mk_lambda([N, M], Lit(0))),
+        AxiomDecl("Nat.add", (), NAT_TO_BOOL),
+        None,
+    ],
+)
+def test_offsets_are_not_written_with_an_addition_that_is_none(decl):
+    """`n + 4` against `Nat.add n 2` plus 2, where `Nat.add` has nothing to do with addition."""
+    env = ONLY_NAT if decl is None else ONLY_NAT.add(decl)
+    four, other = n, b("k", NAT)
+    for _ in range(4):
+        four = succ(four)
+    tc = checker(N, other, env=env)
+    assert not tc.is_def_eq(four, succ(succ(other.fvar)))
+    assert tc.is_def_eq(succ(succ(four)), succ(succ(App(Lam("x", NAT, BVar(0)), four))))
+    if decl is not None and decl.type is NAT2:
+        assert not tc.is_def_eq(four, succ(succ(add(n, Lit(2)))))
+
+
 def test_literals_of_different_value_are_not_equal_however_they_are_written():
     tc = checker(N)
     for left, right in [
@@ -367,6 +441,39 @@ def test_literals_of_different_value_are_not_equal_however_they_are_written():
         (call("Nat.pow", Lit(0), Lit(0)), Lit(0)),
     ]:
         assert not tc.is_def_eq(left, right)
+
+
+LARGE = Lit(3**300_000)
+
+
+@pytest.mark.parametrize("name", ["Nat.gcd", "Nat.div", "Nat.mod"])
+def test_division_of_huge_numbers_is_paid_for_before_it_is_computed(name):
+    steps: list[int] = []
+    value = compute(name, LARGE.value, 7**100_000, steps.append)
+    assert value is not None and sum(steps) > 100_000
+    assert compute(name, 10**9, 10**6, steps.append) is not None and steps[-1] == 0
+
+    def stop(steps: int) -> None:
+        raise BudgetExceeded
+
+    with pytest.raises(BudgetExceeded):
+        compute(name, LARGE.value, 7**100_000, stop)
+
+
+def test_a_budget_ends_a_chain_of_divisions():
+    e: Expr = Lit(0)
+    for i in range(20):
+        e = add(e, call("Nat.gcd", LARGE, Lit(7**100_000 + i)))
+    tc = TypeChecker(base().env, budget=1_000_000)
+    with pytest.raises(BudgetExceeded):
+        tc.whnf(e)
+
+
+@pytest.mark.parametrize(("base", "exponent"), [(0, 2**24 + 1), (1, 2**24 + 1), (2, 2**20), (10**1000, 10**3)])
+def test_powers_with_huge_exponents_or_values_are_not_computed(base, exponent):
+    with pytest.raises(BudgetExceeded, match="too large"):
+        checker().whnf(call("Nat.pow", Lit(base), Lit(exponent)))
+    assert checker().whnf(call("Nat.pow", Lit(1), Lit(2**24))) is Lit(1)
 
 
 def test_a_bomb_of_a_power_ends_with_a_typed_error():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.nanolean.library import errors
 from tests.nanolean.proving import proves, refusal, with_commands
 
 
@@ -47,6 +48,30 @@ def test_a_large_bound_is_beyond_the_recursion_depth():
     assert proves(": ∀ x < 30, x < 40", "decide")
     assert refusal(": ∀ x < 1000, x < 1001", "decide").startswith("maximum recursion depth has been reached")
     assert refusal(": ∃ x ≤ 10 * 100, x = 999", "decide").startswith("maximum recursion depth has been reached")
+
+
+@pytest.mark.parametrize("statement", ["2 ^ 300 % 7 = 1", "10 ^ 300 < 10 ^ 301", "(2 ^ 300) = 2 * 2 ^ 299"])
+@pytest.mark.parametrize("tactic", ["simp", "decide", "rfl", "omega", "grind", "trivial", "exact rfl", "simp_all"])
+def test_powers_above_the_threshold_are_not_evaluated(statement, tactic):
+    """Lean's limit for exponents, `exponentiation.threshold`, is 256 (lean4#4637)."""
+    assert refusal(f": {statement}", tactic)
+    assert proves(f": {statement.replace('30', '25').replace('299', '249')}".replace("= 1", "= 2"), "decide")
+
+
+@pytest.mark.parametrize("tactic", ["decide", "rfl"])
+def test_the_threshold_is_named_where_it_stops_an_evaluation(tactic):
+    message = refusal(": 2 ^ 300 % 7 = 1", tactic)
+    assert "exponent 300 exceeds the threshold 256, exponentiation operation was not evaluated" in message
+
+
+@pytest.mark.parametrize("tactic", ["simp", "decide", "rfl", "omega"])
+def test_the_threshold_is_an_option_of_the_scope(tactic):
+    theorem = f"theorem boom : 2 ^ 300 % 7 = 1 := by {tactic}\n"
+    raised = "set_option exponentiation.threshold 300"
+    assert not errors(f"{raised} in\n{theorem}") and not errors(f"{raised}\n{theorem}")
+    for below in (theorem, f"{raised} in\n{theorem}", f"section\n{raised}\nend\n"):
+        assert errors(below + theorem.replace("boom", "later"))
+    assert errors(f"set_option exponentiation.threshold 299 in\n{theorem}")
 
 
 def test_an_instance_that_does_not_reduce_is_shown():

@@ -11,11 +11,12 @@ from typing import Any
 
 from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo
 from nanoproof.lean.nanolean.kernel.env import Environment
-from nanoproof.lean.nanolean.meta.store import Caches
+from nanoproof.lean.nanolean.meta.store import MAX_EXPONENT, Caches
 from nanoproof.lean.nanolean.syntax import Binder
 
 PP_UNIVERSES = "pp.universes"
 TRACE_SIMP = "trace.Meta.Tactic.simp"
+EXPONENTIATION = "exponentiation.threshold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class EnvState:
 
     def with_env(self, env: Environment) -> EnvState:
         """The state over a larger environment."""
-        return replace(self, env=env, caches=Caches(), memo={})
+        return replace(self, env=env, caches=Caches(self.caches.max_exponent), memo={})
 
     def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
         """The state in which a constant carries an attribute, or no longer does."""
@@ -98,15 +99,22 @@ class EnvState:
 
     def with_scope(self, scope: OpenScope) -> EnvState:
         """The state with another innermost scope in the place of the present one."""
-        return replace(self, scopes=(*self.scopes[:-1], scope))
+        return self._with_scopes((*self.scopes[:-1], scope))
 
     def push(self, scope: OpenScope) -> EnvState:
         """The state inside of a new scope."""
-        return replace(self, scopes=(*self.scopes, scope))
+        return self._with_scopes((*self.scopes, scope))
 
     def pop(self) -> EnvState:
         """The state after the end of the innermost scope."""
-        return replace(self, scopes=self.scopes[:-1])
+        return self._with_scopes(self.scopes[:-1])
+
+    def _with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
+        """The state with other scopes, and new caches where their options change what computes."""
+        state = replace(self, scopes=scopes)
+        chosen = state.option(EXPONENTIATION)
+        max_exponent = MAX_EXPONENT if chosen is None else int(chosen)
+        return state if max_exponent == self.caches.max_exponent else replace(state, caches=Caches(max_exponent))
 
     def namespace_chain(self) -> list[str]:
         """The current namespace and its parents, innermost first, the root (empty) last."""

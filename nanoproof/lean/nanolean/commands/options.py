@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from nanoproof.lean.lexical import blank, header, mask
 from nanoproof.lean.nanolean.commands.messages import CommandResult
-from nanoproof.lean.nanolean.env_state import PP_UNIVERSES, TRACE_SIMP
+from nanoproof.lean.nanolean.env_state import EXPONENTIATION, PP_UNIVERSES, TRACE_SIMP
 from nanoproof.lean.nanolean.errors import ElabError
 from nanoproof.lean.nanolean.syntax import SetOptionCmd
 
-WORKING = {PP_UNIVERSES: bool, TRACE_SIMP: bool, f"{TRACE_SIMP}.rewrite": bool}
+WORKING = {PP_UNIVERSES: bool, TRACE_SIMP: bool, f"{TRACE_SIMP}.rewrite": bool, EXPONENTIATION: int}
 """Options that do something, with the type of their value."""
 WITHOUT_EFFECT = {
     "maxRecDepth": int,

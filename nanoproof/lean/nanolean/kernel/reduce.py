@@ -24,22 +24,36 @@ from nanoproof.lean.nanolean.kernel.expr import (
     Lam,
     Lit,
     Proj,
+    Sort,
     get_app_fn,
     get_app_fn_args,
     instantiate_rev,
     mk_app,
 )
+from nanoproof.lean.nanolean.kernel.level import ZERO, equiv
 
 NAT = Const("Nat")
 NAT_ZERO = Const("Nat.zero")
 NAT_SUCC = Const("Nat.succ")
 NAT_ADD = Const("Nat.add")
+NAT_POW = Const("Nat.pow")
 BOOL = Const("Bool")
 BOOL_FALSE = Const("Bool.false")
 BOOL_TRUE = Const("Bool.true")
 
 MAX_LITERAL_BITS = 1 << 20
 """Powers and products that would be larger are not computed."""
+MAX_EXPONENT = 1 << 24
+"""Powers with larger exponents are not computed, as in Lean's kernel (lean4#4637)."""
+BITS_PER_STEP = 128
+"""Reading and writing numbers costs one elementary step for each so many bits of them."""
+PRODUCTS_PER_STEP = 1 << 23
+"""Multiplying `a` and `b` bits costs one step for each so many of the `a * b` products of their bits."""
+DIVISIONS_PER_STEP = 1 << 19
+"""The same for division, remainder and greatest common divisor, which take longer."""
+
+Spend = Callable[[int], None]
+"""Takes elementary steps from a budget."""
 
 
 class Ops(Protocol):
@@ -146,9 +160,13 @@ def _major_by_eta(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> tuple
         return None
     ctor = env.get(induct.ctors[0])
     assert isinstance(ctor, CtorInfo)
-    head, args = get_app_fn_args(ops.whnf(ops.infer(major)))
+    type_ = ops.whnf(ops.infer(major))
+    head, args = get_app_fn_args(type_)
     if not (isinstance(head, Const) and head.name == info.induct):
         return None
+    sort = ops.whnf(ops.infer(type_))
+    if not isinstance(sort, Sort) or equiv(sort.level, ZERO):
+        return None  # a family in `Sort u` is a proposition where `u` is 0, and proofs have no projections to data
     fields = [Proj(info.induct, i, major) for i in range(ctor.num_fields)]
     return mk_app(Const(ctor.name, head.levels), *args[: ctor.num_params], *fields), ctor
 
@@ -188,19 +206,11 @@ def reduce_proj(env: Constants, e: Proj, whnf: Callable[[Expr], Expr]) -> Expr |
     return args[place] if place < len(args) else None
 
 
-def _pow(a: int, b: int) -> int | None:
-    return None if a > 1 and b * a.bit_length() > MAX_LITERAL_BITS else a**b
-
-
-def _mul(a: int, b: int) -> int | None:
-    return None if a.bit_length() + b.bit_length() > MAX_LITERAL_BITS else a * b
-
-
-NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool | None]] = {
+NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool]] = {
     "Nat.add": lambda a, b: a + b,
-    "Nat.mul": _mul,
+    "Nat.mul": lambda a, b: a * b,
     "Nat.sub": lambda a, b: a - b if a > b else 0,
-    "Nat.pow": _pow,
+    "Nat.pow": lambda a, b: a**b,
     "Nat.div": lambda a, b: a // b if b else 0,
     "Nat.mod": lambda a, b: a % b if b else a,
     "Nat.gcd": math.gcd,
@@ -208,6 +218,28 @@ NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool | None]] = {
     "Nat.ble": lambda a, b: a <= b,
 }
 """The operations that are computed with Python numbers, once the environment has checked what they mean."""
+
+
+def compute(name: str, a: int, b: int, spend: Spend, max_exponent: int = MAX_EXPONENT) -> int | bool | None:
+    """The value of an operation of `NAT_FUNCTIONS`, paid for by its size before it is computed.
+
+    None where it would have more than `MAX_LITERAL_BITS`, or for a power with an exponent above `max_exponent`.
+    """
+    bits_a, bits_b = a.bit_length(), b.bit_length()
+    steps = (bits_a + bits_b) // BITS_PER_STEP
+    if name == "Nat.pow":
+        bits = bits_a * b if a > 1 else 1
+        if b > max_exponent or bits > MAX_LITERAL_BITS:
+            return None
+        steps += bits // BITS_PER_STEP + (bits // 2) ** 2 // PRODUCTS_PER_STEP
+    elif name == "Nat.mul":
+        if bits_a + bits_b > MAX_LITERAL_BITS:
+            return None
+        steps += bits_a * bits_b // PRODUCTS_PER_STEP
+    elif name in ("Nat.div", "Nat.mod", "Nat.gcd"):
+        steps += bits_a * bits_b // DIVISIONS_PER_STEP
+    spend(steps)
+    return NAT_FUNCTIONS[name](a, b)
 
 
 def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
@@ -230,13 +262,15 @@ def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
         e = e.arg
 
 
-def add_offset(base: Expr | None, offset: int) -> Expr:
-    """The term that `nat_offset` takes apart."""
+def add_offset(env: Constants, base: Expr | None, offset: int) -> Expr:
+    """The term that `nat_offset` takes apart; with `Nat.add` only where the kernel knows what `Nat.add` computes."""
     if base is None:
         return Lit(offset)
-    if offset < 2:
-        return App(NAT_SUCC, base) if offset else base
-    return mk_app(NAT_ADD, base, Lit(offset))
+    if offset > 1 and _is_computed(env, "Nat.add"):
+        return mk_app(NAT_ADD, base, Lit(offset))
+    for _ in range(offset):  # then `nat_offset` has met as many successors
+        base = App(NAT_SUCC, base)
+    return base
 
 
 def _is_computed(env: Constants, name: str) -> bool:
@@ -255,10 +289,21 @@ def to_literal(e: Expr) -> int | None:
     return offset if e is NAT_ZERO else None
 
 
-def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | None:
-    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`.
+def _for_nothing(steps: int) -> None:
+    """The budget of who has none."""
 
-    Raises `BudgetExceeded` where it would be larger than `MAX_LITERAL_BITS`: counting it out takes longer still.
+
+def fold_nat(
+    env: Constants,
+    e: Expr,
+    whnf: Callable[[Expr], Expr],
+    spend: Spend = _for_nothing,
+    max_exponent: int = MAX_EXPONENT,
+) -> Expr | None:
+    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`; large ones cost steps.
+
+    Raises `BudgetExceeded` where `compute` refuses: counting the value out by the definition takes longer still. Where
+    `max_exponent` is lower than the kernel's, powers with larger exponents are no values, and the answer is None.
     """
     if e.__class__ is not App or e.has_fvar:
         return None
@@ -274,8 +319,10 @@ def fold_nat(env: Constants, e: Expr, whnf: Callable[[Expr], Expr]) -> Expr | No
     right = None if left is None else to_literal(whnf(second))
     if left is None or right is None:
         return None
-    result = NAT_FUNCTIONS[fn.fn.name](left, right)
+    result = compute(fn.fn.name, left, right, spend, max_exponent)
     if result is None:
+        if max_exponent < MAX_EXPONENT and fn.fn is NAT_POW and right > max_exponent:
+            return None
         raise BudgetExceeded("a number is too large")
     if result.__class__ is bool:
         return BOOL_TRUE if result else BOOL_FALSE

@@ -139,7 +139,8 @@ class TypeChecker(Inferer):
         common = min(a_offset, b_offset)
         if common == 0:
             return None
-        return self.is_def_eq(add_offset(a_base, a_offset - common), add_offset(b_base, b_offset - common))
+        env = self.env
+        return self.is_def_eq(add_offset(env, a_base, a_offset - common), add_offset(env, b_base, b_offset - common))
 
     def _height(self, e: Expr) -> int:
         """The height of the definition at the head of a term; 0 where there is none to unfold."""

@@ -15,7 +15,6 @@ from nanoproof.lean.nanolean.kernel.expr import (
     FVar,
     Lam,
     Let,
-    Lit,
     Proj,
     get_app_fn_args,
     instantiate,
@@ -24,8 +23,6 @@ from nanoproof.lean.nanolean.kernel.expr import (
 from nanoproof.lean.nanolean.kernel.reduce import beta, fold_nat, reduce_head, reduce_proj, unfold_app
 
 DEFAULT_STEPS = 3_000_000
-BITS_PER_STEP = 128
-"""Computing a literal costs one step for each so many bits of it."""
 
 LocalTypes = Mapping[str, tuple[Expr, Expr | None]]
 
@@ -137,7 +134,4 @@ class Reducer:
 
     def fold(self, e: Expr) -> Expr | None:
         """The value of an operation of `Nat` applied to numbers, None for other terms; large numbers cost more."""
-        value = fold_nat(self.env, e, self.whnf)
-        if value.__class__ is Lit:
-            self.budget.spend(value.value.bit_length() // BITS_PER_STEP)
-        return value
+        return fold_nat(self.env, e, self.whnf, self.budget.spend)

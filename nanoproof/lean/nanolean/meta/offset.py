@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nanoproof.lean.nanolean.kernel.declaration import DefInfo
-from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, MVar
-from nanoproof.lean.nanolean.kernel.reduce import NAT_FUNCTIONS, NAT_SUCC, to_literal
+from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, MVar, subterms
+from nanoproof.lean.nanolean.kernel.reduce import NAT_FUNCTIONS, NAT_POW, NAT_SUCC, compute, to_literal
 from nanoproof.lean.nanolean.meta.store import MetaStore
 
 NAT = "Nat"
@@ -54,8 +54,28 @@ def eval_nat(store: MetaStore, e: Expr) -> int | None:
     info = store.env.get(e.fn.fn.name)
     if not isinstance(info, DefInfo) or not info.computes_literals:
         return None
-    result = NAT_FUNCTIONS[e.fn.fn.name](left, right)
-    return None if isinstance(result, bool) else result
+    return compute_number(store, e.fn.fn.name, left, right)
+
+
+def compute_number(store: MetaStore, name: str, a: int, b: int) -> int | None:
+    """The number that an operation makes of two, paid for by its size; None for other names and what is too large."""
+    if name not in NAT_FUNCTIONS:
+        return None
+    value = compute(name, a, b, store.budget.spend, store.caches.max_exponent)
+    return None if isinstance(value, bool) else value
+
+
+def refused_power(store: MetaStore, e: Expr) -> str:
+    """What to tell of a term in which a power of numbers stays as it is for its exponent; empty for other terms."""
+    limit = store.caches.max_exponent
+    for node in subterms(e):
+        match node:
+            case App(App(fn, _), Lit(exponent)) if fn is NAT_POW and exponent > limit:
+                return (
+                    f"\nexponent {exponent} exceeds the threshold {limit}, exponentiation operation was not evaluated, "
+                    "use `set_option exponentiation.threshold <num>` to set a new threshold"
+                )
+    return ""
 
 
 def mk_offset(base: Expr | None, plus: int) -> Expr:

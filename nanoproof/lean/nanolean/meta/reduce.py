@@ -27,7 +27,15 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_app,
     replace,
 )
-from nanoproof.lean.nanolean.kernel.reduce import NAT_SUCC, beta, fold_nat, reduce_head, reduce_proj
+from nanoproof.lean.nanolean.kernel.reduce import (
+    NAT_POW,
+    NAT_SUCC,
+    beta,
+    fold_nat,
+    reduce_head,
+    reduce_proj,
+    to_literal,
+)
 from nanoproof.lean.nanolean.meta.equations import recursive_argument, unfold_by_equations, unfolding_name
 from nanoproof.lean.nanolean.meta.matchers import as_matcher, reduce_matcher
 from nanoproof.lean.nanolean.meta.offset import NAT_ADD, mk_offset
@@ -97,10 +105,10 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
-    """The value of an operation on closed numbers, None for anything else."""
+    """The value of an operation on closed numbers, None for anything else, and for powers with large exponents."""
     if e.__class__ is not App or store.transparency != "default":
         return None
-    return fold_nat(store.env, e, store.whnf)
+    return fold_nat(store.env, e, store.whnf, store.budget.spend, store.caches.max_exponent)
 
 
 def definition(store: MetaStore, e: Expr) -> DefInfo | None:
@@ -126,6 +134,8 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     fn, args = get_app_fn_args(e)
     assert isinstance(fn, Const)
     store.budget.spend(UNFOLD_STEPS)
+    if fn is NAT_POW and _is_large_power(store, e, args):
+        return None
     if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
     if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
@@ -143,6 +153,14 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     assert isinstance(recursor, App)
     step = _refolded(step, recursor.fn, mk_app(fn, *args[:major]), args[major + 1 : arity])
     return head_beta(mk_app(step, *args[arity:]))
+
+
+def _is_large_power(store: MetaStore, e: Expr, args: list[Expr]) -> bool:
+    """Whether this is a power of numbers that `fold_numbers` refuses. Lean unfolds it then until it is out of depth."""
+    if e.has_fvar or e.has_mvar or len(args) != 2:
+        return False
+    base, exponent = to_literal(store.whnf(args[0])), to_literal(store.whnf(args[1]))
+    return base is not None and exponent is not None and exponent > store.caches.max_exponent
 
 
 _RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()

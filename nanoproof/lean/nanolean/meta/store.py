@@ -64,12 +64,21 @@ class DelayedAssignment:
     mvar_id: str
 
 
+MAX_EXPONENT = 256
+"""The exponent up to which Lean's elaborator computes powers of numbers: its option `exponentiation.threshold`."""
+
+
 class Caches:
-    """What is known about terms without metavariables, over one environment; free to be emptied at any time."""
+    """What is known about terms without metavariables, over one environment; free to be emptied at any time.
 
-    __slots__ = ("equal", "infer", "whnf")
+    Powers of numbers with exponents above `max_exponent` stay as they are, in the elaborator and in tactics; the kernel
+    has a limit of its own.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("equal", "infer", "max_exponent", "whnf")
+
+    def __init__(self, max_exponent: int = MAX_EXPONENT) -> None:
+        self.max_exponent = max_exponent
         self.infer: dict[Expr, Expr] = {}
         self.whnf: dict[Transparency, dict[Expr, Expr]] = {"none": {}, "reducible": {}, "default": {}}
         self.equal: dict[tuple[Transparency, tuple[Expr, Expr]], bool] = {}

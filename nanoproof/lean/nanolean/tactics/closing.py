@@ -6,6 +6,7 @@ from nanoproof.lean.nanolean.errors import TacticError
 from nanoproof.lean.nanolean.kernel.expr import Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
 from nanoproof.lean.nanolean.kernel.level import ZERO
 from nanoproof.lean.nanolean.meta.lctx import LocalDecl
+from nanoproof.lean.nanolean.meta.offset import refused_power
 from nanoproof.lean.nanolean.meta.store import Transparency
 from nanoproof.lean.nanolean.syntax import (
     AssumptionStx,
@@ -55,7 +56,7 @@ def close_by_rfl(ctx: TacticContext, transparency: Transparency) -> None:
     if not equal:
         raise ctx.with_goal(
             f"Tactic `rfl` failed: The left-hand side\n  {ctx.show(lhs)}\nis not definitionally equal to the "
-            f"right-hand side\n  {ctx.show(rhs)}"
+            f"right-hand side\n  {ctx.show(rhs)}{refused_power(ctx.mctx, target)}"
         )
     if relation.name == "Eq":
         ctx.close(mk_app(Const("Eq.refl", relation.levels), args[0], lhs))

@@ -11,7 +11,7 @@ from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, get_app_fn_arg
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.instances import decidable_instance
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.offset import nat_offset
+from nanoproof.lean.nanolean.meta.offset import nat_offset, refused_power
 from nanoproof.lean.nanolean.syntax import DecideStx
 from nanoproof.lean.nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE
 from nanoproof.lean.nanolean.tactics.core import TacticContext, tactic
@@ -74,7 +74,7 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
     if value is None:
         raise TacticError(
             f"Tactic `decide` failed for proposition\n  {ctx.show(target)}\nbecause its `Decidable` instance\n"
-            f"  {ctx.show(instance)}\ndid not reduce to `isTrue` or `isFalse`."
+            f"  {ctx.show(instance)}\ndid not reduce to `isTrue` or `isFalse`.{refused_power(ctx.mctx, target)}"
         )
     if not value:
         raise TacticError(f"Tactic `decide` proved that the proposition\n  {ctx.show(target)}\nis false")

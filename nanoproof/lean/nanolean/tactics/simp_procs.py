@@ -5,13 +5,12 @@ Each procedure has the name under which Lean knows it and answers a `Step`, or N
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
 from nanoproof.lean.nanolean.kernel.level import ONE
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.offset import NAT_ADD, NAT_TYPE, mk_offset, nat_offset
+from nanoproof.lean.nanolean.meta.offset import NAT_ADD, NAT_TYPE, compute_number, mk_offset, nat_offset
 from nanoproof.lean.nanolean.tactics.constructors import (
     BOOL,
     BOOL_FALSE,
@@ -38,8 +37,6 @@ from nanoproof.lean.nanolean.tactics.simp_rules import rules_of_constant
 
 Proc = Callable[[MetaContext, Expr], Step | None]
 
-MAX_EXPONENT = 256
-
 
 def _nat_args(e: Expr) -> tuple[int, int] | None:
     """The two literals that an operation is applied to."""
@@ -58,28 +55,8 @@ def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
     found = _nat_args(e)
     if found is None:
         return None
-    value = _compute(fn.name, *found)
+    value = compute_number(mctx, fn.name, *found)
     return None if value is None else Step(Lit(value))
-
-
-def _compute(name: str, a: int, b: int) -> int | None:
-    match name:
-        case "Nat.add":
-            return a + b
-        case "Nat.mul":
-            return a * b
-        case "Nat.sub":
-            return max(a - b, 0)
-        case "Nat.pow":
-            return a**b if b <= MAX_EXPONENT else None
-        case "Nat.div":
-            return a // b if b else 0
-        case "Nat.mod":
-            return a % b if b else a
-        case "Nat.gcd":
-            return math.gcd(a, b)
-        case _:
-            return None
 
 
 def _false_step(prop: Expr, refutation: Expr) -> Step:

@@ -29,10 +29,10 @@ def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
             yield Relation("le", a, total, _apply("Omega.sub_le_add", a, b))
             yield Relation("le", atom, a, _apply("Nat.sub_le", a, b))
         case "Nat.div" | "Nat.mod", [a, b]:
-            yield from _division_facts(a, b)
+            yield from _division_facts(mctx, a, b)
         case "Nat.pow", [a, b]:
             smaller = _predecessor(b)
-            if smaller is not None and ground_value(a) is not None:
+            if smaller is not None and ground_value(mctx, a) is not None:
                 product = _apply("Nat.mul", mk_app(fn, a, smaller), a)
                 yield Relation("eq", atom, product, _apply("Nat.pow_succ", a, smaller))
         case "Min.min" | "Max.max", [a, b]:
@@ -46,9 +46,9 @@ def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
             yield Either(positive, negative, _apply("Omega.ite_cases", *args[1:]))
 
 
-def _division_facts(a: Expr, b: Expr) -> Iterator[Known]:
+def _division_facts(mctx: MetaContext, a: Expr, b: Expr) -> Iterator[Known]:
     """`b * (a / b) + a % b = a` and `a % b < b` where `b` is a number; for 0 that `a / 0` is 0."""
-    divisor = ground_value(b)
+    divisor = ground_value(mctx, b)
     if divisor is None:
         return
     quotient, remainder = _apply("Nat.div", a, b), _apply("Nat.mod", a, b)

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nanoproof.lean.nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
-from nanoproof.lean.nanolean.kernel.reduce import NAT_FUNCTIONS
 from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.offset import NAT_ADD
-from nanoproof.lean.nanolean.tactics.simp_procs import MAX_EXPONENT
+from nanoproof.lean.nanolean.meta.offset import NAT_ADD, compute_number
 
 Form = dict[int, int]
 """A linear form with integer coefficients; coefficients that are 0 are left out, but for the constant they may stay."""
@@ -58,7 +56,7 @@ def scale_form(form: Mapping[int, int], times: int) -> Form:
     return {key: times * value for key, value in form.items()} if times else {}
 
 
-def ground_value(e: Expr) -> int | None:
+def ground_value(mctx: MetaContext, e: Expr) -> int | None:
     """The number that a closed term denotes by arithmetic on literals; None for other terms and huge numbers."""
     if isinstance(e, Lit):
         return e.value
@@ -66,11 +64,11 @@ def ground_value(e: Expr) -> int | None:
         return None
     if e.fn.fn.name not in GROUND:
         return None
-    left = ground_value(e.fn.arg)
-    right = None if left is None else ground_value(e.arg)
-    if left is None or right is None or (e.fn.fn.name == "Nat.pow" and right > MAX_EXPONENT):
+    left = ground_value(mctx, e.fn.arg)
+    right = None if left is None else ground_value(mctx, e.arg)
+    if left is None or right is None:
         return None
-    value = NAT_FUNCTIONS[e.fn.fn.name](left, right)
+    value = compute_number(mctx, e.fn.fn.name, left, right)
     return value if value is not None and value.bit_length() <= MAX_NUMBER_BITS else None
 
 
@@ -110,7 +108,7 @@ class Atoms:
         return found
 
     def _read(self, term: Expr) -> Sum:
-        value = ground_value(term)
+        value = ground_value(self.mctx, term)
         if value is not None:
             return Sum(term, "number", {0: value}, value)
         fn, args = get_app_fn_args(term)
@@ -124,7 +122,7 @@ class Atoms:
             return Sum(term, "add", form, left.weight + right.weight, (left, right))
         if name == "Nat.mul" and len(args) == 2:
             for kind, (number, other) in (("left", args), ("right", args[::-1])):
-                times = ground_value(number)
+                times = ground_value(self.mctx, number)
                 if times is not None:
                     return self._multiple(term, "left" if kind == "left" else "right", times, self.read(other))
         i = self.index(term)
