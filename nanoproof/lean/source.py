@@ -30,7 +30,7 @@ _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
-_LAST_PART = re.compile(r"(?:«[^»\n]*»|[^.«»]+)\Z")
+_LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
 _IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
 
 

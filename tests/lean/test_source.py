@@ -145,6 +145,11 @@ def test_a_theorem_gets_another_name(source: str, expected: str) -> None:
     assert renamed(source, "new") == expected
 
 
+@pytest.mark.timeout(60)
+def test_the_last_part_of_a_long_name_is_found_in_one_pass() -> None:
+    assert renamed(f"theorem {'a' * 200_000}.t : p := sorry", "new").endswith("a.new : p := sorry")
+
+
 def test_a_name_that_nobody_foresees_depends_on_all_texts() -> None:
     assert unforeseeable_name("a", "b") == unforeseeable_name("a", "b")
     assert len({unforeseeable_name("a", "b"), unforeseeable_name("b", "a"), unforeseeable_name("ab")}) == 3

@@ -95,6 +95,8 @@ def test_levels_that_stay_open_become_parameters():
         ("end Foo", "Invalid `end`"),
         ("namespace A\nend B", "Name mismatch"),
         ("open Nowhere", "unknown namespace `Nowhere`"),
+        ("namespace A\n" * 100 + "section", "more than 100 nested namespaces and sections"),
+        ("section\n" * 100 + "namespace A", "more than 100 nested namespaces and sections"),
         ("#print axioms nothing", "Unknown constant `nothing`"),
         ("universe u u", "already been declared"),
         ("inductive Bad where\n  | mk (f : Bad → Nat) : Bad", "(kernel)"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanoproof.lean.nanolean.lexer import BAD, EOF, Tokens
 from nanoproof.lean.nanolean.parser import ParseError, parse_term
 from nanoproof.lean.nanolean.syntax import (
     AnonCtor,
@@ -230,6 +231,9 @@ def test_what_lean_has_beyond_us_is_refused_by_name(text: str, part: str) -> Non
         ("a /- b", "unterminated comment; expected end of input", 1, 2),
         ("∀ , p", "unexpected token ','; expected identifier or '('", 1, 2),
         ("f(x)", "unexpected token '('; expected end of input", 1, 1),
+        ('a "b\\" c', "unterminated string; expected end of input", 1, 2),
+        ("a." * 100 + "a", "a name of more than 100 parts; expected term", 1, 0),
+        ("(a)" + ".a" * 101, "a name of more than 100 parts; expected end of input", 1, 3),
         ("x✝", "unexpected character '✝'; expected end of input", 1, 1),
     ],
 )
@@ -243,6 +247,14 @@ def test_errors_say_where_and_what_was_expected(text: str, message: str, line: i
 )
 def test_binders_that_lean_does_not_read(text: str) -> None:
     assert "expected" in refused(text).message
+
+
+def test_a_name_may_have_a_hundred_parts() -> None:
+    assert parse_term(".".join("a" * 100)) == Ident(".".join("a" * 100))
+
+
+def test_a_string_that_does_not_end_is_read_once() -> None:
+    assert Tokens('"' + '\\"' * 1000).kinds == [BAD, EOF]
 
 
 def test_keywords_are_not_names() -> None:

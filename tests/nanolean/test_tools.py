@@ -85,6 +85,12 @@ def test_a_file_may_import_what_comes_with_lean_and_nothing_else(tmp_path):
     assert check_files([write(tmp_path / "b.lean", "import Mathlib\ntheorem t : 1 = 1 := rfl\n")]) == 1
 
 
+@pytest.mark.timeout(60)
+def test_comments_before_the_imports_are_read_once_and_nest(tmp_path):
+    text = "/- a /- b -/ import Mathlib -/\n" + "/- c -/ -- d\n" * 1000 + "import Lean\ntheorem t : 1 = 1 := rfl\n"
+    assert check_files([write(tmp_path / "a.lean", text)]) == 0
+
+
 # --- export
 
 

@@ -10,6 +10,9 @@ from bisect import bisect_right
 
 from nanoproof.lean.lexical import ATOM
 
+MAX_NAME_PARTS = 100
+"""Looking up a name takes time with the square of its parts, so none has more."""
+
 
 class ParseError(Exception):
     """The text is not in the language. `line` is 1-based, `column` 0-based, both in code points, as Lean counts."""
@@ -26,7 +29,7 @@ IDENT, NUM, HOLE, FIELD, SYMBOL, COMMENT, STRING, BAD, DOC, EOF = range(1, 11)
 # IDENT  x  Nat.succ  h.left       NUM     12           HOLE  ?x  ?_
 # FIELD  .1  .left  .left.right    SYMBOL  operators, brackets and reserved words
 # DOC    the text of a `/-- -/`    STRING  "..." with its quotes and escapes
-# BAD    an unknown character or an unfinished comment
+# BAD    an unknown character, a name of too many parts, or a comment or string that does not end
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,6 +44,7 @@ _SYMBOLS = _words(
     "( ) [ ] { } , ; : | = < > + - * / % ^ ! @ $"
 )
 
+_INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _TOKEN = re.compile(
     r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
     r"(?:(" + _NAME + r")"
@@ -49,11 +53,12 @@ _TOKEN = re.compile(
     r"|(\.(?:[0-9]+|" + _NAME + r"))"
     r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
     r"|(/-)"
-    r'|("(?:[^"\\]|\\.)*")'
-    r"|(.)"
+    r'|("' + _INSIDE + r'")'
+    r'|("' + _INSIDE + r"\\?\Z|.)"
     r"|\Z)",
     re.DOTALL,
 )
+_TOO_LONG = f"a name of more than {MAX_NAME_PARTS} parts"
 _COMMENT_EDGE = re.compile(r"/-|-/")
 
 COMMAND_WORDS = _words(
@@ -110,6 +115,12 @@ def _scan(source: str, tokens: Tokens) -> None:
         if kind == IDENT:
             if text in reserved:
                 kind = SYMBOL
+            elif text.count(".") >= MAX_NAME_PARTS:
+                kind, text = BAD, _TOO_LONG
+        elif kind == FIELD and text.count(".") > MAX_NAME_PARTS:
+            kind, text = BAD, _TOO_LONG
+        elif kind == BAD and text[0] == '"':
+            text = "unterminated string"
         elif kind == COMMENT:
             offset = _end_of_comment(source, start)
             if offset < 0:

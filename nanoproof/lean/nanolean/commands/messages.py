@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ class LineMap:
     """Turns offsets into lines (from 1) and columns (from 0, in characters)."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0] + [i + 1 for i, char in enumerate(text) if char == "\n"]
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""

@@ -28,6 +28,9 @@ from nanoproof.lean.nanolean.syntax import (
     VariableCmd,
 )
 
+MAX_SCOPES = 100
+"""Each name is looked for in every namespace around it, so no more are nested."""
+
 
 def run_namespace(result: CommandResult, cmd: NamespaceCmd) -> None:
     """Enter a namespace; `namespace A.B` is two."""
@@ -35,6 +38,7 @@ def run_namespace(result: CommandResult, cmd: NamespaceCmd) -> None:
     for part in cmd.name.split("."):
         outer = state.scope.namespace
         name = f"{outer}.{part}" if outer else part
+        _check_depth(state, cmd)
         state = state.push(OpenScope("namespace", part, name))
         state = replace(state, namespaces=state.namespaces | {name})
     result.state = state
@@ -43,7 +47,13 @@ def run_namespace(result: CommandResult, cmd: NamespaceCmd) -> None:
 def run_section(result: CommandResult, cmd: SectionCmd) -> None:
     """Enter a section."""
     state = result.state
+    _check_depth(state, cmd)
     result.state = state.push(OpenScope("section", cmd.name or "", state.scope.namespace))
+
+
+def _check_depth(state: EnvState, cmd: NamespaceCmd | SectionCmd) -> None:
+    if len(state.scopes) > MAX_SCOPES:
+        raise ElabError(f"more than {MAX_SCOPES} nested namespaces and sections", cmd.pos, cmd.end)
 
 
 def run_end(result: CommandResult, cmd: EndCmd) -> None:
