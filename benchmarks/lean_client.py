@@ -47,25 +47,27 @@ def bare_process(batches: int) -> float:
         process.close()
 
 
-def batch_calls(address: str, batches: int) -> float:
+def batch_calls(address: str, token: str, batches: int) -> float:
     """Time of a batch with our client."""
-    with LeanServerClient(address).lease() as session:
+    with LeanServerClient(address, token).lease() as session:
         branch = session.start(THEOREM)
         return milliseconds(lambda: session.apply(branch, TACTICS), batches)
 
 
-def single_calls(address: str, batches: int) -> float:
+def single_calls(address: str, token: str, batches: int) -> float:
     """Time of a batch with a new connection for each tactic."""
-    base = f"http://{address}/process"
-    process = requests.post(f"{base}/get", json={}, timeout=60).json()["process_id"]
-    started = requests.post(
-        f"{base}/{process}/proof_from_sorry", json={"theorem_with_sorry": THEOREM.source}, timeout=60
-    ).json()
-    url = f"{base}/{process}/proof/{started['value']['proof_state_id']}/try_apply_tactic"
+
+    def post(path: str, body: Any) -> requests.Response:
+        headers = {"Authorization": f"Bearer {token}"}
+        return requests.post(f"http://{address}/process/{path}", json=body, headers=headers, timeout=60)
+
+    process = post("get", {}).json()["process_id"]
+    started = post(f"{process}/proof_from_sorry", {"theorem_with_sorry": THEOREM.source}).json()
+    path = f"{process}/proof/{started['value']['proof_state_id']}/try_apply_tactic"
     try:
-        return milliseconds(lambda: [requests.post(url, json={"tactic": t}, timeout=60) for t in TACTICS], batches)
+        return milliseconds(lambda: [post(path, {"tactic": t}) for t in TACTICS], batches)
     finally:
-        requests.post(f"{base}/{process}/return", json={}, timeout=60)
+        post(f"{process}/return", {})
 
 
 def in_threads(work: Callable[[], float], threads: int) -> float:
@@ -88,10 +90,10 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     bare = bare_process(args.batches)
     with start_embedded(args.threads) as servers:
-        address = servers.addresses[0]
-        alone = batch_calls(address, args.batches)
-        ours = in_threads(lambda: batch_calls(address, args.batches), args.threads)
-        baseline = in_threads(lambda: single_calls(address, args.batches), args.threads)
+        server = servers.addresses[0], servers.token
+        alone = batch_calls(*server, args.batches)
+        ours = in_threads(lambda: batch_calls(*server, args.batches), args.threads)
+        baseline = in_threads(lambda: single_calls(*server, args.batches), args.threads)
     details = {
         "bare_process_ms": round(bare, 3),
         "one_thread_ms": round(alone, 3),

@@ -155,6 +155,9 @@ lean() {
     local imports=(Mathlib FormalConjecturesForMathlib.Analysis.SpecialFunctions.NthRoot FormalConjectures.Util.Answer)
     local command=(python -m nanoproof.lean.server --project-path "$LEAN_PROJECT" --repl-exe repl/.lake/build/bin/repl)
     command+=(--imports "${imports[@]}" --max-processes "$LEAN_PROCESSES" --port "$LEAN_PORT" --warmup)
+    # Every user of this machine reaches the port, and Lean runs programs for whoever asks it.
+    NANOPROOF_LEAN_TOKEN="${NANOPROOF_LEAN_TOKEN:-$(python -c 'import secrets; print(secrets.token_urlsafe(32))')}"
+    export NANOPROOF_LEAN_TOKEN
     servers=(--lean-servers "localhost:$LEAN_PORT")
     if [ "$DRY_RUN" != 0 ]; then plain "${command[@]}" && return; fi
     echo "== ${command[*]} (log: $home/lean-server.log)"

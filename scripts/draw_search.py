@@ -84,7 +84,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.draw_search", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, DrawOptions)
     options = from_args(DrawOptions, parser.parse_args(argv))
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as lean:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as lean:
         start = lean.start(THEOREM)
         draw(lean, start, Path(options.output_dir))
         print_lines(compare(lean, start))

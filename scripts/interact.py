@@ -71,7 +71,7 @@ def open_session(stack: ExitStack, options: InteractOptions) -> LeanSession | No
     if options.lean_servers:
         return stack.enter_context(LeanFleet(options.lean_servers, options.lean_token).lease())
     servers = stack.enter_context(start_embedded(1))
-    return stack.enter_context(LeanServerClient(servers.addresses[0]).lease())
+    return stack.enter_context(LeanServerClient(servers.addresses[0], servers.token).lease())
 
 
 def run(console: Console) -> None:

@@ -119,7 +119,7 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
     else:
         with start_embedded(1) as servers:
             print(f"Lean: embedded NanoLean at {servers.addresses[0]} (no --lean-servers given)")
-            with LeanServerClient(servers.addresses[0]).lease() as session:
+            with LeanServerClient(servers.addresses[0], servers.token).lease() as session:
                 yield session
 
 

@@ -134,7 +134,7 @@ def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
     if not options.lean_servers:
         processes = options.workers or 2
         with start_embedded(processes) as embedded:
-            fleet = LeanFleet(embedded.addresses)
+            fleet = LeanFleet(embedded.addresses, embedded.token)
             yield fleet, version_of(fleet, options), processes
         return
     fleet = LeanFleet(options.lean_servers, options.lean_token)

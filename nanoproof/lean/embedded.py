@@ -1,5 +1,10 @@
-"""Lean servers with the embedded prover, started as subprocesses on loopback; they end with the program."""
+"""Lean servers with the embedded prover, started as subprocesses on loopback; they end with the program.
 
+Every user of a machine reaches its loopback addresses, so these servers ask for a token that only this program knows.
+"""
+
+import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -11,6 +16,7 @@ from typing import IO, Self
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.transport import TOKEN_VARIABLE
 
 _READY_SECONDS = 300.0  # the first start ever checks the library of the embedded prover
 _STOP_SECONDS = 10.0
@@ -19,10 +25,11 @@ _LISTENING = "listening on "
 
 
 class EmbeddedServers:
-    """Running servers. `addresses` are what `LeanServerClient` takes."""
+    """Running servers. `addresses` and `token` are what `LeanServerClient` takes."""
 
     def __init__(self) -> None:
         self.addresses: list[str] = []
+        self.token = secrets.token_urlsafe(32)
         self._processes: list[subprocess.Popen[str]] = []
         self._logs: list[IO[bytes]] = []
 
@@ -41,7 +48,13 @@ class EmbeddedServers:
         ]
         log = tempfile.TemporaryFile()
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, TOKEN_VARIABLE: self.token},  # command lines are shown to every user
         )
         self._processes.append(process)
         self._logs.append(log)
@@ -57,7 +70,7 @@ class EmbeddedServers:
                 reason = f"ended with status {process.returncode}" if ended else f"did not start in {seconds:g} s"
                 raise ServerUnavailable(f"the embedded Lean server {reason}; its last words: {_tail(log)}")
             address = line.removeprefix(_LISTENING).strip()
-            LeanServerClient(address).status()
+            LeanServerClient(address, self.token).status()
             self.addresses.append(address.removeprefix("http://"))
 
     def check(self) -> None:

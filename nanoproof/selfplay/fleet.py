@@ -65,7 +65,7 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     """
     if not options.lean_servers:
         embedded = start_embedded(options.lean_processes)
-        servers = LeanFleet(embedded.addresses, config=STEPS_NOT_SECONDS).servers
+        servers = LeanFleet(embedded.addresses, embedded.token, STEPS_NOT_SECONDS).servers
         slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
         return Fleet(slots, embedded, text, EMBEDDED_LEAN)

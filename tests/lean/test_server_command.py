@@ -19,7 +19,9 @@ import requests
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
+from nanoproof.lean.server import __main__ as server_command
+from nanoproof.lean.server.__main__ import exposure, settings_of, token_of
 from nanoproof.lean.wire import TacticApplied
 from tests.lean.conftest import SCRIPT, SCRIPTED_REPL, THEOREM
 from tests.processes import is_gone
@@ -197,7 +199,7 @@ def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project
 
 def test_embedded_servers_prove_and_leave_nothing(tmp_path: Path) -> None:
     with start_embedded(2) as servers:
-        client = LeanServerClient(servers.addresses[0])
+        client = LeanServerClient(servers.addresses[0], servers.token)
         pids = leased_pids(client)
         with client.lease() as session:
             right = session.apply(session.start(THEOREM), ["constructor"])[0]
@@ -212,11 +214,11 @@ def test_embedded_servers_prove_and_leave_nothing(tmp_path: Path) -> None:
 def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import time; from nanoproof.lean.embedded import start_embedded; "
-        "print(start_embedded(1).addresses[0], flush=True); time.sleep(600)"
+        "servers = start_embedded(1); print(servers.addresses[0], servers.token, flush=True); time.sleep(600)"
     )
     program = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
-    client = LeanServerClient(program.stdout.readline().strip())
+    client = LeanServerClient(*program.stdout.readline().split())
     pids = [*leased_pids(client), *(child.pid for child in psutil.Process(program.pid).children(recursive=True))]
     program.kill()
     program.wait()
@@ -226,7 +228,17 @@ def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> N
 
 def test_processes_are_dealt_to_embedded_servers() -> None:
     with start_embedded(3, num_servers=2) as servers:
-        assert [LeanServerClient(address).status()["max_processes"] for address in servers.addresses] == [2, 1]
+        clients = [LeanServerClient(address, servers.token) for address in servers.addresses]
+        assert [client.status()["max_processes"] for client in clients] == [2, 1]
+
+
+def test_an_embedded_server_serves_only_those_who_have_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "of-other-servers")
+    with start_embedded(1) as servers:
+        for client in (LeanServerClient(servers.addresses[0]), LeanServerClient(servers.addresses[0], "")):
+            with pytest.raises(AccessDenied):
+                client.lease()
+        assert all(servers.token not in " ".join(each.cmdline()) for each in psutil.Process().children(recursive=True))
 
 
 def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
@@ -244,12 +256,51 @@ def test_the_flags_of_leantree_run_the_repl_and_say_which_lean_it_is(start: Star
     assert (status["max_processes"], status["available_processes"]) == (1, 2), "one to lease and a spare"
 
 
-def test_an_address_that_others_reach_is_warned_of(start: Start, project: Path) -> None:
+def test_an_address_that_others_reach_needs_a_token_or_a_word(start: Start, project: Path) -> None:
     process = start(*repl_flags(project), "--address", "0.0.0.0")
-    address_of(process)
-    process.terminate()
-    _, stderr = process.communicate(timeout=60)
-    assert "anyone who reaches 0.0.0.0 can run code here" in stderr
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr.count("\n")) == (2, "", 1)
+    assert stderr.startswith("error: --address 0.0.0.0: anyone who reaches it can run code here")
+    assert "NANOPROOF_LEAN_TOKEN" in stderr and "--no-token" in stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "token", "open_to_all", "warning"),
+    [
+        ("--address 10.0.0.1", "s", False, ""),
+        ("--address 10.0.0.1 --no-token", None, False, ""),
+        ("--address 10.0.0.1", None, True, "anyone who reaches it can run code here"),
+        ("--imports Init --project-path P --repl-exe repl", None, False, "every user of this machine can run code"),
+        ("--imports Init --project-path P --repl-exe repl --no-token", None, False, ""),
+        ("--imports Init --project-path P --repl-exe repl", "s", False, ""),
+        ("--backend nanolean", None, False, ""),
+    ],
+)
+def test_who_may_use_a_server_is_said_where_others_reach_it(
+    flags: str,
+    token: str | None,
+    open_to_all: bool,
+    warning: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", token or "")
+    settings = settings_of(flags.split())
+    assert token_of(settings, open_to_all) == token
+    said = exposure(settings, token)
+    assert warning in said and bool(warning) == bool(said)
+
+
+def test_no_token_is_asked_for_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "s")
+    assert token_of(settings_of(["--no-token"]), open_to_all=False) is None
+
+
+def test_leanserver_is_open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[bool] = []
+    monkeypatch.setattr(server_command, "main", lambda open_to_all=False: heard.append(open_to_all))
+    with pytest.raises(SystemExit):
+        server_command.command()
+    assert heard == [True]
 
 
 def test_a_process_that_wants_too_much_address_space_is_refused_it(start: Start, project: Path) -> None:

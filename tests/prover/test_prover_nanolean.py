@@ -17,7 +17,7 @@ from nanoproof.search.config import SearchConfig
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as session:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
         yield session
 
 

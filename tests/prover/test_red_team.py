@@ -60,7 +60,7 @@ class Says:
 
 @pytest.fixture(scope="module")
 def nanolean() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as session:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
         yield session
 
 

@@ -24,7 +24,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0]).lease() as session:
+    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
         yield session
 
 

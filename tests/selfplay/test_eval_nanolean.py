@@ -27,7 +27,7 @@ AWKWARD = {
 def slots():
     """Processes of one embedded server, for all evaluations here."""
     with start_embedded(4) as servers:
-        yield LeanFleet(servers.addresses, config=STEPS_NOT_SECONDS).servers * 4
+        yield LeanFleet(servers.addresses, servers.token, STEPS_NOT_SECONDS).servers * 4
 
 
 @pytest.fixture(autouse=True)

@@ -26,12 +26,13 @@ log = logging.getLogger(__name__)
 _PARENT_CHECK_SECONDS = 1.0
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, bind, start the processes, serve until a signal comes."""
+def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
+    """Parse, bind, start the processes, serve until a signal comes; for `open_to_all` see `token_of`."""
     settings = settings_of(argv)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     allow_many_connections()
 
+    token = token_of(settings, open_to_all)
     listener = bind(settings)
     pool = Pool(settings, make_backend(settings))
     on_signals(interrupt)
@@ -39,12 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         threading.Thread(target=_watch_parent, args=(pool, os.getppid()), name="parent-watch", daemon=True).start()
     try:
         pool.start()
-        token = os.environ.get(TOKEN_VARIABLE)
-        if not token and not settings.on_loopback:
-            log.warning("anyone who reaches %s can run code here; set %s", settings.address, TOKEN_VARIABLE)
         app = create_app(settings, pool, token)
         server = make_http_server(app, settings, listener)
         on_signals(Shutdown(pool.drain, pool.close, settings.drain_seconds, app.extensions["requests"], server))
+        if warning := exposure(settings, token):
+            log.warning("%s", warning)
         say_listening(listener)
         server.run()
     except CannotStart as error:
@@ -74,6 +74,33 @@ def settings_of(argv: Sequence[str] | None) -> ServerSettings:
     return settings
 
 
+def token_of(settings: ServerSettings, open_to_all: bool) -> str | None:
+    """The token that callers have to send, None for none.
+
+    Raises UserError if there is none where other machines reach the address, unless the user asked for that
+    (`--no-token`) or the command is `open_to_all`.
+    """
+    token = (os.environ.get(TOKEN_VARIABLE) or None) if settings.token else None
+    if token is None and settings.token and not settings.on_loopback and not open_to_all:
+        raise UserError(exposure(settings, token))
+    return token
+
+
+def exposure(settings: ServerSettings, token: str | None) -> str:
+    """Who may run code on this server, and what to do about it; empty if nobody, or if the user wants it so.
+
+    Loopback is reached by every user of the machine. NanoLean runs no code of those who ask it, Lean does.
+    """
+    if token is not None or not settings.token:
+        return ""
+    what_to_do = f"set {TOKEN_VARIABLE} for the server and its clients, or give --no-token"
+    if not settings.on_loopback:
+        return f"--address {settings.address}: anyone who reaches it can run code here; {what_to_do}"
+    if settings.backend == "repl":
+        return f"every user of this machine can run code as you through this server; {what_to_do}"
+    return ""
+
+
 def _watch_parent(pool: Pool, parent: int) -> None:
     """End this process, and the Lean processes, once standard input closes or the parent is another one."""
     with suppress(OSError, ValueError):
@@ -86,9 +113,9 @@ def _watch_parent(pool: Pool, parent: int) -> None:
 
 
 def command() -> None:
-    """The console script `leanserver`."""
-    run_main(main)
+    """The console script `leanserver`, which users know from LeanTree; clients of that one send no token."""
+    run_main(lambda: main(open_to_all=True))
 
 
 if __name__ == "__main__":
-    command()
+    run_main(main)

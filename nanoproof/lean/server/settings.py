@@ -26,6 +26,7 @@ class ServerSettings:
     )
     imports: tuple[str, ...] = opt((), "Modules that every process imports first (backend repl).")
     address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
+    token: bool = opt(True, "Ask callers for the token in NANOPROOF_LEAN_TOKEN; --no-token answers all who come.")
     port: int = opt(8000, "Port to listen on; 0 picks a free one.", min=0, max=65535)
     max_processes: int = opt(2, "How many Lean processes may be leased at the same time.", min=1)
     spares: int = opt(1, "How many more processes are kept ready to replace those that get killed.", min=0)
