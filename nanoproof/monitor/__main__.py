@@ -15,7 +15,7 @@ class MonitorOptions:
     run_dir: str = opt(help="Run directory: absolute, or relative to $NANOPROOF_HOME.")
     port: int = opt(5050, "Port; 0 takes a free one.", min=0, max=65535)
     host: str = opt("127.0.0.1", "Address to listen on; others than this machine's own need --token.")
-    token: str | None = opt(None, "Token that browsers are asked for.")
+    token: str | None = opt(None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).")
 
     def __post_init__(self) -> None:
         validate(self, "monitor")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from nanoproof.monitor.schema import AttemptRow, Outcome
-from nanoproof.monitor.tail import real, text_of
+from nanoproof.monitor.tail import file_stat, real, text_of
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
-from nanoproof.selfplay.records.attempt_index import IndexEntry, IndexReader, logged_ranks
+from nanoproof.selfplay.records.attempt_index import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
 OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
 PROVEN, DISPROVEN, _, ERROR = range(4)
@@ -92,7 +92,7 @@ class AttemptStore:
 
     def poll(self) -> bool:
         """Take in a little of what is new; whether that was anything."""
-        ranks = logged_ranks(self._path)
+        ranks = [rank for rank in logged_ranks(self._path) if self._is_readable(rank)]
         if any(rank not in ranks for rank in self._readers):
             self._clear()
         before = self._count, self.covered
@@ -110,6 +110,12 @@ class AttemptStore:
             self._order = None
         self._look_for_trees()
         return (self._count, self.covered) != before
+
+    def _is_readable(self, rank: int) -> bool:
+        index = index_file(self._path, rank)
+        return file_stat(attempts_file(self._path, rank)) is not None and (
+            file_stat(index) is not None or not index.exists()
+        )
 
     @property
     def covered(self) -> int:

@@ -6,6 +6,7 @@ input does, that is with the run, however that ends. If the child ends first, th
 
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from nanoproof.monitor.server import address_of, open_listener
+from nanoproof.monitor.server import TOKEN_VARIABLE, address_of, open_listener
 
 log = logging.getLogger(__name__)
 
@@ -75,4 +76,5 @@ class MonitorProcess:
 
 def start_monitor_process(port: int, host: str = "127.0.0.1", token: str | None = None) -> MonitorProcess:
     """A monitor on `port` (0: a free one) that waits for its run. Raises UserError if the port is taken."""
+    token = token or os.environ.get(TOKEN_VARIABLE)
     return MonitorProcess(open_listener(port, host, token), token)

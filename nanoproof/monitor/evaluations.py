@@ -22,6 +22,7 @@ from nanoproof.monitor.tail import (
     Line,
     Tail,
     counts_of,
+    file_stat,
     integer,
     mapping,
     numbers_of,
@@ -152,11 +153,12 @@ class EvaluationStore:
     def _directories(self) -> list[tuple[str, Path]]:
         found: list[tuple[str, Path]] = []
         for place, prefix in ((self._path / "evals", ""), (self._path, "eval_")):
+            if place != self._path and place.is_symlink():
+                continue
             try:
                 with os.scandir(place) as entries:
-                    found += [
-                        (one.name, Path(one.path)) for one in entries if one.name.startswith(prefix) and one.is_dir()
-                    ]
+                    own = (one for one in entries if one.is_dir(follow_symlinks=False))
+                    found += [(one.name, Path(one.path)) for one in own if one.name.startswith(prefix)]
             except OSError:
                 continue
         return [(name, path) for name, path in sorted(found) if name not in ("evals",)][:MAX_EVALUATIONS]
@@ -326,11 +328,8 @@ def _result_files(path: Path) -> list[Path]:
 
 
 def _stamp(file: Path) -> _Stamp:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+    found = file_stat(file)
+    return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
 def _row(name: str, record: dict[str, Any], results: Results | None) -> EvaluationRow:

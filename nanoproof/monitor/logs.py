@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from nanoproof.monitor.schema import Level, LogLine, Logs
-from nanoproof.monitor.tail import read_range
+from nanoproof.monitor.tail import file_stat, read_range
 
 LEVELS: tuple[str, ...] = get_args(Level)
 _BLOCK = 128 << 10
@@ -29,7 +29,7 @@ class Record(NamedTuple):
 def log_files(run_path: Path) -> dict[int, Path]:
     """The log of each rank."""
     matches = [(_FILE.fullmatch(file.name), file) for file in sorted(run_path.glob("log*.txt"))]
-    return {int(match[1] or 0): file for match, file in matches if match}
+    return {int(match[1] or 0): file for match, file in matches if match and file_stat(file)}
 
 
 def records_in(block: bytes, start: int, rank: int, whole_start: bool = True) -> list[Record]:
@@ -163,10 +163,8 @@ def _cursor(places: dict[int, int]) -> str:
 
 
 def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
+    found = file_stat(file)
+    return 0 if found is None else found.st_size
 
 
 def _earlier(first: Record, second: Record) -> bool:

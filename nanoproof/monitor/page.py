@@ -16,6 +16,7 @@ LOGIN = Path(__file__).parent / "static" / "login.html"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _HASHED = re.compile(r"assets/.+-[\w-]{8,}\.\w+")
 _MAX_KEPT = 64
+_MAX_NAME = 200
 
 
 class Pages:
@@ -56,15 +57,13 @@ class Pages:
     def file(self, name: str) -> Response | None:
         """A file of the built page; names with a hash in them never change."""
         place = safe_join(str(self._built), name) if "\0" not in name else None
-        if place is None or not Path(place).resolve().is_relative_to(self._built.resolve()):
+        if place is None or len(name) > _MAX_NAME:
+            return None
+        file = Path(place)
+        if not file.resolve().is_relative_to(self._built.resolve()) or not file.is_file():
             return None
         lasting = _HASHED.fullmatch(name) is not None
-        file = Path(place)
-        return (
-            self._send(file, "public, max-age=31536000, immutable" if lasting else "no-cache")
-            if file.is_file()
-            else None
-        )
+        return self._send(file, "public, max-age=31536000, immutable" if lasting else "no-cache")
 
     def _send(self, file: Path, keep: str) -> Response:
         content, stamp = file.read_bytes(), file.stat().st_mtime_ns

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.schema import Actor, Gpu, LeanServer, RankActors, RankStatus
-from nanoproof.monitor.tail import integer, mapping, numbers_of, read_object, real, text_of
+from nanoproof.monitor.tail import file_stat, integer, mapping, numbers_of, read_object, real, text_of
 
 STALE_SECONDS = 10.0
 MAX_RANKS = 1024
@@ -32,9 +32,8 @@ class RankStore:
             del self.statuses[rank]
             self._stamps.pop(rank, None)
         for rank in sorted(found)[:MAX_RANKS]:
-            try:
-                seen = found[rank].stat()
-            except OSError:
+            seen = file_stat(found[rank])
+            if seen is None:
                 continue
             stamp = (seen.st_mtime_ns, seen.st_size)
             if self._stamps.get(rank) == stamp:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.schema import Attempt, AttemptRow, FailedTactic, SearchTree, Transition, TreeAnswer
-from nanoproof.monitor.tail import counts_of, integer, mapping, numbers_of, parse_object, text_of
+from nanoproof.monitor.tail import counts_of, integer, mapping, numbers_of, open_file, parse_object, text_of
 
 MAX_STEPS = 300
 MAX_NODES = 6000
@@ -65,7 +65,9 @@ def read_tree(run_path: Path, row: AttemptRow) -> TreeAnswer | None:
     """The search tree of an attempt, if it was kept and is still there."""
     file = run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz"
     try:
-        with gzip.open(file, "rb") as source:
+        if file.parent.is_symlink():
+            return None
+        with open_file(file) as raw, gzip.open(raw, "rb") as source:
             content = source.read(MAX_TREE_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         return None

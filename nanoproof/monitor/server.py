@@ -1,6 +1,7 @@
 """Serves the monitor: in this process, for whoever calls `python -m nanoproof.monitor`, for a run, and for tests."""
 
 import logging
+import os
 import socket
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from nanoproof.monitor.stream import MAX_VIEWERS
 
 log = logging.getLogger(__name__)
 
+TOKEN_VARIABLE = "NANOPROOF_MONITOR_TOKEN"
+"""Environment variable with the token that browsers are asked for; other users of the machine see command lines."""
 _THREADS_BESIDE_VIEWERS = 16
 
 
@@ -34,7 +37,8 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
     """The listening socket. Raises UserError if the port is taken, or open to others without a token."""
     host = "127.0.0.1" if host == "localhost" else host
     if not on_loopback(host) and not token:
-        raise UserError(f"the monitor is not shown to other machines (on {host}) without a token")
+        how = f"set {TOKEN_VARIABLE}, or give --token (--monitor-token of a run)"
+        raise UserError(f"the monitor is not shown to other machines (on {host}) without a token: {how}")
     try:
         listener = bind(Listen(host, port))
     except UserError as error:
@@ -88,4 +92,5 @@ def address_of(listener: socket.socket) -> str:
 
 def start_monitor(port: int, host: str = "127.0.0.1", token: str | None = None) -> Monitor:
     """Start a monitor in this process on `port` (0: a free one). Raises UserError if the port is taken."""
+    token = token or os.environ.get(TOKEN_VARIABLE)
     return Monitor(open_listener(port, host, token), token)

@@ -1,10 +1,15 @@
-"""Reads what others append to files: only what is new, only whole lines, and never much at once."""
+"""Reads what others append to files: only what is new, only whole lines, and never much at once.
 
+Only regular files are read. A link in a run's directory may lead to any file of the user, whom a viewer need not be.
+"""
+
+import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 MAX_LINE = 16 << 20
 """Longer lines are passed over."""
@@ -36,9 +41,8 @@ class Tail:
 
     def look(self) -> bool:
         """See how large the file is; whether there is something new."""
-        try:
-            found = os.stat(self.path)
-        except OSError:
+        found = file_stat(self.path)
+        if found is None:
             self._restart(None, 0)
             return False
         if found.st_size < self.position or (self._inode is not None and found.st_ino != self._inode):
@@ -78,10 +82,8 @@ class Tail:
 
     def moved_to(self, path: Path) -> bool:
         """Whether the file that is read has this name by now; it is read on there then."""
-        try:
-            moved = self._inode is not None and os.stat(path).st_ino == self._inode
-        except OSError:
-            return False
+        found = file_stat(path)
+        moved = found is not None and found.st_ino == self._inode
         if moved:
             self.path = path
         return moved
@@ -92,10 +94,28 @@ class Tail:
         self.position, self.size, self._inode, self._skipping = 0, size, inode, False
 
 
-def read_range(path: Path, start: int, length: int) -> bytes:
-    """A part of a file, as far as it is there; nothing of a file that cannot be read."""
+def file_stat(path: Path) -> os.stat_result | None:
+    """What the system says of a regular file; None if it is not there, or a link, a pipe, a directory."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file to read it. Raises OSError for anything else, and waits for no writer of a pipe."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(handle, "rb", buffering=0)
+
+
+def read_range(path: Path, start: int, length: int) -> bytes:
+    """A part of a regular file, as far as it is there; nothing of a file that cannot be read."""
+    try:
+        with open_file(path) as file:
             file.seek(start)
             blocks = []
             while length > 0 and (block := file.read(length)):

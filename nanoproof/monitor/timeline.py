@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.schema import Batches, Lane, Timeline, Trace, TraceEvent
-from nanoproof.monitor.tail import parse_object, read_range, real, text_of
+from nanoproof.monitor.tail import file_stat, parse_object, read_range, real, text_of
 
 MAX_BYTES = 8 << 20
 """Of lines that are read for one answer; a longer part is shortened at its beginning."""
@@ -22,11 +22,8 @@ class _File:
     """One timeline file as it is now."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self.size = path.stat().st_size
-        except OSError:
-            self.size = 0
+        self.path, found = path, file_stat(path)
+        self.size = 0 if found is None else found.st_size
 
     def first(self) -> float | None:
         """When its first line begins."""

@@ -109,6 +109,13 @@ def test_another_host_name_is_refused_on_loopback(serve: Serve, host: str) -> No
     assert status == 403 and "Host" in answer["error"]
 
 
+def test_the_host_of_a_whole_address_counts_and_not_the_header(serve: Serve) -> None:
+    server = serve()
+    assert answer_to(server, head("http://evil.example/process/get"), b"{}")[0] == 403
+    assert answer_to(server, head("http://localhost@evil.example/process/get"), b"{}")[0] == 403
+    assert answer_to(server, head("http://localhost/process/get", host="evil.example"), b"{}")[0] == 200
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:80", "[::1]:8000", "127.0.0.2"])
 def test_names_of_loopback_are_served(serve: Serve, host: str) -> None:
     assert answer_to(serve(), head(host=host), b"{}")[0] == 200

@@ -1,6 +1,7 @@
 """What the monitor does with files that are missing, torn, half-written, damaged, huge, replaced or deleted."""
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -51,6 +52,41 @@ def test_a_damaged_line_hides_no_other(look: Look, run: Path) -> None:
     assert asker.get("/api/series")["steps"] == [0, 1]
     overview = asker.get("/api/overview")
     assert len(overview["events"]) == 1 and overview["attempts"] == 2
+
+
+def test_links_out_of_a_run_are_not_followed(look: Look, tmp_path: Path) -> None:
+    """Whoever may write there could show any file of the user to whoever may look."""
+    outside, run = tmp_path / "outside", tmp_path / "run"
+    (outside / "evals" / "secret").mkdir(parents=True)
+    (outside / "eval_secret").mkdir()
+    (outside / "trees").mkdir()
+    word = {"step": 0, "rank": 0, "time": time.time(), "kind": "secret", "phase": "secret", "state": "secret"}
+    for name in ("metrics", "events", "attempts_r0", "samples_r0", "train_samples", "timeline_r0"):
+        (outside / f"{name}.jsonl").write_text(
+            lines({**word, "secret": 1, "from": 1.0, "to": 2.0}, attempt(0, "secret"))
+        )
+    for name in ("args.json", "meta.json", "status_r0.json", "evals/secret/summary.json", "eval_secret/summary.json"):
+        (outside / name).write_text(json.dumps({**word, "settings": {"secret": 1}, "solved": 1, "total": 1}))
+    (outside / "log_r7.txt").write_text("2030-01-01 00:00:00 r7 INFO x: secret\n")
+    run.mkdir()
+    for file in outside.iterdir():
+        (run / file.name).symlink_to(file)
+    os.mkfifo(run / "log_r8.txt")
+    asker = look(run)
+    pages = (
+        "run",
+        "overview",
+        "series",
+        "actors",
+        "attempts",
+        "theorems",
+        "samples",
+        "train-samples",
+        "timeline?last=0",
+    )
+    for page in (*pages, "evaluations", "logs"):
+        assert "secret" not in asker.ask(f"/api/{page}").text, page
+    assert "secret" in look(outside).ask("/api/logs").text
 
 
 WRONG = {"n": [0, 0, 0], "at": 0, "len": 10, "d": "x", "id": "y", "o": "proven", "sims": 1, "budget": 1, "tactics": 1}

@@ -1,5 +1,6 @@
 """The monitor over HTTP: where it listens, live updates, who may look, hostile requests, and as a child of a run."""
 
+import errno
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ import requests
 from nanoproof.common.errors import UserError
 from nanoproof.monitor import page as pages
 from nanoproof.monitor.child import MonitorProcess, start_monitor_process
+from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.server import Monitor, open_listener, start_monitor
 from nanoproof.monitor.stream import MAX_MISSED, Hub, read_event_id
 from tests.monitor.conftest import Asker, attempt, lines
@@ -90,7 +92,8 @@ HOSTILE = [
     *("/api/timeline?max=99999999", "/api/timeline?to=-inf", "/api/samples?size=101", "/api/evaluations?size=100000"),
     *("/api/evaluations/..%2f..%2fetc", "/api/evaluations/..", "/api/evaluations/none/results/0"),
     *("/api/evaluations/none", "/api/evaluations/diff", "/api/evaluations/diff?a=../..&b=x", "/api/logs?level=LOUD"),
-    *("/api/timeline?last=-1", "/api/timeline?last=all"),
+    *("/api/timeline?last=-1", "/api/timeline?last=all", "/" + "x" * 60_000, "/assets" * 5_000),
+    *(f"/api/attempts/0/0/{'9' * 5000}", f"/api/evaluations/{'x' * 60_000}"),
     *("/api/logs?after=../../etc/passwd", "/api/logs?size=100000", "/api/logs?rank=x", "/api/logs?before=0:1:2"),
 ]
 
@@ -127,9 +130,29 @@ def test_a_token_is_asked_for_and_kept_as_a_cookie_that_does_not_tell_it(look: L
     assert asker.ask("/api/run").status_code == 200
 
 
+def test_a_failure_of_the_system_tells_no_path(look: Look, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied", "/home/user/secret")
+
+    asker = look(run)
+    monkeypatch.setattr(RunReader, "run_info", fail)
+    answer = asker.ask("/api/run")
+    assert answer.status_code == 500 and answer.get_json() == {
+        "error": "server bug: PermissionError: Permission denied"
+    }
+
+
 def test_other_machines_are_not_served_without_a_token() -> None:
-    with pytest.raises(UserError, match="token"):
+    with pytest.raises(UserError, match="set NANOPROOF_MONITOR_TOKEN, or give --token"):
         open_listener(0, "0.0.0.0")
+
+
+def test_the_token_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_MONITOR_TOKEN", "sesame")
+    monitor = start_monitor(0)
+    assert get(monitor, "/api/run").status_code == 401
+    assert get(monitor, "/api/run", headers={"Authorization": "Bearer sesame"}).status_code == 503
+    monitor.close()
 
 
 # -- live updates ------------------------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ def guarded_app(
 
     def our_fault(error: Exception) -> Response:
         log.exception("a request failed because of a bug of this server", exc_info=error)
-        return reply({"error": f"server bug: {type(error).__name__}: {error}"}, 500)
+        told = error.strerror if isinstance(error, OSError) else error  # the rest are paths of this machine
+        return reply({"error": f"server bug: {type(error).__name__}: {told}"}, 500)
 
     app.before_request(requests.begin)
     app.before_request(check_caller)

@@ -72,11 +72,16 @@ class _Parser(HTTPRequestParser):
         self._to_discard = 0
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the header; numbers that Python refuses are the client's fault too."""
+        """Read the header; numbers that Python refuses are the client's fault too.
+
+        A request for `http://host/path` is one for that host, whatever its Host header says (RFC 9112, section 3.2.2).
+        """
         try:
             super().parse_header(header_plus)
         except ValueError as error:
             raise ParsingError("a header is invalid") from error
+        if self.proxy_netloc:
+            self.headers["HOST"] = self.proxy_netloc
 
     def received(self, data: bytes) -> int:
         """Take in data; returns how many bytes belonged to this request."""
