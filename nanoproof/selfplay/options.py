@@ -131,9 +131,7 @@ class RLOptions:
     check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
     monitor_port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
     monitor_host: str = opt("127.0.0.1", "Address of the monitor; others than the machine's own need --monitor-token.")
-    monitor_token: str | None = opt(
-        None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN)."
-    )
+    monitor_token: str | None = opt(None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).")
 
     @property
     def negative_window(self) -> int:

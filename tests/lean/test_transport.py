@@ -1,5 +1,6 @@
 """HTTP to a server that breaks connections, is busy, or is slow."""
 
+import gzip
 import socket
 import threading
 import time
@@ -10,6 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from nanoproof.common.web import client
 from nanoproof.lean.address import Address
 from nanoproof.lean.errors import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
 from nanoproof.lean.transport import Transport
@@ -49,7 +51,10 @@ def answering() -> Iterator[Answering]:
                             connection.sendall(bytes([byte]))
                             time.sleep(0.02)
                 else:
-                    connection.sendall(answer)
+                    with suppress(OSError):
+                        connection.sendall(answer)
+                        while isinstance(answer, Endless):
+                            connection.sendall(b" " * (1 << 16))
                     connection.close()
 
         threading.Thread(target=serve, daemon=True).start()
@@ -59,6 +64,32 @@ def answering() -> Iterator[Answering]:
     listener.close()
     for connection in held:
         connection.close()
+
+
+class Endless(bytes):
+    """An answer whose last bytes are sent again and again, until the client goes away."""
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 Internal Server Error"])
+def test_an_answer_without_end_is_refused(answering: Answering, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 3 << 20)
+    with pytest.raises(ProtocolError, match="answered /x with more than 3 MB"):
+        answering(Endless(f"HTTP/1.1 {status}\r\n\r\n".encode())).post("/x", {}, seconds=30)
+
+
+def test_the_largest_answer_is_taken(answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 3 << 20)
+    text = "x" * ((3 << 20) - 2)
+    assert answering(http("200 OK", f'"{text}"')).post("/x", {}, seconds=30) == (200, text)
+    with pytest.raises(ProtocolError, match="more than 3 MB"):
+        answering(http("200 OK", f'"{text}y"')).post("/x", {}, seconds=30)
+
+
+def test_an_encoding_that_was_not_asked_for_is_refused(answering: Answering) -> None:
+    body = gzip.compress(b'{"fine": true}')
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with pytest.raises(ProtocolError, match="the encoding 'gzip', which we did not ask for"):
+        answering(head + body).post("/x", {}, seconds=30)
 
 
 def test_a_broken_connection_is_tried_again_where_that_is_safe(answering: Answering) -> None:

@@ -22,6 +22,10 @@ from nanoproof.common.address import Address
 BUSY_STATUSES = (429, 502, 503, 504)
 """A server, or a proxy before it, has no time for us now."""
 
+MAX_ANSWER_BYTES = 64 * 2**20
+"""More than any useful answer has: a Lean process may write as much, a thousand suggestions are a few megabytes."""
+
+_BLOCK_BYTES = 1 << 20
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 0.1
 _MAX_RETRY_AFTER_SECONDS = 30.0
@@ -30,8 +34,8 @@ _MAX_RETRY_AFTER_SECONDS = 30.0
 class HttpClient:
     """Requests to one server. Safe for many threads; each takes a kept-alive connection while it waits for an answer.
 
-    Every call ends within `connect_seconds` and its own `seconds` together, retries and pauses included. Subclasses say
-    what the server is called and which errors it raises.
+    Every call ends within `connect_seconds` and its own `seconds` together, retries and pauses included, and reads at
+    most `MAX_ANSWER_BYTES`, never compressed ones. Subclasses say what the server is called and which errors it raises.
     """
 
     server = "server"
@@ -45,6 +49,7 @@ class HttpClient:
         self.address = address
         self._connect_seconds = connect_seconds
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._headers["Accept-Encoding"] = "identity"
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._pool = _Pool(address.host, address.port, maxsize=self.kept_connections, retries=False)
@@ -93,8 +98,15 @@ class HttpClient:
             failure: Exception | None = None
             try:
                 response = self._pool.request(
-                    method, path, body=data, headers=self._headers, timeout=timeout, redirect=False
+                    method,
+                    path,
+                    body=data,
+                    headers=self._headers,
+                    timeout=timeout,
+                    redirect=False,
+                    preload_content=False,
                 )
+                body = self._read(response, path)
             except ReadTimeoutError as error:
                 raise self.late(f"{self.server} {self.address} did not answer {path} in {seconds:g} s") from error
             except (HTTPError, OSError) as error:
@@ -107,26 +119,43 @@ class HttpClient:
                 asked = _retry_after(response)
                 turned_away = response.status in (429, 503) or (repeatable and response.status in BUSY_STATUSES)
                 if not turned_away or attempt == attempts:
-                    return response.status, self._body(response)
+                    return response.status, self._parse(response.status, body)
                 if asked is not None:
                     wait = asked * random.uniform(1.0, 1.2)
             passed = time.monotonic() - started + wait
             left = seconds + self._connect_seconds - passed
             if attempt == attempts or left <= 0 or passed > patience:
                 if failure is None:
-                    return response.status, self._body(response)
+                    return response.status, self._parse(response.status, body)
                 raise self.unavailable(self._unreachable(failure)) from failure
             time.sleep(wait)
             pause *= 3
         raise AssertionError("the last attempt returns or raises")
 
-    def _body(self, response: urllib3.BaseHTTPResponse) -> Any:
-        if response.status in (401, 403):
-            raise self.denied(f"{self.server} {self.address} refuses our token (status {response.status})")
+    def _read(self, response: urllib3.BaseHTTPResponse, path: str) -> bytes:
+        """The body of an answer. Raises `garbled` for one that is too large, or encoded as we did not ask for."""
+        problem = ""
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        body = bytearray()
+        if encoding not in ("", "identity"):
+            problem = f"with the encoding {encoding[:50]!r}, which we did not ask for"
+        while not problem and (block := response.read(_BLOCK_BYTES, decode_content=False)):
+            body += block
+            if len(body) > MAX_ANSWER_BYTES:
+                problem = f"with more than {MAX_ANSWER_BYTES >> 20} MB"
+        if problem:
+            response.close()
+            raise self.garbled(f"{self.server} {self.address} answered {path} {problem}")
+        response.release_conn()
+        return bytes(body)
+
+    def _parse(self, status: int, body: bytes) -> Any:
+        if status in (401, 403):
+            raise self.denied(f"{self.server} {self.address} refuses our token (status {status})")
         try:
-            return json.loads(response.data)
+            return json.loads(body)
         except (ValueError, RecursionError) as error:
-            if response.status < 400:
+            if status < 400:
                 raise self.garbled(f"{self.server} {self.address} did not answer in JSON") from error
             return None
 
