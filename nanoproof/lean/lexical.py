@@ -28,7 +28,6 @@ _SKIPPED = re.compile(
 )
 KINDS = ("line", "block", "raw", "string", "char", "quoted")
 _BLOCK_EDGE = re.compile(r"/-|-/")
-_LINES_AND_SPACE = re.compile(r"(?:\s|--[^\n]*)*+")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
@@ -63,15 +62,6 @@ def mask(text: str) -> str:
 def blank(text: str) -> str:
     """As many spaces, with the line breaks kept."""
     return "\n".join(" " * len(line) for line in text.split("\n"))
-
-
-def code_start(text: str, position: int) -> int:
-    """Where the next thing begins that is neither space nor comment, or the end of the text."""
-    while True:
-        position = _LINES_AND_SPACE.match(text, position).end()  # type: ignore[union-attr]
-        if not text.startswith("/-", position):
-            return position
-        position = _block_end(text, position + 2)
 
 
 def header(masked: str) -> list[re.Match[str]]:

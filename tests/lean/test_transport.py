@@ -55,6 +55,9 @@ def answering() -> Iterator[Answering]:
                         connection.sendall(answer)
                         while isinstance(answer, Endless):
                             connection.sendall(b" " * (1 << 16))
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(1 << 16):  # closed with a part of the request unread, it would be reset
+                            pass
                     connection.close()
 
         threading.Thread(target=serve, daemon=True).start()
