@@ -1,14 +1,18 @@
 """One REPL subprocess: answers, deadlines, and what happens when it misbehaves."""
 
 import os
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import psutil
 import pytest
 
+from nanoproof.lean.server import launch
 from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
 from tests.lean.conftest import AND, SCRIPT
 from tests.processes import is_gone
@@ -142,6 +146,19 @@ def test_a_process_that_wants_more_address_space_than_it_may_have_fails() -> Non
     process = ReplProcess([sys.executable, "-c", code], address_space_bytes=1_000_000_000)
     with pytest.raises(ReplDied, match="MemoryError"):
         process.request({"cmd": ""}, 20)
+
+
+@pytest.mark.parametrize(
+    ("present", "expected"),
+    [((20, 30), (20, 30)), ((30, 30), (30, 30)), ((90, 90), (64, 64)), ((20, 90), (20, 64))],
+)
+def test_lower_limits_of_the_address_space_stay(present: tuple[int, int], expected: tuple[int, int]) -> None:
+    soft, hard = (limit << 30 for limit in present)
+    code = "import resource; print(*(limit >> 30 for limit in resource.getrlimit(resource.RLIMIT_AS)))"
+    launched = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(64 << 30), sys.executable, "-c", code]
+    set_limits = partial(resource.setrlimit, resource.RLIMIT_AS, (soft, hard))
+    done = subprocess.run(launched, capture_output=True, text=True, preexec_fn=set_limits)
+    assert tuple(map(int, done.stdout.split())) == expected, done.stderr
 
 
 def test_a_killed_process_is_not_alive_before_and_after_it_is_closed(process: ReplProcess) -> None:

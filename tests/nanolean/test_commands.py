@@ -1,5 +1,10 @@
 """Commands: declarations, scopes, attributes, questions, and the messages with their places."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import pytest
 
 from nanoproof.lean.nanolean.commands.messages import LineMap
@@ -321,6 +326,23 @@ def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
     path.write_bytes(b"rubbish")
     monkeypatch.setattr("nanoproof.lean.nanolean.loader.library_files", lambda: [])
     assert len(load_library().env) == 0
+
+
+def test_what_killed_writers_of_the_cache_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    killed = (
+        "import os; from nanoproof.lean.nanolean import loader; loader.library_files = list; "
+        "loader.os.fsync = lambda file: os.kill(os.getpid(), 9); loader.load_library()"
+    )
+    assert subprocess.run([sys.executable, "-c", killed]).returncode == -9
+    (left,) = (tmp_path / "cache").iterdir()
+    others = [f"nanolean-ab.{platform.node()}.{os.getpid()}.x.tmp", "nanolean-ab.elsewhere.1.x.tmp", "nanolean-old.tmp"]
+    for name in others:
+        (tmp_path / "cache" / name).touch()
+    os.utime(tmp_path / "cache" / "nanolean-old.tmp", (0, 0))
+    monkeypatch.setattr("nanoproof.lean.nanolean.loader.library_files", list)
+    load_library()
+    assert left.suffix == ".tmp" and {file.name for file in left.parent.glob("*.tmp")} == set(others[:2])
 
 
 def test_an_error_in_the_library_names_file_and_line(tmp_path):

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.lean.nanolean.loader import cache_path
+from nanoproof.lean.nanolean.tools import stack
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.session import Session
 from nanoproof.lean.nanolean.tools.stack import with_deep_stack
@@ -230,3 +232,10 @@ def test_ctrl_c_ends_the_work_itself():
     with pytest.raises(KeyboardInterrupt):
         with_deep_stack(work, interruptible=True)
     assert ended == [True]
+
+
+def test_a_stack_that_a_limit_leaves_no_room_for_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stack, "STACK_BYTES", 1 << 50)
+    with pytest.raises(UserError, match="ulimit -v"):
+        with_deep_stack(lambda: None)
+    assert threading.stack_size() == 0

@@ -6,12 +6,16 @@ under another name first and renamed, so that several processes may start at onc
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import marshal
 import os
+import platform
+import re
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +31,8 @@ from nanoproof.lean.nanolean.kernel.recheck import recheck
 PACKAGE = Path(__file__).parent
 LIBRARY = PACKAGE / "library"
 KEPT_FILES = 6
+ABANDONED_SECONDS = 24 * 3600.0
+_UNFINISHED = re.compile(r"nanolean-[0-9a-f]+\.(?P<host>.*)\.(?P<pid>[0-9]+)\.[^.]*\.tmp")
 
 
 class LibraryError(Exception):
@@ -139,8 +145,9 @@ def _write(path: Path, state: EnvState) -> None:
     content = (encode(state.env), state.attributes, sorted(state.protected), sorted(state.namespaces))
     payload = marshal.dumps(content)
     data = hashlib.sha256(payload).digest() + payload
+    writer = f"{path.stem}.{platform.node()}.{os.getpid()}."
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=writer, suffix=".tmp", delete=False) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -151,10 +158,27 @@ def _write(path: Path, state: EnvState) -> None:
 
 
 def _forget_old(directory: Path) -> None:
-    """Keep the newest few cache files; other checkouts may use the same directory."""
+    """Keep the newest few cache files; other checkouts may use the same directory, and other machines."""
     try:
+        for unfinished in directory.glob("nanolean-*.tmp"):
+            if _is_abandoned(unfinished):
+                unfinished.unlink(missing_ok=True)
         files = sorted(directory.glob("nanolean-*.bin"), key=lambda file: file.stat().st_mtime)
         for old in files[:-KEPT_FILES]:
             old.unlink(missing_ok=True)
     except OSError:
         return
+
+
+def _is_abandoned(unfinished: Path) -> bool:
+    """Whether the process that wrote this file was ended before it gave the file its name."""
+    if time.time() - unfinished.stat().st_mtime > ABANDONED_SECONDS:
+        return True
+    found = _UNFINISHED.fullmatch(unfinished.name)
+    if found is None or found["host"] != platform.node():
+        return False
+    try:
+        os.kill(int(found["pid"]), 0)
+    except OSError as error:
+        return error.errno == errno.ESRCH
+    return False

@@ -2,7 +2,7 @@
 
 A Lean process in the middle of a long computation does not notice that its standard input was closed, so the kernel is
 asked to kill it (Linux only; elsewhere it ends when it next reads its input). BYTES limits its address space; 0 is no
-limit.
+limit. Where the limits of this process are lower already, as on clusters, they stay.
 """
 
 import ctypes
@@ -23,7 +23,9 @@ def main() -> None:
         sys.exit(1)
     try:
         if limit:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            present = resource.getrlimit(resource.RLIMIT_AS)
+            soft, hard = (limit if each == resource.RLIM_INFINITY else min(limit, each) for each in present)
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         os.execvp(command[0], command)
     except (OSError, ValueError) as error:
         sys.exit(f"cannot run {command[0]}: {getattr(error, 'strerror', None) or error}")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from nanoproof.common.errors import UserError
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 
 STACK_BYTES = 512 * 1024 * 1024
@@ -18,7 +19,8 @@ _T = TypeVar("_T")
 def with_deep_stack(work: Callable[[], _T], interruptible: bool = False) -> _T:
     """Run something in a thread whose stack is large enough for deep recursion.
 
-    If it is `interruptible`, Ctrl-C ends the work before it raises KeyboardInterrupt here.
+    If it is `interruptible`, Ctrl-C ends the work before it raises KeyboardInterrupt here. Raises UserError where a
+    limit leaves no room for the stack.
     """
     allow_deep_recursion()
     results: list[_T] = []
@@ -35,8 +37,13 @@ def with_deep_stack(work: Callable[[], _T], interruptible: bool = False) -> _T:
 
     threading.stack_size(STACK_BYTES)
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    threading.stack_size(0)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        limits = "the limit of address space (ulimit -v, in kB) or of processes (ulimit -u) is too low"
+        raise UserError(f"no thread with a stack of {STACK_BYTES >> 20} MB can be started: {limits}") from error
+    finally:
+        threading.stack_size(0)
     try:
         done.wait()
     except KeyboardInterrupt:
