@@ -1,9 +1,11 @@
 """Attacks on the last step: a proof text that goes into its theorem and through the final check as a whole."""
 
+import hashlib
 import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +13,9 @@ from nanoproof.lean.errors import LeanError, SourceError
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.nanolean import loader
 from nanoproof.lean.nanolean.__main__ import check_files
+from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
-from nanoproof.lean.nanolean.kernel.expr import Const
+from nanoproof.lean.nanolean.kernel.expr import Const, Lam, Lit
 from nanoproof.lean.nanolean.kernel.recheck import recheck
 from nanoproof.lean.nanolean.repl import Repl
 from nanoproof.lean.theorem import Theorem
@@ -153,54 +156,101 @@ def test_the_tool_fails_on_errors(tmp_path):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own, with the library in it; answers the path of the file."""
+    """A cache of its own, with the library in it; answers the path of the file. Nothing is built from text."""
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    monkeypatch.setattr(loader, "build_library", lambda files: base())
     path = loader.cache_path()
-    loader._write(path, base())
-    assert loader._read(path) is not None
+    assert loader.save_library(base())
+    assert loader.open_library().cache == path
     return path
 
 
-def forge(path) -> None:
-    """Put a proof of False into the cache, with the right checksum."""
-    state = base()
-    env = state.env.add_unchecked([TheoremInfo("forged", (), Const("False"), Const("True.intro"))])
-    loader._write(path, state.with_env(env))
+def forged_theorem(state: EnvState) -> EnvState:
+    return state.with_env(state.env.add_unchecked([TheoremInfo("forged", (), Const("False"), Const("True.intro"))]))
 
 
-def test_a_cache_with_a_flipped_bit_is_not_read(cache):
-    data = bytearray(cache.read_bytes())
-    data[len(data) // 2] ^= 1
-    cache.write_bytes(bytes(data))
-    assert loader._read(cache) is None
+def redefined_addition(state: EnvState) -> EnvState:
+    """A sum is always 5. What a kernel checks is well typed: it cannot tell."""
+    always = Lam("n", Const("Nat"), Lam("m", Const("Nat"), Lit(5)))
+    info = replace(state.env["Nat.add"], value=always, computes_literals=False)
+    return state.with_env(state.env.add_unchecked([info]))
 
 
-def test_a_cache_that_is_cut_short_or_empty_is_not_read(cache):
+def forgotten_attribute(state: EnvState) -> EnvState:
+    return state.with_attribute("simp", state.tagged("simp")[0], erase=True)
+
+
+FORGERIES = [forged_theorem, redefined_addition, forgotten_attribute]
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+@pytest.mark.parametrize("distrust", [False, True])
+def test_a_forged_cache_is_not_read(cache, forge, distrust):
+    cache.write_bytes(loader._encoded(forge(base())))
+    library = loader.open_library(distrust=distrust)
+    assert library.cache is None and library.state is base()
+    assert cache.read_bytes() == loader._encoded(base())
+
+
+def test_a_forged_cache_proves_nothing_to_the_tool_that_checks_files(cache, tmp_path):
+    cache.write_bytes(loader._encoded(forged_theorem(base())))
+    assert check_file(tmp_path, "theorem boom : 2 + 2 = 5 := forged.elim") != 0
+
+
+def test_a_cache_is_not_looked_into_before_its_digest_is_right(cache, monkeypatch):
+    cache.write_bytes(cache.read_bytes() + b" ")
+    monkeypatch.setattr(loader.json, "loads", lambda data: pytest.fail("the cache was looked into"))
+    assert loader.open_library().cache is None
+
+
+def test_a_cache_with_a_flipped_bit_or_cut_short_or_empty_is_not_read(cache):
     data = cache.read_bytes()
-    for part in (b"", data[:10], data[:32], data[:-1], data + b"x"):
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    for part in (bytes(flipped), b"", data[:10], data[:-1], data + b"x"):
         cache.write_bytes(part)
-        assert loader._read(cache) is None
+        assert loader._read(cache, loader.recorded_digest()) is None
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o620, 0o602])
 def test_a_cache_that_others_can_write_is_not_read(cache, mode):
     cache.chmod(mode)
-    assert loader._read(cache) is None
+    assert loader._read(cache, loader.recorded_digest()) is None
 
 
-def test_a_forged_cache_is_found_by_who_distrusts_it(cache):
-    forge(cache)
-    assert "forged" in loader.load_library().env
-    assert "forged" not in loader.load_library(distrust=True).env
+def test_a_library_that_is_not_recorded_is_not_kept(cache, monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(loader, "DIGEST", tmp_path / "digest.txt")
+    cache.unlink()
+    library = loader.open_library()
+    assert not library.recorded and not cache.exists()
+    assert "build --record" in caplog.text
+    assert loader.save_library(base(), record=True) and loader.open_library().cache == cache
 
 
-def test_the_tool_that_checks_files_does_not_trust_a_forged_cache(cache, tmp_path):
-    forge(cache)
-    assert check_file(tmp_path, "theorem boom : False := forged") != 0
+def test_the_tool_that_checks_files_says_what_it_trusted(cache, tmp_path, capsys):
+    check_file(tmp_path, "theorem t : True := trivial")
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("trusted: NanoLean's code; its library: ")
+    assert str(cache) in said and loader.recorded_digest()[:16] in said and "--recheck" in said
+
+
+def test_the_kernel_checks_the_library_again_when_asked(cache, tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(loader, "recheck", lambda env: asked.append(env))
+    (tmp_path / "a.lean").write_text("theorem t : True := trivial", encoding="utf-8")
+    assert check_files([tmp_path / "a.lean"], as_json=True) == 0 and not asked
+    assert json.loads(capsys.readouterr().out)["library"]["rechecked"] is False
+    assert check_files([tmp_path / "a.lean"], as_json=True, recheck=True) == 0 and asked
+    assert json.loads(capsys.readouterr().out)["library"]["rechecked"] is True
 
 
 def test_the_cache_is_written_for_its_owner_only(cache):
     assert cache.stat().st_mode & 0o077 == 0
+
+
+def test_the_library_is_the_recorded_one():
+    """After a change of the library or of its elaborator: python -m nanoproof.lean.nanolean build --record."""
+    assert hashlib.sha256(loader._encoded(base())).hexdigest() == loader.recorded_digest()
 
 
 def test_the_whole_library_passes_the_kernel_again():

@@ -29,7 +29,7 @@ def write(path: Path, text: str) -> Path:
 def test_a_file_in_which_all_is_proved_passes(tmp_path, capsys):
     file = write(tmp_path / "a.lean", "def two := 2\n\ntheorem t : two = 2 := rfl\n")
     assert check_files([file]) == 0
-    assert capsys.readouterr().out == "1 file: 1 theorem, 1 definition; all checked by the kernel\n"
+    assert capsys.readouterr().out.startswith("1 file: 1 theorem, 1 definition; all checked by the kernel\ntrusted: ")
 
 
 def test_a_sorry_fails_with_its_place(tmp_path, capsys):
@@ -70,6 +70,21 @@ def test_the_report_is_json_on_request(tmp_path, capsys):
     assert [file["ok"] for file in report["files"]] == [True, False]
     assert report["files"][0]["axioms"] == {"t": []}
     assert report["files"][1]["messages"][0]["line"] == 1
+
+
+def test_what_a_file_declares_comes_behind_its_messages(tmp_path, capsys):
+    text = "namespace A\naxiom lie : False\ninductive T where | c\ntheorem t : True := trivial\nend A\n"
+    file = write(tmp_path / "a.lean", text)
+    check_files([file], as_messages=True)
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said["fileName"] == str(file)
+    assert [entry for entry in said["declared"] if entry[0] != "def"] == [
+        ["axiom", "A.lie"],
+        ["inductive", "A.T"],
+        ["ctor", "A.T.c"],
+        ["rec", "A.T.rec"],
+        ["theorem", "A.t"],
+    ]
 
 
 def test_files_do_not_see_each_other(tmp_path):

@@ -24,13 +24,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = make_parser().parse_args(argv)
     if args.command == "check":
         files = [Path(name) for name in args.files]
-        return with_deep_stack(lambda: check_files(files, args.axioms, args.json, args.messages))
+        return with_deep_stack(lambda: check_files(files, args.axioms, args.json, args.messages, args.recheck))
     if args.command == "export":
         return with_deep_stack(lambda: export(args.sources, Path(args.output)))
     if args.command == "stats":
         return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
-        return with_deep_stack(build)
+        return with_deep_stack(lambda: build(record=args.record))
     return with_deep_stack(run_repl) if args.json else run_terminal()
 
 
@@ -47,12 +47,18 @@ def make_parser() -> Parser:
     check.add_argument(
         "--messages", action="store_true", help="Print messages as lines of JSON, as `lean --json` does."
     )
+    check.add_argument(
+        "--recheck", action="store_true", help="Have the kernel check the library's proofs again, too (a second more)."
+    )
     export_ = commands.add_parser("export", help="Write proofs to a .lean file that stands alone for stock Lean.")
     export_.add_argument("sources", nargs="+", metavar="NAME|FILE", help="Library theorems by name, or .lean files.")
     export_.add_argument("-o", "--output", required=True, metavar="OUT.lean", help="File to write.")
     stats = commands.add_parser("stats", help="Print figures about the library.")
     stats.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
-    commands.add_parser("build", help="Build the library from text, every proof checked, and cache it.")
+    build_ = commands.add_parser("build", help="Build the library from text, every proof checked, and cache it.")
+    build_.add_argument(
+        "--record", action="store_true", help="Write down that this is the library, after a change of its text."
+    )
     return parser
 
 

@@ -83,14 +83,17 @@ class _Encoder:
 
 
 def encode(infos: Iterable[decl.ConstantInfo]) -> tuple[Any, ...]:
-    """Constants as (levels, terms, constants), all of them lists of tuples of numbers and strings."""
+    """Constants as (levels, terms, constants), all of them lists of tuples of numbers and strings.
+
+    They are the same for the same constants in the same order, and may become lists on the way, as in JSON.
+    """
     encoder = _Encoder()
     rows = [encoder.info(info) for info in infos]
     return encoder.levels, encoder.exprs, rows
 
 
 def decode(data: tuple[Any, ...]) -> list[decl.ConstantInfo]:
-    """The constants again. The data is trusted: it comes from a file that this program wrote."""
+    """The constants again. The data is trusted: its digest is known."""
     level_rows, expr_rows, info_rows = data
     levels: list[Any] = []
     for kind, *parts in level_rows:
@@ -129,5 +132,5 @@ def _decode_info(row: tuple[Any, ...], exprs: list[Any]) -> decl.ConstantInfo:
         elif tag == "r":
             values.append(tuple(decl.RecRule(ctor, count, exprs[rhs]) for ctor, count, rhs in value))
         else:
-            values.append(value)
+            values.append(tuple(value) if isinstance(value, list) else value)
     return INFO_CLASSES[row[0]](*values)

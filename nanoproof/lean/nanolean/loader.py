@@ -1,24 +1,29 @@
 """The library as an `EnvState`: built from `library/*.lean` with every proof checked, then kept in a cache file.
 
-The file's name is a hash of the library and of NanoLean's code, so a change of either builds it again. It is written
-under another name first and renamed, so that several processes may start at once.
+The file's name is a hash of the library and of NanoLean's code, so a change of either builds it again. What is in it
+must be, to the last byte, what `library/digest.txt` beside the library's text records: whoever can write to the cache
+can make it slower, and cannot lie. (A digest in the cache would say nothing, and checking its proofs again would not
+notice that `2` has been defined anew.) It is written under another name first and renamed, so that several processes
+may start at once.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import marshal
+import json
+import logging
 import os
 import platform
 import re
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from nanoproof.common.files import atomic_write_text
 from nanoproof.lean.nanolean.codec import decode, encode
 from nanoproof.lean.nanolean.commands.messages import LineMap
 from nanoproof.lean.nanolean.commands.runner import run_text
@@ -28,8 +33,12 @@ from nanoproof.lean.nanolean.kernel.env import Environment
 from nanoproof.lean.nanolean.kernel.errors import KernelError
 from nanoproof.lean.nanolean.kernel.recheck import recheck
 
+log = logging.getLogger(__name__)
+
 PACKAGE = Path(__file__).parent
 LIBRARY = PACKAGE / "library"
+DIGEST = LIBRARY / "digest.txt"
+"""The SHA-256 of the constants that the library's text comes to; `build --record` writes it."""
 KEPT_FILES = 6
 ABANDONED_SECONDS = 24 * 3600.0
 _UNFINISHED = re.compile(r"nanolean-[0-9a-f]+\.(?P<host>.*)\.(?P<pid>[0-9]+)\.[^.]*\.tmp")
@@ -44,25 +53,83 @@ def library_files() -> list[Path]:
     return sorted(LIBRARY.glob("*.lean"))
 
 
+@dataclass(frozen=True)
+class Library:
+    """The library and where it came from: a cache file, or None where it was built from its text.
+
+    `digest` is that of its constants, `recorded` whether that is the one beside the text, `rechecked` whether the
+    kernel has just checked every constant.
+    """
+
+    state: EnvState
+    digest: str
+    recorded: bool
+    cache: Path | None = None
+    rechecked: bool = True
+
+    @property
+    def description(self) -> str:
+        """What was trusted, in a few words."""
+        count = sum(1 for _ in self.state.env)
+        if self.cache is None:
+            origin = f"{count:,} constants, built from text, every proof checked"
+            return origin if self.recorded else f"{origin}; not the library that is recorded with NanoLean"
+        checked = "checked again" if self.rechecked else "not checked again (--recheck does that)"
+        return (
+            f"{count:,} constants of {self.cache}, those recorded with NanoLean (sha256 {self.digest[:16]}), {checked}"
+        )
+
+
 def load_library(use_cache: bool = True, distrust: bool = False) -> EnvState:
-    """The library, from the cache if that has it. Raises `LibraryError`, which is a bug of ours.
+    """The state of `open_library`."""
+    return open_library(use_cache, distrust).state
+
+
+def open_library(use_cache: bool = True, distrust: bool = False) -> Library:
+    """The library, from the cache if that holds what is recorded. Raises `LibraryError`, which is a bug of ours.
 
     With `distrust` the kernel checks every constant of the cache again, and what does not check is built from text.
     """
     path = cache_path()
-    if use_cache:
-        state = _read(path)
-        if state is not None and not (distrust and _is_forged(state)):
-            return state
+    recorded = recorded_digest()
+    state = _read(path, recorded) if use_cache else None
+    if state is not None and not (distrust and _is_refused(state)):
+        return Library(state, recorded, True, path, distrust)
     state = build_library(library_files())
-    if use_cache:
-        _write(path, state)
-    return state
+    data = _encoded(state)
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != recorded:
+        log.warning(
+            "NanoLean's library is not the one that %s records, so it is built anew by every process; after a change "
+            "of it, run python -m nanoproof.lean.nanolean build --record",
+            DIGEST,
+        )
+    elif use_cache:
+        _write(path, data)
+    return Library(state, digest, digest == recorded)
 
 
-def save_library(state: EnvState) -> None:
-    """Put a library that was built into the cache."""
-    _write(cache_path(), state)
+def recorded_digest() -> str:
+    """The digest of the library's constants that comes with its text; empty if there is none."""
+    try:
+        return DIGEST.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def save_library(state: EnvState, record: bool = False) -> bool:
+    """Put a library that was built into the cache, if it is the one recorded, which is answered.
+
+    With `record` it is recorded first. Raises OSError if that cannot be written.
+    """
+    data = _encoded(state)
+    digest = hashlib.sha256(data).hexdigest()
+    if record:
+        atomic_write_text(DIGEST, f"{digest}\n")
+    if digest != recorded_digest():
+        return False
+    _write(cache_path(), data)
+    return True
 
 
 def build_library(files: list[Path], report: Callable[[Path, EnvState], None] | None = None) -> EnvState:
@@ -99,7 +166,7 @@ def at_root(state: EnvState) -> EnvState:
 
 def cache_path() -> Path:
     """Where the checked library is kept: below `$NANOPROOF_HOME/cache`, or a temporary directory of the user."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]} {marshal.version}".encode())
+    digest = hashlib.sha256()
     for file in [*sorted(PACKAGE.rglob("*.py")), *library_files()]:
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
@@ -115,25 +182,32 @@ def cache_path() -> Path:
     return Path(tempfile.mkdtemp(prefix="nanoproof-")) / name
 
 
-def _read(path: Path) -> EnvState | None:
-    """The library in a file that only its owner, who is the user, can write; None where there is no such file."""
+def _read(path: Path, digest: str) -> EnvState | None:
+    """The library in a file that only the user can write and that has this SHA-256; None where there is no such file.
+
+    Nothing of a file is looked at before its digest is known to be right.
+    """
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 return None
             data = file.read()
-        digest, payload = data[:32], data[32:]
-        if hashlib.sha256(payload).digest() != digest:
-            return None
-        constants, attributes, protected, namespaces = marshal.loads(payload)
-    except (OSError, ValueError, EOFError, TypeError):
+    except OSError:
         return None
-    env = Environment().add_unchecked(decode(constants))
-    return EnvState(env, attributes=attributes, protected=frozenset(protected), namespaces=frozenset(namespaces))
+    if hashlib.sha256(data).hexdigest() != digest:
+        return None
+    constants, attributes, protected, namespaces = json.loads(data)
+    return EnvState(
+        Environment().add_unchecked(decode(constants)),
+        attributes={name: tuple(carriers) for name, carriers in attributes.items()},
+        protected=frozenset(protected),
+        namespaces=frozenset(namespaces),
+    )
 
 
-def _is_forged(state: EnvState) -> bool:
+def _is_refused(state: EnvState) -> bool:
+    """Whether the kernel refuses a constant of the library."""
     try:
         recheck(state.env)
     except KernelError:
@@ -141,10 +215,13 @@ def _is_forged(state: EnvState) -> bool:
     return False
 
 
-def _write(path: Path, state: EnvState) -> None:
+def _encoded(state: EnvState) -> bytes:
+    """The library as a file of the cache has it: the same bytes for the same library."""
     content = (encode(state.env), state.attributes, sorted(state.protected), sorted(state.namespaces))
-    payload = marshal.dumps(content)
-    data = hashlib.sha256(payload).digest() + payload
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _write(path: Path, data: bytes) -> None:
     writer = f"{path.stem}.{platform.node()}.{os.getpid()}."
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=writer, suffix=".tmp", delete=False) as file:

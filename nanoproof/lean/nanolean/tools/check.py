@@ -13,7 +13,7 @@ from nanoproof.lean.nanolean.commands.messages import CommandResult, LineMap
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.loader import Library, open_library
 from nanoproof.lean.nanolean.tools.library import declarations, plural
 
 USES_SORRY = "declaration uses `sorry`"
@@ -35,12 +35,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class FileReport:
-    """What one file holds: findings in the order of the text, and the theorems with the axioms they rest on."""
+    """What one file holds: findings in the order of the text, and the theorems with the axioms they rest on.
+
+    `declared` is the kind and the name of every constant that it adds, those that come along with others too.
+    """
 
     file: Path
     findings: tuple[Finding, ...]
     counts: dict[str, int]
     axioms: dict[str, tuple[str, ...]]
+    declared: tuple[tuple[str, str], ...]
 
     @property
     def ok(self) -> bool:
@@ -60,17 +64,24 @@ class FileReport:
         }
 
 
-def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = False, as_messages: bool = False) -> int:
+def check_files(
+    files: Sequence[Path],
+    axioms: bool = False,
+    as_json: bool = False,
+    as_messages: bool = False,
+    recheck: bool = False,
+) -> int:
     """Check files, each over the library alone, and print what is to be said; 0 if all is proved, else 1.
 
-    With `as_messages` each message is a line of JSON as `lean --json` writes it, and nothing else is printed.
+    With `as_messages` each message is a line of JSON as `lean --json` writes it, then one line for each file with what
+    it declares, and nothing else is printed. `recheck` has the kernel check the library's own proofs again.
 
     Raises UserError for a file that cannot be read.
     """
-    base = load_library(distrust=True)
+    library = open_library(distrust=recheck)
     reports = []
     for file in files:
-        report = check_file(base, file)
+        report = check_file(library.state, file)
         reports.append(report)
         if as_messages:
             print_messages(report)
@@ -78,10 +89,18 @@ def check_files(files: Sequence[Path], axioms: bool = False, as_json: bool = Fal
             print_report(report, axioms)
     ok = all(report.ok for report in reports)
     if as_json:
-        print(json.dumps({"ok": ok, "files": [report.as_json() for report in reports]}, ensure_ascii=False))
+        found = [report.as_json() for report in reports]
+        print(json.dumps({"ok": ok, "library": _trusted(library), "files": found}, ensure_ascii=False))
     elif not as_messages:
         print(summary(reports))
+        print(f"trusted: NanoLean's code; its library: {library.description}")
     return 0 if ok else 1
+
+
+def _trusted(library: Library) -> dict[str, Any]:
+    """What was trusted beside NanoLean's code, for programs."""
+    cache = None if library.cache is None else str(library.cache)
+    return {"cache": cache, **{name: getattr(library, name) for name in ("digest", "recorded", "rechecked")}}
 
 
 def check_file(base: EnvState, file: Path) -> FileReport:
@@ -93,7 +112,8 @@ def check_file(base: EnvState, file: Path) -> FileReport:
     theorems = [info.name for info in new if info.kind == "theorem"]
     counts = {kind: sum(info.kind == kind for info in new) for kind in ("theorem", "def", "inductive", "axiom")}
     found = {name: tuple(sorted(axioms_of(result.state.env, name))) for name in theorems}
-    return FileReport(file, tuple(_findings(file, result, lines)), counts, found)
+    declared = tuple((info.kind, info.name) for info in result.state.env if info.name not in base.env)
+    return FileReport(file, tuple(_findings(file, result, lines)), counts, found, declared)
 
 
 def _findings(file: Path, result: CommandResult, lines: LineMap) -> list[Finding]:
@@ -114,13 +134,14 @@ def print_report(report: FileReport, axioms: bool) -> None:
 
 
 def print_messages(report: FileReport) -> None:
-    """Print the messages as `lean --json` does; a `sorry` is one of them by its warning."""
+    """Print the messages as `lean --json` does, a `sorry` by its warning, and then what the file declares."""
     for finding in report.findings:
         if finding.severity != "sorry":
             severity = "information" if finding.severity == "info" else finding.severity
             place = {"line": finding.line, "column": finding.column}
             message = {"severity": severity, "pos": place, "fileName": str(finding.file), "data": finding.text}
             print(json.dumps(message, ensure_ascii=False))
+    print(json.dumps({"fileName": str(report.file), "declared": report.declared}, ensure_ascii=False))
 
 
 def summary(reports: Sequence[FileReport]) -> str:

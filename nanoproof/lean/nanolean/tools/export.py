@@ -31,7 +31,7 @@ def export(sources: Sequence[str], out: Path) -> int:
     Raises UserError for a name that the library does not have, a file whose proofs do not hold, or a proof that needs
     to see inside of a definition that Lean's core makes in another way (such as `Nat.mod`).
     """
-    base = load_library(distrust=True)
+    base = load_library()
     known = library_declarations()
     files = [source for source in sources if source.endswith(".lean")]
     names = [source for source in sources if not source.endswith(".lean")]

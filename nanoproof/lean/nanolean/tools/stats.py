@@ -10,9 +10,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.errors import UserError
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.expr import node_count
 from nanoproof.lean.nanolean.loader import (
+    DIGEST,
     LibraryError,
     build_library,
     cache_path,
@@ -87,8 +89,12 @@ def print_stats(as_json: bool) -> int:
     return 0
 
 
-def build(quiet: bool = False) -> int:
-    """Build the library from text, every proof checked by the kernel, and put it into the cache; 1 on errors."""
+def build(quiet: bool = False, record: bool = False) -> int:
+    """Build the library from text, every proof checked by the kernel, and put it into the cache; 1 on errors.
+
+    It must come to what is recorded beside the text, else 1 too; `record` writes that down anew, after a change.
+    Raises UserError if that cannot be written.
+    """
     start = last = time.perf_counter()
     known = 0
 
@@ -104,6 +110,11 @@ def build(quiet: bool = False) -> int:
     except LibraryError as error:
         print(error)
         return 1
-    save_library(state)
+    try:
+        saved = save_library(state, record)
+    except OSError as error:
+        raise UserError(f"--record: cannot write {DIGEST}: {error.strerror}") from error
     print(f"{plural(known, 'theorem')} checked in {time.perf_counter() - start:.1f} s")
-    return 0
+    if not saved:
+        print(f"this is not the library that {DIGEST} records; if its text or its elaborator was changed: --record")
+    return 0 if saved else 1
