@@ -28,6 +28,7 @@ import numpy as np
 from nanoproof.common.files import json_line
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.prover.check import RUNGS
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import Experience, relearn
@@ -126,10 +127,11 @@ def measure_log(megabytes: int) -> dict[str, Any]:
         path, written, number = Path(folder), 0, 0
         files = [open(path / f"attempts_r{rank}.jsonl", "w", encoding="utf-8") for rank in range(4)]
         while written < megabytes * 1_000_000:
-            transitions = tuple(Transition(f"⊢ {text} {number} {depth}", "simp", depth) for depth in range(1, 6))
+            transitions = tuple(Transition(f"⊢ {text} {number} {depth}", "simp", depth) for depth in range(5, 0, -1))
             failed = tuple(FailedTactic(f"⊢ {text} {number}", f"wrong {other}") for other in range(12))
             found = Attempt(
-                theorems[number % 1000], "proven", num_tactics=5, transitions=transitions, failed_tactics=failed
+                *(theorems[number % 1000], "proven", "", False, "simp", "the whole text", 5, transitions, failed),
+                check={"accepted": True, "rungs": dict.fromkeys(RUNGS, True)},
             )
             rank = number % 4
             record = {"number": {"step": number // 400, "rank": rank, "sequence": number}, **found.to_json()}

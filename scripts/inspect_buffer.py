@@ -100,7 +100,7 @@ def run_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[
 
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
-    """Learn from the log as a resumed run does. Raises UserError if there is none, or if it is damaged."""
+    """Learn from the log as a resumed run does. Raises UserError if there is none."""
     own, solvers = run_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
     asked = options.negative_buffer_window_size

@@ -170,7 +170,9 @@ def steps(number: int) -> dict[str, Any]:
     """A proof of `number` steps, of which the last is the same in all proofs."""
     states = [f"⊢ {number} = {left}" for left in range(number, 1, -1)] + ["⊢ True"]
     taken = [Transition(state, f"step {left}", left) for state, left in zip(states, range(number, 0, -1))]
-    return {"transitions": tuple(taken), "failed_tactics": (FailedTactic("⊢ True", f"wrong {number}"),)}
+    wrong = (FailedTactic("⊢ True", f"wrong {number}"),)
+    proof = "\n".join(step.tactic for step in taken)
+    return {"transitions": tuple(taken), "failed_tactics": wrong, "proof": proof, "check": small.CHECKED}
 
 
 @pytest.fixture

@@ -1,11 +1,16 @@
 """What became of one try to prove one theorem: the record that everything downstream stores and reads."""
 
+import re
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.errors import SourceError, TheoremRejected
+from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.block import block_reason
+from nanoproof.prover.check import RUNGS
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
 REFUSED, NOT_REPLAYED = "refused", "not replayed"
@@ -13,6 +18,10 @@ REFUSED, NOT_REPLAYED = "refused", "not replayed"
 
 ON_RETRY = "retry"
 """Why a search ended that found no proof, but lacked only a tactic that had run out of time, and worked later."""
+
+_FIRST_WORD = re.compile(ATOM)
+_LAID_OUT = frozenset({"rename_i", "next", "case"})
+"""Tactics that the text of a proof may hold in another form."""
 
 
 class Transition(NamedTuple):
@@ -124,3 +133,80 @@ def lost_in(check: dict[str, Any] | None) -> str:
     if check is None or check.get("accepted", True):
         return ""
     return str(check.get("lost", REFUSED))
+
+
+def fault_of(attempt: Attempt) -> str:
+    """Why no such attempt was ever made, as far as its record tells; empty for one that may be learned from.
+
+    It is for records that come from a file. Only what was proved and passed every rung of the final check teaches
+    anything, and its steps must be those of its proof. That the check was made is the record's own word: who wants to
+    be sure of the proofs in a file has them checked again (`scripts.check_with_lean`).
+    """
+    if reason := _not_of_its_type(attempt):
+        return reason
+    if attempt.outcome not in ("proven", "disproven"):
+        return f"it is {attempt.outcome} and has steps of a proof" if attempt.transitions else ""
+    return _unchecked(attempt) or _misfitting_steps(attempt)
+
+
+def _not_of_its_type(attempt: Attempt) -> str:
+    """Which field holds something that does not belong there."""
+    theorem = attempt.theorem
+    texts = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
+    texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
+    texts += [text for entry in (*attempt.transitions, *attempt.failed_tactics) for text in entry[:2]]
+    if (wrong := next((text for text in texts if not isinstance(text, str)), None)) is not None:
+        return f"not a text: {str(wrong)[:80]!r}"
+    counts = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
+    if (wrong := next((count for count in counts if not _is_count(count)), None)) is not None:
+        return f"not a number that counts something: {str(wrong)[:80]!r}"
+    if not isinstance(attempt.disproving, bool) or not isinstance(attempt.check, dict | None):
+        return "`disproving` or `check` is not what it should be"
+    return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _unchecked(attempt: Attempt) -> str:
+    """Why the proof has not passed the final check."""
+    check = attempt.check or {}
+    rungs = check.get("rungs")
+    if check.get("accepted") is not True or not attempt.proof or not attempt.source:
+        return "its proof was not checked"
+    if not isinstance(rungs, dict) or any(rungs.get(rung) is not True for rung in {*RUNGS[1:], *rungs}):
+        return "its proof has not passed every rung of the check"
+    if attempt.outcome == "disproven" and not attempt.disproving:
+        return "it is disproven, and the negation was not what was to be proved"
+    return block_reason(attempt.proof) or banned_reason(attempt.proof) or ""
+
+
+def _misfitting_steps(attempt: Attempt) -> str:
+    """Why the steps are not those of the proof."""
+    steps, number = attempt.transitions, attempt.num_tactics
+    if len(steps) > number:
+        return f"it has {len(steps)} steps, and a proof of {number} tactics"
+    words = set(_FIRST_WORD.findall(attempt.proof))
+    for position, (_, tactic, depth) in enumerate(steps):
+        if not _is_count(depth) or not 1 <= depth <= number:
+            return f"depth {str(depth)[:80]!r} in a proof of {number} tactics"
+        if reason := banned_reason(tactic):
+            return reason
+        word = _FIRST_WORD.match(tactic.lstrip())
+        if word is not None and word.group() not in words | _LAID_OUT:
+            return f"`{word.group()}` is a step, and not in the proof"
+        if len(steps) == number and not _leads_to_less(steps, position):
+            return f"no step follows that makes depth {depth} of step {position + 1}"
+    return ""
+
+
+def _leads_to_less(steps: tuple[Transition, ...], position: int) -> bool:
+    """Whether one of the steps below this one needs one tactic less, and none more (or nothing is left to do)."""
+    depth = steps[position].depth
+    for below in steps[position + 1 :]:
+        if depth == 1 or below.depth >= depth:
+            break
+        if below.depth == depth - 1:
+            return True
+    return depth == 1

@@ -2,10 +2,14 @@
 
 from nanoproof.lean.errors import LeanError, ServerUnavailable
 from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.check import RUNGS
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from tests.fakes.lean import ScriptedLean
 from tests.fakes.policy import ScriptedPolicy, suggestion
+
+CHECKED = {"environment": "fresh", "accepted": True, "rungs": dict.fromkeys(RUNGS, True)}
+"""What is on record of a proof that passed the final check."""
 
 SCRIPT = {"A": {"step": ("B",), "wrong": "reject"}, "B": {"close": ()}}
 

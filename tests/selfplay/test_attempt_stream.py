@@ -10,7 +10,7 @@ from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import BEFORE_THIS_RUN, Experience, relearn, relearn_other
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
-from tests.selfplay.small import theorems
+from tests.selfplay.small import CHECKED, theorems
 
 THEOREM = theorems(1)[0]
 
@@ -56,11 +56,77 @@ def test_a_number_that_came_before_counts_once(tmp_path, caplog):
     assert "attempts_r0.jsonl: 2 attempts are left out" in caplog.text
 
 
-@pytest.mark.parametrize("bad", ["{}\n", "[1]\n", "\0\0\n", '{"number": 3}\n'])
-def test_a_line_that_is_no_attempt_is_named(tmp_path, bad):
-    write(tmp_path, 0, (0, 0), end=bad + line(0, 0, 1))
-    with pytest.raises(UserError, match=rf"attempts_r0\.jsonl: what begins at byte {len(line(0, 0, 0))} is no attempt"):
-        read(tmp_path)
+def proven(**changes):
+    """The record of a proof of three tactics, with other fields where a test says so."""
+    steps = (Transition("⊢ a ∧ b", "constructor", 2), Transition("⊢ a", "exact h.1", 1), Transition("⊢ b", "simp", 1))
+    proof = "constructor\n· exact h.1\n· simp"
+    found = Attempt(
+        THEOREM, "proven", proof=proof, source=proof, num_tactics=3, transitions=steps, check=CHECKED, seed=3
+    )
+    record = {"number": {"step": 0, "rank": 0, "sequence": 5}, **found.to_json()}
+    return {**record, **changes}
+
+
+def unchecked(rung):
+    return {**CHECKED, "rungs": {**CHECKED["rungs"], rung: False}}
+
+
+def test_the_record_of_a_checked_proof_is_learned_from(tmp_path, caplog):
+    for record in (proven(), proven(outcome="disproven", disproving=True), proven(num_tactics=9)):
+        (tmp_path / "attempts_r0.jsonl").write_text(json.dumps(record) + "\n")
+        assert [len(attempt.transitions) for _, attempt in logged_attempts(tmp_path)] == [3]
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("forged", "reason"),
+    [
+        (proven(check=None), "its proof was not checked"),
+        (proven(check={**CHECKED, "accepted": 1}), "its proof was not checked"),
+        (proven(proof=""), "its proof was not checked"),
+        (proven(check={"accepted": True}), "has not passed every rung"),
+        (proven(check=unchecked("axioms")), "has not passed every rung"),
+        (proven(check=unchecked("statement")), "has not passed every rung"),
+        (proven(check="yes"), "`disproving` or `check`"),
+        (proven(outcome="unproven"), "it is unproven and has steps of a proof"),
+        (proven(outcome="error"), "it is error and has steps of a proof"),
+        (proven(outcome="disproven"), "the negation was not what was to be proved"),
+        (proven(outcome="solved"), "unknown outcome 'solved'"),
+        (proven(proof="sorry"), "`sorry` is not allowed in a proof"),
+        (proven(proof="simp\naxiom lie : False"), "`axiom` begins a command"),
+        (proven(transitions=[["⊢ a", "sorry", 1]]), "`sorry` is not allowed in a proof"),
+        (proven(transitions=[["⊢ a", "native_decide", 1]]), "`native_decide` is not allowed"),
+        (proven(transitions=[["⊢ a", "omega", 1]]), "`omega` is a step, and not in the proof"),
+        (proven(transitions=[["⊢ a", "simp", -7]]), "depth '-7' in a proof of 3 tactics"),
+        (proven(transitions=[["⊢ a", "simp", 0]]), "depth '0'"),
+        (proven(transitions=[["⊢ a", "simp", "deep"]]), "depth 'deep'"),
+        (proven(transitions=[["⊢ a", "simp", True]]), "depth 'True'"),
+        (proven(transitions=[["⊢ a", "simp", 4]]), "depth '4'"),
+        (proven(transitions=[["⊢ a", "simp", 2], ["⊢ a", "simp", 2], ["⊢ a", "simp", 1]]), "no step follows"),
+        (proven(transitions=[["⊢ a", "simp", 1]] * 4), "it has 4 steps, and a proof of 3 tactics"),
+        (proven(transitions=[["⊢ a", 7, 1]]), "not a text: '7'"),
+        (proven(transitions=[["⊢ a", "simp"]]), "missing 1 required positional argument"),
+        (proven(failed_tactics=[[["⊢ a"], "simp"]]), "not a text"),
+        (proven(num_tactics="many"), "not a number that counts something: 'many'"),
+        (proven(counts={"simulations": -1}), "not a number that counts something"),
+        (proven(theorem={"source": 1, "dataset": "d", "id": "i"}), "not a text: '1'"),
+        (proven(theorem={"name": "t"}), "unexpected keyword argument"),
+        (proven(surprise=1), "unexpected keyword argument"),
+        (proven(number={"step": "a", "rank": 0, "sequence": 0}), "its number is"),
+        (proven(number={"step": -1, "rank": 0, "sequence": 0}), "its number is"),
+        (proven(number=3), "not subscriptable"),
+        ({}, "number"),
+        ([1], "list indices"),
+        ("\0", "string indices"),
+    ],
+)
+def test_what_was_never_attempted_is_left_out_and_counted(tmp_path, caplog, forged, reason):
+    last = "[" * 100_000 + "\n"  # nor does a line that no parser can follow end a run
+    write(tmp_path, 0, (0, 0), end=json.dumps(forged) + "\n" + line(0, 0, 7) + last)
+    assert read(tmp_path) == [(0, 0, 0), (0, 0, 7)]
+    (said,) = caplog.messages
+    assert "attempts_r0.jsonl: 2 lines are left out that are no attempts to learn from" in said
+    assert f"begins at byte {len(line(0, 0, 0))}: " in said and reason in said
 
 
 def test_a_long_log_is_not_held_in_memory(tmp_path):
@@ -90,8 +156,7 @@ def test_a_long_log_shows_how_far_its_reader_is(tmp_path, monkeypatch, capsys):
 
 
 def test_attempts_of_an_earlier_run_are_older_than_the_first_step(tmp_path):
-    attempt = Attempt(THEOREM, "proven", transitions=(Transition("s", "t", 1),))
-    record = {"number": {"step": 900, "rank": 0, "sequence": 0}, **attempt.to_json()}
+    record = proven(number={"step": 900, "rank": 0, "sequence": 0})
     (tmp_path / "attempts_r0.jsonl").write_text(json.dumps(record) + "\n")
     learned = experience()
     relearn_other(learned, tmp_path)

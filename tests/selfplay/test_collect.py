@@ -13,7 +13,7 @@ from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import REFUSALS_AT_LEAST, CollectSource, Experience, relearn
 from nanoproof.selfplay.fleet import deal_slots
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
-from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
+from tests.selfplay.small import CHECKED, ScriptedClient, make_prover, policy, theorems
 
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
 
@@ -123,6 +123,7 @@ def test_ranks_tell_each_other_failed_tactics_only_where_they_are_kept(tmp_path,
         transitions=(Transition("A", "step", 1),),
         failed_tactics=(FailedTactic("A", "wrong"),),
         counts={"simulations": 3},
+        check=CHECKED,
     )
     source.finish(source.next(), found)
     (told,) = source.exchange(source.drain())[1]
