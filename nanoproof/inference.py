@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
-from nanoproof.common.files import file_sha256
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
 from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.gpt.batching.request import EngineLimits
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model
+from nanoproof.gpt.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.policy.opening import model_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service import PolicyService, create_app
@@ -56,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path = find_checkpoint(resolve_model_path(chosen.model_path or ""))
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     weights = path.parent / manifest["weights"]
-    about = {"path": str(weights), "step": manifest.get("step"), "sha256": file_sha256(weights)}
+    about = {"path": str(weights), "step": manifest.get("step"), "sha256": weights_sha256(path)}
     about["parameters"] = model.num_parameters()
     with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:
         for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():

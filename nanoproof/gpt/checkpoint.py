@@ -1,11 +1,11 @@
 """Checkpoints: `model_<step>.pt` with `model_<step>.json` beside it, optimizer state, and the tokenizer.
 
 Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
-of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together:
-without it there is no checkpoint, and whoever looks for the latest finds the one before.
+of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
+with the SHA-256 of each: without it there is no checkpoint, and whoever looks for the latest finds the one before.
 """
 
-import functools
+import hashlib
 import io
 import pickle
 import re
@@ -16,9 +16,9 @@ from typing import IO, Any, cast
 import torch
 
 from nanoproof.common.config import to_dict
-from nanoproof.common.dist import DistInfo, together
+from nanoproof.common.dist import DistInfo, gather_json, together
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write, atomic_write_json, read_json, sync_directory
+from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.gpt.tokenizer import TOKENIZER_FILE, Tokenizer
@@ -51,6 +51,7 @@ def save_checkpoint(
         _optimizer_names(step, world_size) if optimizer is not None else [],
     )
     manifest = weights.with_suffix(".json")
+    digests: dict[str, str] = {}
     contents = {
         "step": step,
         "config": to_dict(model.config),
@@ -67,19 +68,23 @@ def save_checkpoint(
     def write() -> None:
         if rank == 0:
             tokenizer.save(directory / TOKENIZER_FILE)
-            _write_tensors(weights, model.state_dict())
+            digests[TOKENIZER_FILE] = file_sha256(directory / TOKENIZER_FILE)
+            digests[weights.name] = _write_tensors(weights, model.state_dict())
         if optimizer is not None:
-            _write_tensors(directory / shares[rank], optimizer.state_dict())
+            digests[shares[rank]] = _write_tensors(directory / shares[rank], optimizer.state_dict())
         sync_directory(directory)
 
     def finish() -> None:
         if rank == 0:
-            atomic_write_json(manifest, contents)
+            atomic_write_json(manifest, {**contents, "sha256": digests})
             sync_directory(directory)
             _remove(directory, lambda found: found == step, keep={weights.name, manifest.name, *shares})
 
-    for phase in (begin, write, finish):
-        together(phase)
+    together(begin)
+    together(write)
+    for theirs in gather_json(digests):
+        digests.update(theirs)
+    together(finish)
     return weights
 
 
@@ -89,27 +94,30 @@ def _optimizer_names(step: int, world_size: int) -> list[str]:
     return [f"optim_{step}_r{rank}of{world_size}.pt" for rank in range(world_size)]
 
 
-def _write_tensors(path: Path, state: dict[str, Any]) -> None:
-    atomic_write(path, functools.partial(_save_tensors, state))
+def _write_tensors(path: Path, state: dict[str, Any]) -> str:
+    """Write what `torch.load` reads; returns the SHA-256 of the file."""
+    digest = hashlib.sha256()
+    atomic_write(path, lambda file: _save_tensors(state, _WatchedFile(file, digest)))
+    return digest.hexdigest()
 
 
-def _save_tensors(state: dict[str, Any], file: IO[bytes]) -> None:
+def _save_tensors(state: dict[str, Any], file: "_WatchedFile") -> None:
     """`torch.save`, which hides why a file cannot be written (a full disk) behind an error of its own."""
-    watched = _WatchedFile(file)
     try:
-        torch.save(state, cast(IO[bytes], watched))
+        torch.save(state, cast(IO[bytes], file))
     except RuntimeError as error:
-        raise watched.problem or error from None
+        raise file.problem or error from None
 
 
 class _WatchedFile(io.RawIOBase):
-    """A file that remembers what went wrong."""
+    """A file that remembers what went wrong, and adds what is written to a digest: nothing is written out of order."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes], digest: "hashlib._Hash") -> None:
+        self._file, self._digest = file, digest
         self.problem: OSError | None = None
 
     def write(self, data: Any) -> int:
+        self._digest.update(data)
         try:
             return self._file.write(data)
         except OSError as error:
@@ -177,13 +185,16 @@ def load_model(
 ) -> tuple[GPT, Tokenizer, dict[str, Any]]:
     """Model, tokenizer and manifest (`step`, `config`, `extra` ...) of a checkpoint file or the latest in a directory.
 
-    Raises UserError naming what is missing, damaged or does not fit.
+    Raises UserError naming what is missing, damaged or does not fit. What the manifest has no digest of (as those of
+    older checkpoints) is taken as it is.
     """
     manifest_path = find_checkpoint(path)
     manifest = read_json(manifest_path)
     try:
         config = GPTConfig(**manifest["config"])
         weights, tokenizer_file = manifest_path.parent / manifest["weights"], manifest["tokenizer"]
+        for name in (tokenizer_file, weights.name):
+            _check_digest(manifest_path, manifest, name)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{manifest_path} does not describe a checkpoint: {error}") from error
     tokenizer = Tokenizer.load(manifest_path.parent / tokenizer_file)
@@ -211,16 +222,51 @@ def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> Non
     model.load_state_dict(state)
 
 
-def load_optimizer(path: Path | str, optimizer: MuonAdamW) -> None:
+def weights_sha256(manifest_path: Path) -> str:
+    """The SHA-256 of a checkpoint's weights: the one on record, or that of the file where an older one has none.
+
+    Raises UserError if there are no weights.
+    """
+    manifest = read_json(manifest_path)
+    weights = manifest_path.parent / str(manifest.get("weights", ""))
+    if not weights.is_file():
+        raise UserError(f"{manifest_path}: its weights {weights} are not there")
+    return _recorded(manifest, weights.name) or file_sha256(weights)
+
+
+def _recorded(manifest: dict[str, Any], name: str) -> str | None:
+    """The SHA-256 that a manifest has of a file; older ones have none."""
+    digest: str | None = manifest.get("sha256", {}).get(name)
+    return digest
+
+
+def _check_digest(manifest_path: Path, manifest: dict[str, Any], name: str) -> None:
+    """Raise UserError if a file of a checkpoint is not the one that was written, to the last bit."""
+    recorded = _recorded(manifest, name)
+    file = manifest_path.parent / name
+    if recorded is not None and file.is_file() and file_sha256(file) != recorded:
+        raise UserError(f"{file} is damaged: its SHA-256 is not the one that {manifest_path.name} records")
+
+
+def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None = None) -> None:
     """Restore the optimizer state that was saved with a checkpoint, by however many ranks.
 
-    Raises UserError naming what is missing, damaged or does not fit.
+    With several ranks all call it together; each looks whether some of the files are undamaged. Raises UserError naming
+    what is missing, damaged or does not fit.
     """
     manifest_path = find_checkpoint(path)
-    names = read_json(manifest_path).get("optimizer")
+    manifest = read_json(manifest_path)
+    names = manifest.get("optimizer")
     if not names:
         raise UserError(f"{manifest_path} was saved without optimizer state; {FRESH_HINT}")
+    rank, world_size = (dist.rank, dist.world_size) if dist is not None else (0, 1)
+
+    def check() -> None:
+        for name in names[rank::world_size]:
+            _check_digest(manifest_path, manifest, name)
+
     try:
+        together(check)
         optimizer.load_state_dicts([_load_tensors(manifest_path.parent / name) for name in names])
     except (TypeError, ValueError) as error:
         raise UserError(f"{manifest_path}: {error}; {FRESH_HINT}") from error

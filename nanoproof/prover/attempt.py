@@ -152,14 +152,16 @@ def fault_of(attempt: Attempt) -> str:
 def _not_of_its_type(attempt: Attempt) -> str:
     """Which field holds something that does not belong there."""
     theorem = attempt.theorem
-    texts = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
+    texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
     texts += [text for entry in (*attempt.transitions, *attempt.failed_tactics) for text in entry[:2]]
-    if (wrong := next((text for text in texts if not isinstance(text, str)), None)) is not None:
-        return f"not a text: {str(wrong)[:80]!r}"
-    counts = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
-    if (wrong := next((count for count in counts if not _is_count(count)), None)) is not None:
-        return f"not a number that counts something: {str(wrong)[:80]!r}"
+    counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
+    wrong = [text for text in texts if not isinstance(text, str)]
+    if wrong:
+        return f"not a text: {str(wrong[0])[:80]!r}"
+    wrong = [count for count in counts if not _is_count(count)]
+    if wrong:
+        return f"not a number that counts something: {str(wrong[0])[:80]!r}"
     if not isinstance(attempt.disproving, bool) or not isinstance(attempt.check, dict | None):
         return "`disproving` or `check` is not what it should be"
     return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"

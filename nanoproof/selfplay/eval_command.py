@@ -14,14 +14,14 @@ import torch
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.dist import DistInfo, cleanup, on_main
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import file_sha256, read_json
+from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
 from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems
 from nanoproof.data.whitelist import choose_lean
-from nanoproof.gpt.checkpoint import read_manifest
+from nanoproof.gpt.checkpoint import read_manifest, weights_sha256
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.lean.theorem import Theorem
@@ -181,14 +181,9 @@ class EvalCommand:
             return None
         if manifest not in self._models:
             contents = read_manifest(manifest)
-            weights = manifest.parent / str(contents.get("weights", ""))
-            if not weights.is_file():
-                raise UserError(f"{manifest}: its weights {weights} are not there")
-            self._models[manifest] = {
-                "path": str(weights),
-                "step": contents.get("step"),
-                "sha256": on_main(lambda: file_sha256(weights)),
-            }
+            digest = on_main(lambda: weights_sha256(manifest))
+            weights = manifest.parent / contents["weights"]
+            self._models[manifest] = {"path": str(weights), "step": contents.get("step"), "sha256": digest}
         return self._models[manifest]
 
     def _ask_server(self) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from nanoproof.common.dist import DistInfo, on_main
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, file_sha256, read_json
+from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import versions
 from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
+from nanoproof.gpt.checkpoint import weights_sha256
 from nanoproof.lean.theorem import Theorem
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.config import RLConfig
@@ -60,7 +61,7 @@ class Evaluations:
         """
         scores: dict[str, dict[str, int]] = {}
         compared = []
-        digest = on_main(lambda: file_sha256(stage.run.path / f"model_{state.step}.pt"))
+        digest = on_main(lambda: weights_sha256(stage.run.path / f"model_{state.step}.json"))
         for name in self.benchmarks:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
             files = self._files(name, stage, lean, state.step, digest)

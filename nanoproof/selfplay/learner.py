@@ -78,7 +78,7 @@ class Learner:
                 self.state.best_step, self.state.best_solved = best["step"], best["solved"]
                 self.state.best_of = best.get("of", "")
             if not start.resume_fresh_optimizer:
-                load_optimizer(path, self.optimizer)
+                load_optimizer(path, self.optimizer, dist)
             if config.rl.restart_from_sft_every is not None and not (resume / FIRST_WEIGHTS).exists():
                 raise UserError(f"--restart-from-sft-every: {resume} has no {FIRST_WEIGHTS} (any more)")
 

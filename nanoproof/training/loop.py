@@ -90,7 +90,7 @@ class TrainingLoop(ABC):
         self._saved_step = self.state.step
         optimizer = build_optimizer(model, self.optim)
         if not self.start.resume_fresh_optimizer:
-            load_optimizer(path, optimizer)
+            load_optimizer(path, optimizer, self.dist)
         return model, tokenizer, optimizer
 
     def check_length(self) -> None:

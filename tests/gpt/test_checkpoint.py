@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import file_sha256
 from nanoproof.gpt import checkpoint
 from nanoproof.gpt.checkpoint import (
     find_checkpoint,
@@ -16,6 +17,7 @@ from nanoproof.gpt.checkpoint import (
     load_optimizer,
     prune_checkpoints,
     save_checkpoint,
+    weights_sha256,
 )
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.optim import MuonAdamW
@@ -133,6 +135,50 @@ def test_a_missing_or_damaged_file_of_optimizer_state_is_named(shared: tuple[Pat
         load_optimizer(path, optimizer)
 
 
+def test_the_manifest_has_the_digest_of_every_file(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    model, optimizer = trained(tokenizer)
+    save_checkpoint(tmp_path, 1, model, tokenizer, optimizer)
+    recorded = json.loads((tmp_path / "model_1.json").read_text())["sha256"]
+    assert recorded == {name: file_sha256(tmp_path / name) for name in ("tokenizer.json", "model_1.pt", "optim_1.pt")}
+
+
+def flip(file: Path) -> None:
+    """Change a file so that what it says can still be read: a bit of a number, white space behind a text."""
+    data = bytearray(file.read_bytes())
+    if file.suffix == ".json":
+        data += b" "
+    else:
+        data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", ["model_1.pt", "tokenizer.json", "optim_1.pt"])
+def test_a_file_with_a_flipped_bit_is_refused(tokenizer: Tokenizer, tmp_path: Path, name: str) -> None:
+    model, optimizer = trained(tokenizer)
+    save_checkpoint(tmp_path, 1, model, tokenizer, optimizer)
+    flip(tmp_path / name)
+    with pytest.raises(UserError, match=rf"{name} is damaged: its SHA-256 is not the one that model_1\.json records"):
+        load_optimizer(tmp_path, MuonAdamW.for_model(load_model(tmp_path)[0]))
+
+
+def forget_digests(path: Path) -> None:
+    """Make a checkpoint of step 1 one of an older version."""
+    manifest = json.loads((path / "model_1.json").read_text())
+    del manifest["sha256"]
+    (path / "model_1.json").write_text(json.dumps(manifest))
+
+
+def test_an_older_checkpoint_without_digests_is_taken_as_it_is(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    model, optimizer = trained(tokenizer)
+    save_checkpoint(tmp_path, 1, model, tokenizer, optimizer)
+    digest = weights_sha256(tmp_path / "model_1.json")
+    forget_digests(tmp_path)
+    assert weights_sha256(tmp_path / "model_1.json") == digest
+    for name in ("model_1.pt", "optim_1.pt"):
+        flip(tmp_path / name)
+    load_optimizer(tmp_path, MuonAdamW.for_model(load_model(tmp_path)[0]))
+
+
 def test_a_step_that_is_saved_again_leaves_no_files_of_before(
     shared: tuple[Path, MuonAdamW], tokenizer: Tokenizer
 ) -> None:
@@ -199,6 +245,7 @@ def test_weights_of_another_shape_are_refused_by_name(model: GPT, tokenizer: Tok
     state["head.weight"] = torch.zeros(3, 3)
     del state["residual_scale"]
     torch.save(state, path)
+    forget_digests(tmp_path)
     with pytest.raises(UserError, match=r"residual_scale is missing; head.weight has shape \(3, 3\)"):
         load_model(tmp_path)
 
@@ -217,6 +264,7 @@ def test_a_pickle_with_code_is_not_run(model: GPT, tokenizer: Tokenizer, tmp_pat
 
     path = save_checkpoint(tmp_path, 1, model, tokenizer)
     torch.save({"head.weight": Trap()}, path)
+    forget_digests(tmp_path)
     with pytest.raises(UserError, match="damaged or not a checkpoint"):
         load_model(tmp_path)
     assert not (tmp_path / "trapped").exists()

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import file_sha256, read_json
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer
 from nanoproof.gpt.optim import MuonAdamW
 from nanoproof.training.step import build_optimizer
@@ -84,7 +85,10 @@ def test_both_ranks_have_the_same_weights_to_the_bit(folder):
 
 def test_a_checkpoint_of_two_ranks_goes_on_alone(folder):
     path = folder / "by_2"
-    assert sorted(file.name for file in path.glob("optim*")) == ["optim_3_r0of2.pt", "optim_3_r1of2.pt"]
+    shares = ["optim_3_r0of2.pt", "optim_3_r1of2.pt"]
+    assert sorted(file.name for file in path.glob("optim*")) == shares
+    digests = read_json(path / "model_3.json")["sha256"]
+    assert [digests[name] for name in shares] == [file_sha256(path / name) for name in shares]
     model, _, _ = load_model(path)
     optimizer, expected = MuonAdamW.for_model(model), fresh()
     load_optimizer(path, optimizer)
