@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.config import Parser
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.garbage import settle
+from nanoproof.lean.nanolean.import_ndjson import PERMITTED
 from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.nanolean.repl import serve
+from nanoproof.lean.nanolean.tools.certificates import check_exports, compare, export_ndjson
 from nanoproof.lean.nanolean.tools.check import check_files
 from nanoproof.lean.nanolean.tools.export import export
 from nanoproof.lean.nanolean.tools.stack import with_deep_stack
@@ -24,9 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = make_parser().parse_args(argv)
     if args.command == "check":
         files = [Path(name) for name in args.files]
+        if args.format == "ndjson":
+            permitted = None if args.permit_axioms == ["all"] else [*PERMITTED, *args.permit_axioms]
+            return with_deep_stack(lambda: check_exports(files, permitted, args.json))
         return with_deep_stack(lambda: check_files(files, args.axioms, args.json, args.messages, args.recheck))
     if args.command == "export":
-        return with_deep_stack(lambda: export(args.sources, Path(args.output)))
+        return with_deep_stack(lambda: run_export(args))
+    if args.command == "compare":
+        return with_deep_stack(lambda: compare(Path(args.folder), args.json))
     if args.command == "stats":
         return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
@@ -50,9 +57,23 @@ def make_parser() -> Parser:
     check.add_argument(
         "--recheck", action="store_true", help="Have the kernel check the library's proofs again, too (a second more)."
     )
-    export_ = commands.add_parser("export", help="Write proofs to a .lean file that stands alone for stock Lean.")
-    export_.add_argument("sources", nargs="+", metavar="NAME|FILE", help="Library theorems by name, or .lean files.")
-    export_.add_argument("-o", "--output", required=True, metavar="OUT.lean", help="File to write.")
+    check.add_argument(
+        "--format", choices=("lean", "ndjson"), default="lean", help="ndjson: export files of Lean's external checkers."
+    )
+    check.add_argument(
+        "--permit-axioms", nargs="+", default=[], metavar="NAME", help="Further axioms of an export file, or `all`."
+    )
+    export_ = commands.add_parser("export", help="Write proofs to a file for stock Lean, or for external checkers.")
+    export_.add_argument("sources", nargs="*", metavar="NAME|FILE|DIR", help="Library theorems, .lean files, a folder.")
+    export_.add_argument("-o", "--output", metavar="OUT", help="File to write; for a folder, where to write.")
+    export_.add_argument(
+        "--format", choices=("lean", "ndjson"), default="lean", help="ndjson: with all that they rest on, as terms."
+    )
+    export_.add_argument("--library", action="store_true", help="The whole library (ndjson).")
+    export_.add_argument("--seconds", type=float, help="Time for a folder, after which no certificate is begun.")
+    compare_ = commands.add_parser("compare", help="Check the certificates in a folder against the .lean files there.")
+    compare_.add_argument("folder", metavar="DIR", help="Folder with .lean files and certificates.")
+    compare_.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
     stats = commands.add_parser("stats", help="Print figures about the library.")
     stats.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
     build_ = commands.add_parser("build", help="Build the library from text, every proof checked, and cache it.")
@@ -60,6 +81,18 @@ def make_parser() -> Parser:
         "--record", action="store_true", help="Write down that this is the library, after a change of its text."
     )
     return parser
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Export in the format that was asked for. Raises UserError for words that do not go together."""
+    output = None if args.output is None else Path(args.output)
+    if args.format == "ndjson":
+        return export_ndjson(args.sources, args.library, output, args.seconds)
+    if args.library or args.seconds is not None:
+        raise UserError("--library and --seconds go with --format ndjson")
+    if output is None or not args.sources:
+        raise UserError("export NAME|FILE ... -o OUT.lean: what to export, and the file to write")
+    return export(args.sources, output)
 
 
 def run_repl() -> int:

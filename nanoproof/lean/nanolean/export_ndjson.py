@@ -105,9 +105,14 @@ def export_lines(env: Constants, names: Iterable[str]) -> Iterator[str]:
 
     Raises KernelError for a name that is not there.
     """
+    return lines_of(env, closure(env, names))
+
+
+def lines_of(env: Constants, infos: Iterable[ConstantInfo]) -> Iterator[str]:
+    """The lines of a file with these constants, which must be all that they rest on, in their order."""
     writer = Writer(env)
     yield _json({"meta": metadata()})
-    for info in closure(env, names):
+    for info in infos:
         writer.constant(info)
         yield from writer.lines
         writer.lines.clear()

@@ -65,6 +65,7 @@ PERMITTED = ("propext", "Classical.choice", "Quot.sound")
 FORMAT = re.compile(r"3\.1\.\d+")
 STEPS = 20_000_000
 """Elementary steps of the kernel for one declaration."""
+MAX_HEIGHT = 1 << 16
 DEFINED_OTHERWISE = ("Nat.div", "Nat.mod", "Nat.gcd")
 """Operations that our kernel computes, and that Lean defines in a way from which it cannot see that it may."""
 
@@ -263,7 +264,13 @@ class Reader:
         numbers = ("numParams", "numIndices", "numMotives", "numMinors")
         name, params, type_ = self._head(given, *numbers, "all", "rules", "k", "isUnsafe")
         rec: Any = self.env[info.rec_name]
-        said: list[Any] = [name, self.tables.list_of_names(given["all"]), a_bool(given["k"]), len(params), len(set(params))]
+        said: list[Any] = [
+            name,
+            self.tables.list_of_names(given["all"]),
+            a_bool(given["k"]),
+            len(params),
+            len(set(params)),
+        ]
         said += [a_number(given[key]) for key in numbers]
         count = len(rec.level_params)
         found = [rec.name, (info.name,), rec.k, count, count, rec.num_params, rec.num_indices]
@@ -301,7 +308,8 @@ def _is_abbreviation(hints: Any) -> bool:
     """What the hints of a definition say; they mean nothing to the kernel, which finds its own heights."""
     if isinstance(hints, dict):
         expect_fields(hints, "regular")
-        a_number(hints["regular"])
+        if a_number(hints["regular"]) >= MAX_HEIGHT:
+            raise Declined(f"a definition of the height {hints['regular']}")
         return False
     return a_word(hints, "opaque", "abbrev") == "abbrev"
 

@@ -138,7 +138,9 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
     state = add_to_kernel(state, decl, signature)
     if isinstance(cmd, DefCmd):
         state = equation_lemmas(header, opened, params, state)
-    if not isinstance(cmd, ExampleCmd):
+    if isinstance(decl, OpaqueDecl):
+        result.examples.append(decl)
+    else:
         result.state = with_modifiers(state, header.name, cmd.modifiers)
 
 

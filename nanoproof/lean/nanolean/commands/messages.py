@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.nanolean.elab.session import Note
 from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.kernel.declaration import OpaqueDecl
 from nanoproof.lean.nanolean.tactic_state import StepRecord, TacticState
 
 
@@ -59,6 +60,8 @@ class CommandResult:
     """The goals of the outermost `by` blocks, if `watch` asks for them."""
     steps: list[StepRecord] = field(default_factory=list)
     """The tactics that ran, if `watch` asks for them."""
+    examples: list[OpaqueDecl] = field(default_factory=list)
+    """What `example`s have shown; the environment does not keep them."""
     watch: bool = False
 
     @property
