@@ -3,6 +3,7 @@
     python -m scripts.check_with_lean DIR                        with the `lean` on the PATH
     python -m scripts.check_with_lean DIR --lean "lake env lean" --cwd PROJECT --header "import Mathlib"
     python -m scripts.check_with_lean DIR --lean nanolean        with the embedded prover
+    python -m scripts.check_with_lean DIR --certificates --checker "nanoda_bin {config}"
 
 Every `.lean` file of the folder must hold without an error, without `sorry`, without a word that no proof may hold, and
 on the three axioms of Lean's library alone. A file does not say which statement was to be proved. With `--results
@@ -45,6 +46,9 @@ class CheckOptions:
     results: str | None = opt(None, "`results.jsonl` whose proofs are checked against the statements as given.")
     timeout: float = opt(300.0, "Seconds for one file.", above=0)
     json: str | None = opt(None, "File to write the result to.")
+    certificates: bool = opt(False, "Check the certificates beside the files, instead of the files.")
+    checker: str | None = opt(None, "Command that checks one, with {file} or {config} in it; default NanoLean's own.")
+    jobs: int = opt(os.cpu_count() or 1, "Certificates that are checked at once.", min=1)
 
     def __post_init__(self) -> None:
         validate(self, "check")
@@ -57,6 +61,13 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, CheckOptions)
     args = parser.parse_args(argv)
     options = from_args(CheckOptions, args)
+    if options.certificates:
+        from scripts.check_certificates import check_certificates  # which runs commands as this module does
+
+        result = check_certificates(Path(args.dir), options.checker, options.timeout, options.jobs)
+        print(result)
+        write_result(options.json, result.as_json())
+        return 0 if result.ok else 1
     files = sorted(Path(args.dir).rglob("*.lean"))
     if not files:
         raise UserError(f"{args.dir} holds no .lean file")
@@ -69,16 +80,21 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
     if options.results is not None:
         print(f"{len(attempts) - len(fakes)} of {len(attempts)} results hold against the statements as given")
-    if options.json is not None:
-        result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
-        result["refused"] = {str(file): text for file, text in refused.items()}
-        if options.results is not None:
-            result["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
-        try:
-            atomic_write_json(Path(options.json), result)
-        except OSError as error:
-            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
+    found: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
+    found["refused"] = {str(file): text for file, text in refused.items()}
+    if options.results is not None:
+        found["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
+    write_result(options.json, found)
     return 1 if refused or fakes else 0
+
+
+def write_result(file: str | None, result: dict[str, Any]) -> None:
+    """Write the result where `--json` says; raises UserError if that does not work."""
+    if file is not None:
+        try:
+            atomic_write_json(Path(file), result)
+        except OSError as error:
+            raise UserError(f"cannot write --json {file}: {error.strerror}") from error
 
 
 def check_all(

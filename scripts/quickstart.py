@@ -118,8 +118,8 @@ class Quickstart:
         result = self.out / "recheck.json"
         words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
         self.commands.run("recheck", "Checking the exported proofs again, from the files alone", words)
-        found = read_json(result)
-        return {"exported": found["files"], "rechecked": found["accepted"]}
+        found, score = read_json(result), read_json(self.out / "eval_rl_test" / "summary.json")
+        return {"exported": found["files"], "rechecked": found["accepted"], "certificates": score["certificates"]}
 
 
 def best_checkpoint(run_dir: Path) -> Path:
@@ -155,7 +155,8 @@ def main(argv: list[str] | None = None) -> int:
     atomic_write_json(out / "summary.json", summary)
     print_proofs(out / "eval_rl_test" / "results.jsonl")
     print_table(quickstart.stages, commands.seconds, SIMULATIONS)
-    print(f"Proofs: {proofs['exported']} exported, {proofs['rechecked']} rechecked")
+    counts = f"{proofs['exported']} exported, {proofs['rechecked']} rechecked, {proofs['certificates']} certificates"
+    print(f"Proofs: {counts}")
     print(f"Peak memory: {summary['peak_rss_mb']} MB")
     print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
     return 0

@@ -1,8 +1,9 @@
-"""Lean servers with the embedded prover, started as subprocesses on loopback; they end with the program.
+"""The embedded prover in subprocesses: Lean servers on loopback, which end with the program, and its certificates.
 
 Every user of a machine reaches its loopback addresses, so these servers ask for a token that only this program knows.
 """
 
+import logging
 import os
 import secrets
 import subprocess
@@ -11,6 +12,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
@@ -18,6 +20,10 @@ from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.errors import LeanError, ServerUnavailable
 from nanoproof.lean.transport import TOKEN_VARIABLE
 
+log = logging.getLogger(__name__)
+
+CERTIFICATE_SECONDS = 60.0
+"""Time for the certificates of an evaluation; those that are not begun by then are not written."""
 _READY_SECONDS = 300.0  # the first start ever checks the library of the embedded prover
 _STOP_SECONDS = 10.0
 _TAIL_BYTES = 2000
@@ -125,6 +131,30 @@ def start_embedded(num_processes: int, num_servers: int = 1, timeout: float = _R
         servers.close()
         raise
     return servers
+
+
+def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> int:
+    """Write the certificate of every `.lean` file in a folder beside it; how many there are then.
+
+    Certificates of an earlier time go first. What cannot be written is left out, with a warning.
+    """
+    for old in proofs.glob("*.ndjson*"):
+        old.unlink()
+    files = list(proofs.glob("*.lean"))
+    if not files:
+        return 0
+    words = ["export", "--format", "ndjson", str(proofs), "--seconds", f"{seconds:g}"]
+    command = [sys.executable, "-m", "nanoproof.lean.nanolean", *words]
+    said = ""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + _READY_SECONDS)
+        said = f"{done.stdout}{done.stderr}".strip().rpartition("\n")[2]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    written = sum(any(file.with_suffix(suffix).exists() for suffix in (".ndjson", ".ndjson.gz")) for file in files)
+    if written < len(files):
+        log.warning("%s: %d of %d proofs have a certificate (%s)", proofs, written, len(files), said)
+    return written
 
 
 def _read_line(process: subprocess.Popen[str], deadline: float) -> str:

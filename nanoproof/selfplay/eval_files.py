@@ -3,6 +3,7 @@
     settings.json       what was evaluated and how; what a continued evaluation must agree with
     results.jsonl       an attempt per line, appended as it ends; meanwhile other ranks write results_r<rank>.jsonl
     proofs/*.lean       the checked text of every proof
+    proofs/*.ndjson     its certificate for external checkers (NanoLean only; .ndjson.gz where it is large)
     summary.json        the score; written last, so without it the evaluation is not over
     curve.png           solved theorems by simulations
 
@@ -28,6 +29,8 @@ from nanoproof.common.files import (
     read_json,
     read_jsonl,
 )
+from nanoproof.lean.embedded import write_certificates
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_curve import plot_curve
@@ -147,6 +150,8 @@ class EvaluationFiles:
         total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
         numbers = summarize(attempts, self.settings["num_simulations"], total_seconds)
         names = {name: self.settings[name] for name in ("dataset", "split", "seed")}
+        if self.settings.get("lean") == EMBEDDED_LEAN:
+            numbers["certificates"] = write_certificates(self.path / PROOFS)
         summary = {**names, **numbers, **(extra or {}), **self._record}
         plot_curve(summary, self.path / CURVE)
         atomic_write_json(self.path / SUMMARY, summary)
@@ -194,7 +199,12 @@ class EvaluationFiles:
 
     def _clear(self) -> None:
         files = [self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)]
-        for file in [*files, *self.path.glob(PARTS), *self.path.glob(f"{PROOFS}/*.lean")]:
+        for file in [
+            *files,
+            *self.path.glob(PARTS),
+            *self.path.glob(f"{PROOFS}/*.lean"),
+            *self.path.glob(f"{PROOFS}/*.ndjson*"),
+        ]:
             file.unlink(missing_ok=True)
 
 

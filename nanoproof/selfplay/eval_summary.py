@@ -145,6 +145,8 @@ def report(summary: dict[str, Any]) -> str:
             f"{cost['policy_seconds']:.2f} s), {cost['wall_seconds']:.2f} s of the clock"
         )
     lines += [*_report_lost(summary), *_report_timeouts(summary)]
+    if "certificates" in summary:
+        lines.append(f"  certificates for external checkers: {summary['certificates']} of {summary['solved']} proofs")
     baseline = summary.get("baseline")
     if baseline:
         lines.append(

@@ -44,7 +44,7 @@ class ExportMutator:
 
     def __init__(self, lines: Sequence[str], rng: Random) -> None:
         self.lines, self.rng = lines, rng
-        self.declarations = [n for n, line in enumerate(lines) if n and not line.endswith("}") or _declares(line)]
+        self.declarations = [n for n, line in enumerate(lines) if (n and not line.endswith("}")) or _declares(line)]
         self.rules: list[Callable[[int, Any], Any]] = [self._number, self._number, self._number, self._swap, self._list]
 
     def draw(self) -> Mutant | None:

@@ -1,0 +1,170 @@
+"""The certificates of exported proofs, each given to a checker in a process of its own.
+
+A certificate is a file `NAME.ndjson` (or `.ndjson.gz`) beside `NAME.lean`: the proof with all that it rests on, in the
+format that Lean's external checkers read. Two questions are asked of it: does the checker accept it, and is what it
+proves what the `.lean` file says? The second needs NanoLean, which reads both. `scripts.check_with_lean` asks them.
+"""
+
+import gzip
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
+from nanoproof.lean.source import ALLOWED_AXIOMS
+from scripts.check_with_lean import run
+
+NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean")
+SUFFIXES = (".ndjson", ".ndjson.gz")
+REASON_LETTERS = 300
+Outcome = Literal["accepted", "refused", "declined"]
+
+
+class Answer(NamedTuple):
+    """What became of one certificate."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CertificateResult:
+    """What became of all of them, by their files; a file without one is refused."""
+
+    checker: str
+    answers: dict[Path, Answer]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all are accepted."""
+        return all(answer.outcome == "accepted" for answer in self.answers.values())
+
+    def count(self, outcome: Outcome) -> int:
+        """How many ended in this way."""
+        return sum(answer.outcome == outcome for answer in self.answers.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """The result for programs."""
+        reasons = {
+            outcome: {str(file): answer.reason for file, answer in self.answers.items() if answer.outcome == outcome}
+            for outcome in ("refused", "declined")
+        }
+        return {
+            "checker": self.checker,
+            "certificates": len(self.answers),
+            "accepted": self.count("accepted"),
+            **reasons,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{a.outcome}: {file}: {a.reason}" for file, a in self.answers.items() if a.outcome != "accepted"]
+        counts = f"{self.count('accepted')} of {len(self.answers)} certificates accepted"
+        others = f"{self.count('refused')} refused, {self.count('declined')} declined"
+        return "\n".join([*lines, f"{counts}, {others} ({self.checker})"])
+
+
+def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: int) -> CertificateResult:
+    """Check the certificates of the `.lean` files in a folder, `jobs` at once, each for so many seconds at most.
+
+    Raises UserError if there is no `.lean` file, or no such checker.
+    """
+    files = sorted(folder.rglob("*.lean"))
+    if not files:
+        raise UserError(f"{folder} holds no .lean file")
+    command = Checker(checker)
+    answers: dict[Path, Answer] = {}
+    found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
+    with ThreadPoolExecutor(jobs) as pool:
+        checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in found.items()}
+        differences = pool.submit(compare, folder, seconds * len(files))
+        for file in files:
+            check = checks.get(file)
+            answers[file] = Answer("refused", "it has no certificate") if check is None else check.result()
+    for name, reason in differences.result().items():
+        file = Path(name)
+        if answers.get(file, Answer("accepted")).outcome == "accepted":
+            answers[file] = Answer("refused", reason)
+    return CertificateResult(checker or "nanolean", answers)
+
+
+def certificate_of(file: Path) -> Path | None:
+    """The certificate of a `.lean` file."""
+    return next((path for suffix in SUFFIXES if (path := file.with_suffix(suffix)).is_file()), None)
+
+
+class Checker:
+    """A program that checks certificates; None is NanoLean's own command.
+
+    The words of a command may hold `{file}`, the certificate unpacked, or `{config}`, a JSON file that names it, the
+    permitted axioms and the extensions; without either, the file is the last word.
+    """
+
+    def __init__(self, command: str | None) -> None:
+        """Raises UserError if there is no such program."""
+        self._own = command is None
+        self._words = [*NANOLEAN, "check", "--format", "ndjson"] if command is None else shlex.split(command)
+        if not self._words or shutil.which(self._words[0]) is None:
+            raise UserError(f"--checker {command}: no such program on the PATH")
+        if not any("{file}" in word or "{config}" in word for word in self._words):
+            self._words.append("{file}")
+
+    def check(self, certificate: Path, seconds: float) -> Answer:
+        """What the program says of a certificate."""
+        with tempfile.TemporaryDirectory() as folder:
+            file, config = certificate.resolve(), Path(folder) / "config.json"
+            if certificate.suffix == ".gz" and not self._own:
+                file = Path(folder) / certificate.stem
+                try:
+                    with gzip.open(certificate) as packed, file.open("wb") as plain:
+                        shutil.copyfileobj(packed, plain)
+                except (OSError, EOFError, zlib.error) as error:
+                    return Answer("refused", f"{certificate.name} cannot be unpacked: {error}")
+            atomic_write_json(config, configuration(file))
+            words = [word.replace("{file}", str(file)).replace("{config}", str(config)) for word in self._words]
+            try:
+                code, said = run(words, None, seconds)
+            except subprocess.TimeoutExpired:
+                return Answer("refused", f"no answer within {seconds:.0f} s")
+            except OSError as error:
+                raise UserError(f"cannot run {words[0]}: {error.strerror}") from error
+        return self._answer(code, said)
+
+    def _answer(self, code: int, said: str) -> Answer:
+        """0 is acceptance. To decline is 3 for NanoLean, and for others 2, as the Lean Kernel Arena has it."""
+        if code == 0:
+            return Answer("accepted")
+        outcome: Outcome = "declined" if code == (3 if self._own else 2) else "refused"
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return Answer(outcome, " ".join(lines)[:REASON_LETTERS] or f"exit code {code}")
+
+
+def configuration(file: Path) -> dict[str, Any]:
+    """What a checker is told that reads a JSON file."""
+    return {
+        "export_file_path": str(file),
+        "permitted_axioms": sorted(ALLOWED_AXIOMS),
+        "unpermitted_axiom_hard_error": True,
+        "nat_extension": True,
+        "string_extension": True,
+    }
+
+
+def compare(folder: Path, seconds: float) -> dict[str, str]:
+    """The files whose certificates are not of what they say, each with the reason, as NanoLean finds them."""
+    try:
+        code, said = run([*NANOLEAN, "compare", str(folder), "--json"], None, seconds)
+        different: dict[str, str] = json.loads(said)["different"]
+    except subprocess.TimeoutExpired:
+        return {str(folder): f"no answer within {seconds:.0f} s"}
+    except (ValueError, KeyError):
+        return {str(folder): f"exit code {code}: {said.strip()[-REASON_LETTERS:]}"}
+    return different
