@@ -72,6 +72,21 @@ class CertificateResult:
         return "\n".join([*lines, f"{counts}, {others} ({self.checker})"])
 
 
+def report(folder: Path, checker: str | None, seconds: float, jobs: int, file: str | None) -> int:
+    """Check certificates and say what came of it, also in a file of JSON; 0 if all are accepted, else 1.
+
+    Raises UserError as `check_certificates` does, and if the file cannot be written.
+    """
+    result = check_certificates(folder, checker, seconds, jobs)
+    print(result)
+    if file is not None:
+        try:
+            atomic_write_json(Path(file), result.as_json())
+        except OSError as error:
+            raise UserError(f"cannot write --json {file}: {error.strerror}") from error
+    return 0 if result.ok else 1
+
+
 def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: int) -> CertificateResult:
     """Check the certificates of the `.lean` files in a folder, `jobs` at once, each for so many seconds at most.
 

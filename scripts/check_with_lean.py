@@ -62,12 +62,9 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(CheckOptions, args)
     if options.certificates:
-        from scripts.check_certificates import check_certificates  # which runs commands as this module does
+        from scripts.check_certificates import report  # it runs commands as this module does
 
-        result = check_certificates(Path(args.dir), options.checker, options.timeout, options.jobs)
-        print(result)
-        write_result(options.json, result.as_json())
-        return 0 if result.ok else 1
+        return report(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
     files = sorted(Path(args.dir).rglob("*.lean"))
     if not files:
         raise UserError(f"{args.dir} holds no .lean file")
@@ -80,21 +77,16 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
     if options.results is not None:
         print(f"{len(attempts) - len(fakes)} of {len(attempts)} results hold against the statements as given")
-    found: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
-    found["refused"] = {str(file): text for file, text in refused.items()}
-    if options.results is not None:
-        found["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
-    write_result(options.json, found)
-    return 1 if refused or fakes else 0
-
-
-def write_result(file: str | None, result: dict[str, Any]) -> None:
-    """Write the result where `--json` says; raises UserError if that does not work."""
-    if file is not None:
+    if options.json is not None:
+        result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
+        result["refused"] = {str(file): text for file, text in refused.items()}
+        if options.results is not None:
+            result["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
         try:
-            atomic_write_json(Path(file), result)
+            atomic_write_json(Path(options.json), result)
         except OSError as error:
-            raise UserError(f"cannot write --json {file}: {error.strerror}") from error
+            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
+    return 1 if refused or fakes else 0
 
 
 def check_all(
