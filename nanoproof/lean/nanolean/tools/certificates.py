@@ -82,17 +82,20 @@ def export_folder(folder: Path, out: Path | None, seconds: float | None) -> int:
         if seconds is not None and time.monotonic() - began >= seconds:
             late += 1
             continue
+        target = file if out is None else out / file.relative_to(folder)
+        for suffix in (PLAIN, PACKED):
+            target.with_suffix(suffix).unlink(missing_ok=True)
         try:
             state, names = declared(base, file)
             made = certificate(state.env, names, str(file))
-            write_certificate(file if out is None else out / file.relative_to(folder), made.data)
+            write_certificate(target, made.data)
         except UserError as error:
             print(f"not exported: {error}")
             continue
         written += 1
         if made.foreign:
             print(f"{file}: {made.summary}")
-    print(f"{written} of {plural(len(files), 'certificate')} written{f', {late} for want of time not' if late else ''}")
+    print(f"{written} of {plural(len(files), 'certificate')} written{f'; no time for {late}' if late else ''}")
     return 0 if written == len(files) else 1
 
 
@@ -159,7 +162,6 @@ def certificate_of(file: Path) -> Path | None:
 def write_certificate(file: Path, data: bytes) -> None:
     """Put the certificate of a `.lean` file beside where that is, compressed if it is large."""
     large = len(data) >= PACKED_FROM
-    file.with_suffix(PLAIN if large else PACKED).unlink(missing_ok=True)
     write(file.with_suffix(PACKED if large else PLAIN), gzip.compress(data, mtime=0) if large else data)
 
 
@@ -199,7 +201,8 @@ class ExportReport:
         verdict = self.verdict
         if verdict.outcome != "accepted":
             return f"{self.file}: {verdict.outcome}: line {verdict.line}: {verdict.reason}"
-        counts = ", ".join(plural(count, kind) for kind, count in self.counts.items() if count) or "no declarations"
+        kinds = {kind: count for kind, count in self.counts.items() if count and kind != "quot"}
+        counts = ", ".join(plural(count, kind) for kind, count in kinds.items()) or "no declarations"
         axioms = ", ".join(self.as_json()["axioms"]) or "none"
         left_out = f"; left out, as nothing may use them: {', '.join(verdict.left_out)}" if verdict.left_out else ""
         return f"{self.file}: accepted: {counts}; axioms: {axioms}{left_out}"

@@ -1,0 +1,194 @@
+"""Write a workspace for the public judges of Lean proofs (Comparator, lean-eval) for each proof of an evaluation.
+
+    python -m scripts.export_comparator rl/RUN/evals/100_minif2f_valid --lean-project LEAN_PROJECT
+    cd rl/RUN/evals/100_minif2f_valid/comparator/NAME && lake update && lake env comparator config.json
+
+A workspace is a Lake project with `Challenge.lean` (the statement as it was given, with `sorry`), `Solution.lean` (the
+text that the final check accepted) and `config.json`: the modules, the theorem's name and the axioms that it may rest
+on. Toolchain and requirements are those of `--lean-project`. Statements and proofs come from `results.jsonl`; a
+disproof is a proof of the negated statement.
+"""
+
+import json
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
+from nanoproof.lean.errors import SourceError
+from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
+from nanoproof.lean.source import ALLOWED_AXIOMS, declared_names, name_examples, negate
+from nanoproof.lean.theorem import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.eval_files import RESULTS, SETTINGS, proof_names
+
+CHALLENGE, SOLUTION, CONFIG = "Challenge", "Solution", "config.json"
+TOOLCHAIN, MANIFEST, LAKEFILE = "lean-toolchain", "lake-manifest.json", "lakefile.toml"
+LEAN_OF_NANOLEAN = "leanprover/lean4:v4.33.0"
+"""The Lean whose core has the names and statements that NanoLean's library follows."""
+
+
+@dataclass(frozen=True)
+class ComparatorOptions:
+    """Export."""
+
+    output_dir: str | None = opt(None, "Where to write; default DIR/comparator.")
+    lean_project: str | None = opt(
+        None, "Lean project with the toolchain and the libraries; NanoLean's runs need none."
+    )
+    imports: tuple[str, ...] = opt((), "Modules to import; without any, what the project's LeanServers.lean imports.")
+    share_packages: bool = opt(False, "Use the project's own copies of its libraries, which ties workspaces to it.")
+
+    def __post_init__(self) -> None:
+        validate(self, "comparator")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The files of a workspace but for the two texts."""
+
+    imports: tuple[str, ...]
+    toolchain: str
+    lakefile: str
+    manifest: Path | None
+
+    def write(self, folder: Path, challenge: str, solution: str, name: str) -> None:
+        """Write a workspace into a folder."""
+        header = "".join(f"import {module}\n" for module in self.imports)
+        header = f"{header}\n" if header else ""
+        folder.mkdir(parents=True, exist_ok=True)
+        for module, text in ((CHALLENGE, challenge), (SOLUTION, solution)):
+            atomic_write_text(folder / f"{module}.lean", f"{header}{text.rstrip()}\n")
+        config = {"challenge_module": CHALLENGE, "solution_module": SOLUTION, "theorem_names": [name]}
+        atomic_write_json(folder / CONFIG, {**config, "permitted_axioms": sorted(ALLOWED_AXIOMS)})
+        atomic_write_text(folder / LAKEFILE, self.lakefile)
+        atomic_write_text(folder / TOOLCHAIN, f"{self.toolchain}\n")
+        if self.manifest is not None:
+            shutil.copyfile(self.manifest, folder / MANIFEST)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point: exit code 0 if every proof has a workspace, 1 if not."""
+    parser = Parser(prog="python -m scripts.export_comparator", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("dir", help=f"Directory of an evaluation, with {RESULTS}.")
+    add_flags(parser, ComparatorOptions)
+    args = parser.parse_args(argv)
+    options = from_args(ComparatorOptions, args)
+    folder = Path(args.dir)
+    attempts = read_attempts(folder / RESULTS)
+    workspace = workspace_of(options, folder)
+    out = Path(options.output_dir) if options.output_dir else folder / "comparator"
+    proofs = [attempt for attempt in attempts if attempt.outcome in ("proven", "disproven")]
+    if not proofs:
+        raise UserError(f"{folder / RESULTS} holds no proofs")
+    names = list(proof_names([attempt.theorem for attempt in attempts]).values())
+    left_out = 0
+    for attempt, file in zip(attempts, names, strict=True):
+        if attempt in proofs:
+            try:
+                workspace.write(out / file.removesuffix(".lean"), *texts_of(attempt))
+            except SourceError as error:
+                left_out += 1
+                print(f"left out: {attempt.theorem.id}: {error}")
+            except OSError as error:
+                raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    print(f"{len(proofs) - left_out} of {len(proofs)} proofs have a workspace in {out}")
+    print(f"in each of them: lake update && lake env comparator {CONFIG}")
+    return 1 if left_out else 0
+
+
+def read_attempts(file: Path) -> list[Attempt]:
+    """The attempts of an evaluation; raises UserError if they cannot be read."""
+    try:
+        attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UserError(f"{file} cannot be read: {error}") from error
+    if not attempts:
+        raise UserError(f"{file} holds no attempts")
+    return attempts
+
+
+def texts_of(attempt: Attempt) -> tuple[str, str, str]:
+    """Challenge, solution, and the full name of the theorem in both; an `example` gets a name.
+
+    Raises SourceError if the solution declares other things than the challenge.
+    """
+    theorem: Theorem = negate(attempt.theorem) if attempt.outcome == "disproven" else attempt.theorem
+    challenge, solution = (name_examples(text, "nanoproof") for text in (theorem.source, attempt.source))
+    asked, answered = declared_names(challenge), declared_names(solution)
+    if not asked or asked != answered:
+        raise SourceError(f"the statement declares {', '.join(asked)}, its proof {', '.join(answered) or 'nothing'}")
+    return challenge, solution, asked[-1]
+
+
+def workspace_of(options: ComparatorOptions, folder: Path) -> Workspace:
+    """What all workspaces share; raises UserError if the project has no toolchain or no requirements to read."""
+    if options.lean_project is None:
+        lean = run_under(folder / SETTINGS)
+        if lean != EMBEDDED_LEAN:
+            raise UserError(f"--lean-project DIR is needed: {folder} was proved under Lean {lean or 'of some version'}")
+        return Workspace(options.imports, LEAN_OF_NANOLEAN, lakefile([], None), None)
+    project = Path(options.lean_project)
+    try:
+        toolchain = (project / TOOLCHAIN).read_text(encoding="utf-8").strip()
+        contents = tomllib.loads((project / LAKEFILE).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"--lean-project {project}: cannot read {error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"--lean-project {project}: {LAKEFILE} or {TOOLCHAIN} is damaged: {error}") from error
+    manifest = project / MANIFEST
+    packages = (project / ".lake" / "packages").resolve() if options.share_packages else None
+    imports = options.imports or imports_of(project / f"{ROOT_MODULE}.lean")
+    requirements = [
+        {key: str((project / value).resolve()) if key == "path" else value for key, value in requirement.items()}
+        for requirement in contents.get("require", [])
+    ]
+    text = lakefile(requirements, packages)
+    return Workspace(imports, toolchain, text, manifest if manifest.is_file() else None)
+
+
+def run_under(settings: Path) -> str | None:
+    """The Lean version of an evaluation, as far as it is known."""
+    try:
+        found = read_json(settings)["settings"]["lean"]
+    except (OSError, UserError, ValueError, KeyError, TypeError):
+        return None
+    return None if found is None else str(found)
+
+
+def imports_of(module: Path) -> tuple[str, ...]:
+    """What the module imports that a project for the servers is built by; nothing where there is no such file."""
+    if not module.is_file():
+        return ()
+    lines = module.read_text(encoding="utf-8").splitlines()
+    return tuple(line.split()[1] for line in lines if line.startswith("import ") and len(line.split()) == 2)
+
+
+def lakefile(requirements: list[dict[str, Any]], packages: Path | None) -> str:
+    """The text of `lakefile.toml` with the requirements of a project and the two modules."""
+    shared = f"packagesDir = {toml_value(str(packages))}\n" if packages else ""
+    parts = [f'name = "workspace"\ndefaultTargets = ["{CHALLENGE}", "{SOLUTION}"]\n{shared}']
+    for requirement in requirements:
+        lines = [f"{key} = {toml_value(value)}\n" for key, value in requirement.items()]
+        parts.append("[[require]]\n" + "".join(lines))
+    parts += [f'[[lean_lib]]\nname = "{module}"\n' for module in (CHALLENGE, SOLUTION)]
+    return "\n".join(parts)
+
+
+def toml_value(value: Any) -> str:
+    """A text, truth value, number, list or table as TOML writes it on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{toml_value(str(key))} = {toml_value(part)}" for key, part in value.items()) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    run_main(main)
