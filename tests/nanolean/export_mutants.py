@@ -1,13 +1,23 @@
 """Mutants of export files: one line changed, and whether a mutant that is accepted declares what the original does."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from nanoproof.lean.nanolean.import_ndjson import Reader, Verdict
 from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, Constants, InductiveInfo, ValueInfo
-from nanoproof.lean.nanolean.kernel.expr import erase
+from nanoproof.lean.nanolean.kernel.expr import (
+    Const,
+    Expr,
+    Proj,
+    Sort,
+    erase,
+    instantiate_level_params,
+    replace,
+    subterms,
+)
+from nanoproof.lean.nanolean.kernel.level import LParam
 from nanoproof.lean.nanolean.ndjson_rows import Declined, Refused
 
 
@@ -140,13 +150,50 @@ def verdicts(lines: Sequence[str], mutants: Sequence[Mutant]) -> Iterator[tuple[
             yield mutant, copy.verdict("accepted", "")
 
 
-def content(info: ConstantInfo) -> tuple[Any, ...]:
-    """What a constant declares, but for the names and infos of binders and for hints."""
-    value = erase(info.value) if isinstance(info, ValueInfo) else None
-    parts = (info.num_params, info.num_indices, info.ctors) if isinstance(info, InductiveInfo) else ()
-    return (info.kind, info.level_params, erase(info.type), value, parts)
+def params_of(e: Expr) -> dict[str, None]:
+    """The universe parameters of a term in the order of their first occurrence."""
+
+    def walk(level: Any) -> Iterator[str]:
+        if isinstance(level, LParam):
+            yield level.name
+        else:
+            for part in level.__match_args__:
+                yield from walk(getattr(level, part))
+
+    found = [node.levels if isinstance(node, Const) else (node.level,) for node in subterms(e) if _has_levels(node)]
+    return {name: None for levels in found for level in levels for name in walk(level)}
 
 
-def declares_the_same(found: Constants, original: Constants) -> bool:
-    """Whether two environments hold the same constants."""
-    return {i.name: content(i) for i in found} == {i.name: content(i) for i in original}
+def _has_levels(node: Any) -> bool:
+    return isinstance(node, Const | Sort)
+
+
+def content(info: ConstantInfo, names: Mapping[str, str] | None = None) -> tuple[Any, ...]:
+    """What a constant declares. The names of binders and universe parameters and hints do not count, nor does it count
+    which proof a theorem has, as long as it has one. `names` are put for its own name and others."""
+    params = [*params_of(info.type)]
+    params += sorted(set(info.level_params) - set(params))
+    levels = [LParam(f"u{place}") for place in range(len(params))]
+
+    def leaf(node: Any) -> Expr | None:
+        if isinstance(node, Const):
+            return Const((names or {}).get(node.name, node.name), node.levels)
+        if isinstance(node, Proj):
+            return Proj((names or {}).get(node.struct, node.struct), node.idx, replace(node.expr, leaf))
+        return None
+
+    def plain(e: Expr) -> Expr:
+        return erase(instantiate_level_params(replace(e, leaf), params, levels))
+
+    value = plain(info.value) if isinstance(info, ValueInfo) and info.kind != "theorem" else None
+    parts = (info.num_params, info.num_indices, len(info.ctors)) if isinstance(info, InductiveInfo) else ()
+    return (info.kind, len(params), plain(info.type), value, parts)
+
+
+def differences(found: Constants, original: Constants) -> list[ConstantInfo]:
+    """The constants that say something else than the original ones, whatever their names are."""
+    names: dict[str, str] = {}
+    if len(found) == len(original):
+        names = dict(zip(found.names(), original.names(), strict=True))
+    known = {content(info) for info in original}
+    return [info for info in found if content(info, names) not in known]
