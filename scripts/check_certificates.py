@@ -26,6 +26,8 @@ from scripts.check_with_lean import run
 NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean")
 SUFFIXES = (".ndjson", ".ndjson.gz")
 REASON_LETTERS = 300
+START_SECONDS = 300.0
+"""Time for NanoLean to build its library, which it does once."""
 Outcome = Literal["accepted", "refused", "declined"]
 
 
@@ -100,7 +102,7 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
     found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
     with ThreadPoolExecutor(jobs) as pool:
         checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in found.items()}
-        differences = pool.submit(compare, folder, seconds * len(files))
+        differences = pool.submit(compare, folder, START_SECONDS + seconds * len(files))
         for file in files:
             check = checks.get(file)
             answers[file] = Answer("refused", "it has no certificate") if check is None else check.result()
@@ -128,7 +130,7 @@ class Checker:
         self._own = command is None
         self._words = [*NANOLEAN, "check", "--format", "ndjson"] if command is None else shlex.split(command)
         if not self._words or shutil.which(self._words[0]) is None:
-            raise UserError(f"--checker {command}: no such program on the PATH")
+            raise UserError(f"--checker {command}: no such program on the PATH; without it NanoLean checks")
         if not any("{file}" in word or "{config}" in word for word in self._words):
             self._words.append("{file}")
 

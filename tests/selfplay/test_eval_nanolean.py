@@ -70,7 +70,9 @@ def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(m
     assert all(found[name]["message"] for name in errors)
     summary = read_json(tmp_path / "out" / "summary.json")
     assert (summary["solved"], summary["failed"], summary["errors"]) == (2, 1, 3)
-    assert {file.name for file in (tmp_path / "out" / "proofs").iterdir()} == {"good.lean", "twin.lean"}
+    files = [f"{name}.{kind}" for name in ("good", "twin") for kind in ("lean", "ndjson")]
+    assert sorted(file.name for file in (tmp_path / "out" / "proofs").iterdir()) == files
+    assert summary["certificates"] == 2
 
 
 def test_a_file_of_theorems_is_a_benchmark(tmp_path, monkeypatch, capsys):

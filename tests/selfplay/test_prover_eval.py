@@ -57,6 +57,7 @@ def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):
         f"t{number}" for number in range(COUNT)
     ]
     assert len(list((tmp_path / "out" / "proofs").glob("*.lean"))) == 20
+    assert "certificates" not in summary  # they are NanoLean's
     assert (tmp_path / "out" / "curve.png").exists()
     assert "scripted valid: 20/40 solved, 95% interval 35.2-64.8%, 4 simulations" in capsys.readouterr().out
 

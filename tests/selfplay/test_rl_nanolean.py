@@ -19,3 +19,4 @@ def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(fold
     assert "device" in read_json(path / "meta.json")["decisions"]
     assert read_json(path / "status_r0.json")["phase"] == "stopped"
     assert list((path / "evals").glob("*/proofs/*.lean"))
+    assert len(list((path / "evals").glob("2_*/proofs/*.ndjson"))) == found[-1]["certificates"] == found[-1]["solved"]

@@ -66,6 +66,7 @@ FORMAT = re.compile(r"3\.1\.\d+")
 STEPS = 20_000_000
 """Elementary steps of the kernel for one declaration."""
 MAX_HEIGHT = 1 << 16
+MAX_REASON = 400
 DEFINED_OTHERWISE = ("Nat.div", "Nat.mod", "Nat.gcd")
 """Operations that our kernel computes, and that Lean defines in a way from which it cannot see that it may."""
 
@@ -138,7 +139,7 @@ class Reader:
 
     def verdict(self, outcome: Outcome, reason: str) -> Verdict:
         """The verdict with what has been read."""
-        return Verdict(outcome, " ".join(reason.split()), self.line, self.env, tuple(sorted(self.left_out)))
+        return Verdict(outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out)))
 
     def _read(self, record: dict[str, Any]) -> None:
         if self.line == 1:
@@ -199,8 +200,7 @@ class Reader:
         extra = {"def": ("hints", "safety"), "thm": (), "opaque": ("isUnsafe",)}[kind]
         name, params, type_ = self._head(content, "value", "all", *extra)
         value = self.tables.expr(content["value"])
-        if name not in self.tables.list_of_names(content["all"]):
-            raise Refused(f"'all' must name {name}")
+        self.tables.list_of_names(content["all"])  # those that were declared together, which says nothing to a kernel
         if kind == "thm":
             self._add(TheoremDecl(name, params, type_, value))
         elif kind == "opaque":
