@@ -5,7 +5,8 @@
 Every proof is run tactic by tactic through the REPL's own request handler, as the Lean server drives it: parse, run,
 have finished proofs checked by the kernel, print the goals. The baseline answers the same questions without proof
 states, by elaborating the theorem with the proof so far from its start. Below it: the start of a theorem, the library
-from its cache against from text, the memory of a REPL process after all proofs, and where the time goes.
+from its cache against from text, certificates (of a proof against elaborating it, of the library against building it,
+and reading that again with every proof checked), the memory of a REPL process after all proofs, where the time goes.
 """
 
 import argparse
@@ -30,9 +31,11 @@ from nanoproof.data.nanolean.library_proofs import tactic_proofs
 from nanoproof.data.nanolean.problem import Step
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
+from nanoproof.lean.nanolean.import_ndjson import check_export
 from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.nanolean.repl import Repl
+from nanoproof.lean.nanolean.tools.certificates import certificate
 from nanoproof.lean.server.repl_process import ReplProcess
 from nanoproof.lean.source import splice
 
@@ -144,6 +147,31 @@ def library_times() -> dict[str, Any]:
     return row("library from cache", cached, built / cached, "s", from_text_s=round(built, 2))
 
 
+def export_times(state: EnvState, proofs: list[Proof], build_seconds: float) -> list[dict[str, Any]]:
+    """Seconds to write the certificate of a proof, and the library's, and to check the latter in a fresh kernel."""
+    spent, elaborated, sizes = [], [], []
+    for proof in proofs:
+        seconds, result = timed(run_text, state, proof.text)
+        elaborated.append(seconds)
+        names = [name for name in result.state.env.names() if name not in state.env]
+        seconds, made = timed(certificate, result.state.env, names, "a proof")
+        spent.append(seconds)
+        sizes.append(len(made.data))
+    names = [name for name in state.env.names() if name != "sorryAx"]
+    whole, library = timed(certificate, state.env, names, "the library")
+    read, verdict = timed(check_export, library.data.decode().splitlines())
+    if verdict.outcome != "accepted":
+        raise RuntimeError(verdict.reason)
+    median = statistics.median(spent)
+    size, megabytes = statistics.median(sizes) / 1000, len(library.data) / 1e6
+    worst = round(1000 * max(spent), 1)
+    return [
+        row("certificate", 1000 * median, statistics.median(elaborated) / median, "ms", kb=round(size), max_ms=worst),
+        row("library's certificate", whole, build_seconds / whole, "s", mb=round(megabytes, 2)),
+        row("reading that again", read, build_seconds / read, "s"),
+    ]
+
+
 def process_memory(proofs: list[Proof]) -> dict[str, Any]:
     """Resident megabytes of a REPL process after all proofs, against after the first one."""
     process = ReplProcess((sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"))
@@ -199,7 +227,9 @@ def main(argv: list[str] | None = None) -> int:
     allow_deep_recursion()
     proofs = reference_proofs(args.theorems)
     results, timings = tactic_rates(load_library(), proofs)
-    results += [library_times(), process_memory(proofs)]
+    library = library_times()
+    exports = export_times(load_library(), proofs, library["details"]["from_text_s"])
+    results += [library, *exports, process_memory(proofs)]
     for result in results:
         print(f"{result['name']}: {result['ours']} {result['unit']}, {result['ratio']}x; {result['details']}")
     print("  tactic         count  mean ms   max ms   share")

@@ -21,13 +21,14 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
-from nanoproof.lean.source import ALLOWED_AXIOMS, declared_names, name_examples, negate
+from nanoproof.lean.source import declared_names, name_examples, negate
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_files import RESULTS, SETTINGS, proof_names
 
 CHALLENGE, SOLUTION, CONFIG = "Challenge", "Solution", "config.json"
 TOOLCHAIN, MANIFEST, LAKEFILE = "lean-toolchain", "lake-manifest.json", "lakefile.toml"
+AXIOMS = ("propext", "Quot.sound", "Classical.choice")
 LEAN_OF_NANOLEAN = "leanprover/lean4:v4.33.0"
 """The Lean whose core has the names and statements that NanoLean's library follows."""
 
@@ -64,7 +65,7 @@ class Workspace:
         for module, text in ((CHALLENGE, challenge), (SOLUTION, solution)):
             atomic_write_text(folder / f"{module}.lean", f"{header}{text.rstrip()}\n")
         config = {"challenge_module": CHALLENGE, "solution_module": SOLUTION, "theorem_names": [name]}
-        atomic_write_json(folder / CONFIG, {**config, "permitted_axioms": sorted(ALLOWED_AXIOMS)})
+        atomic_write_json(folder / CONFIG, {**config, "permitted_axioms": list(AXIOMS)})
         atomic_write_text(folder / LAKEFILE, self.lakefile)
         atomic_write_text(folder / TOOLCHAIN, f"{self.toolchain}\n")
         if self.manifest is not None:

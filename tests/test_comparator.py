@@ -62,7 +62,7 @@ def test_every_proof_gets_a_workspace_with_equal_names_on_both_sides(tmp_path, c
             "challenge_module": "Challenge",
             "solution_module": "Solution",
             "theorem_names": [name],
-            "permitted_axioms": ["Classical.choice", "Quot.sound", "propext"],
+            "permitted_axioms": ["propext", "Quot.sound", "Classical.choice"],
         }
         challenge, solution = ((workspace / f"{m}.lean").read_text(encoding="utf-8") for m in ("Challenge", "Solution"))
         assert declared_names(challenge) == declared_names(solution) == [name]

@@ -15,7 +15,20 @@ from nanoproof.lean.nanolean.__main__ import main
 from nanoproof.lean.nanolean.export_ndjson import closure, decimal, export_lines, split_name
 from nanoproof.lean.nanolean.import_ndjson import PERMITTED, check_export
 from nanoproof.lean.nanolean.kernel.declaration import DefDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.expr import TYPE, BVar, Const, Lam, Let, Lit, Pi, Proj, Sort, mk_app
+from nanoproof.lean.nanolean.kernel.expr import (
+    TYPE,
+    BVar,
+    Const,
+    Lam,
+    Let,
+    Lit,
+    Pi,
+    Proj,
+    Sort,
+    arrow,
+    erase,
+    mk_app,
+)
 from nanoproof.lean.nanolean.kernel.level import IMax, LParam, Max, Succ
 from nanoproof.lean.nanolean.tools import certificates
 from nanoproof.lean.nanolean.tools.certificates import export_folder, export_ndjson, other_meaning
@@ -117,6 +130,13 @@ def test_every_kind_of_term_and_level_comes_back_as_it_was():
     found = check_export(lines).env
     assert all(content(found[name]) == content(env[name]) for name in found.names())
     assert found["t"].value is value
+
+
+def test_binders_whose_names_were_blanked_are_written_too():
+    env = base().env.add(DefDecl("d", (), arrow(TYPE, TYPE), erase(Lam("α", TYPE, BVar(0)))))
+    lines = list(export_lines(env, ["d"]))
+    validate(lines)
+    assert content(check_export(lines).env["d"]) == content(env["d"])
 
 
 def test_parts_of_names_are_split_where_lean_splits_them():

@@ -217,7 +217,7 @@ class Writer:
             return f'"app":{{"fn":{at[e.fn]},"arg":{at[e.arg]}}}'
         if cls is Lam or cls is Pi:
             word = "lam" if cls is Lam else "forallE"
-            name, info = self.name(e.name), BINDER_INFOS[e.info]
+            name, info = self.name(e.name), BINDER_INFOS.get(e.info, "default")  # none where names are blanked
             return f'"{word}":{{"name":{name},"type":{at[e.type]},"body":{at[e.body]},"binderInfo":"{info}"}}'
         if cls is BVar:
             return f'"bvar":{e.idx}'

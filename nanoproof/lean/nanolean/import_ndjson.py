@@ -139,7 +139,9 @@ class Reader:
 
     def verdict(self, outcome: Outcome, reason: str) -> Verdict:
         """The verdict with what has been read."""
-        return Verdict(outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out)))
+        return Verdict(
+            outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out))
+        )
 
     def _read(self, record: dict[str, Any]) -> None:
         if self.line == 1:
