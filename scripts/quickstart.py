@@ -119,7 +119,11 @@ class Quickstart:
         words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
         self.commands.run("recheck", "Checking the exported proofs again, from the files alone", words)
         found, score = read_json(result), read_json(self.out / "eval_rl_test" / "summary.json")
-        return {"exported": found["files"], "rechecked": found["accepted"], "certificates": score.get("certificates", 0)}
+        return {
+            "exported": found["files"],
+            "rechecked": found["accepted"],
+            "certificates": score.get("certificates", 0),
+        }
 
 
 def best_checkpoint(run_dir: Path) -> Path:

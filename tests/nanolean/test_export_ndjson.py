@@ -449,6 +449,16 @@ def test_what_is_not_proved_gets_no_certificate_and_loses_an_old_one(tmp_path, c
     assert not (tmp_path / "a.ndjson").exists()
 
 
+def test_several_files_go_into_one_export_and_do_not_open_names_for_each_other(tmp_path):
+    one = write(tmp_path / "a.lean", "namespace A\n\ntheorem a : 1 = 1 := rfl\n")
+    two = write(tmp_path / "b.lean", "theorem b : 1 = 1 := A.a\n\ntheorem c : 2 = 2 := rfl\n")
+    assert export_ndjson([str(one), str(two)], False, tmp_path / "out.ndjson", None) == 0
+    assert {"A.a", "b", "c"} <= validate((tmp_path / "out.ndjson").read_text(encoding="utf-8").splitlines()).keys()
+    write(two, "theorem b : 1 = 1 := a\n")
+    with pytest.raises(UserError, match=r"b\.lean has errors"):
+        export_ndjson([str(one), str(two)], False, tmp_path / "out.ndjson", None)
+
+
 def test_no_certificate_is_begun_when_the_time_is_over(tmp_path, capsys):
     write(tmp_path / "a.lean", "theorem a : 1 = 1 := rfl\n")
     assert export_folder(tmp_path, None, 0.0) == 1

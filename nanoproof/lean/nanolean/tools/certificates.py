@@ -25,7 +25,7 @@ from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, InductiveIn
 from nanoproof.lean.nanolean.kernel.env import Environment
 from nanoproof.lean.nanolean.kernel.errors import KernelError
 from nanoproof.lean.nanolean.kernel.expr import alpha_eq
-from nanoproof.lean.nanolean.loader import load_library
+from nanoproof.lean.nanolean.loader import at_root, load_library
 from nanoproof.lean.nanolean.ndjson_rows import MAX_LINE, Declined, Refused
 from nanoproof.lean.nanolean.tools.check import read_text
 from nanoproof.lean.nanolean.tools.library import plural
@@ -79,12 +79,12 @@ def export_folder(folder: Path, out: Path | None, seconds: float | None) -> int:
     files = lean_files(folder)
     written = late = 0
     for file in files:
-        if seconds is not None and time.monotonic() - began >= seconds:
-            late += 1
-            continue
         target = file if out is None else out / file.relative_to(folder)
         for suffix in (PLAIN, PACKED):
             target.with_suffix(suffix).unlink(missing_ok=True)
+        if seconds is not None and time.monotonic() - began >= seconds:
+            late += 1
+            continue
         try:
             state, names = declared(base, file)
             made = certificate(state.env, names, str(file))
@@ -117,7 +117,7 @@ def declared(state: EnvState, file: Path) -> tuple[EnvState, list[str]]:
     names = [name for name in env.names() if name not in state.env]
     if not names:
         raise UserError(f"{file} declares nothing")
-    return result.state.with_env(env), names
+    return at_root(result.state.with_env(env)), names
 
 
 @dataclass(frozen=True)
