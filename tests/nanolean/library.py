@@ -1,11 +1,22 @@
-"""The library for tests, built or read from the cache once per process."""
+"""The library for tests, built or read from the cache once per process; and how much the random tests take."""
 
+import os
 from functools import cache
 
 from nanoproof.lean.nanolean.commands.messages import CommandResult
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.loader import load_library
+
+NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
+"""How many times as much as in the suite the random tests of soundness take; 20 is about ten minutes."""
+SEED = int(os.environ.get("NANOPROOF_SEED", "0"))
+"""What they are drawn from."""
+
+
+def sized(count: int) -> int:
+    """A number of random inputs, as many times as `NANOPROOF_NIGHTLY` says."""
+    return count * NIGHTLY
 
 
 @cache

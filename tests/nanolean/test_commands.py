@@ -309,17 +309,6 @@ def test_the_library_depends_on_the_three_axioms_alone():
             assert axioms_of(env, info.name) <= allowed, info.name
 
 
-def test_the_cached_library_is_the_built_one(tmp_path, monkeypatch):
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    built, cached = load_library(), load_library()
-    assert cache_path().parent == tmp_path / "cache"
-    assert cached.attributes == built.attributes
-    for info in built.env:
-        other = cached.env[info.name]
-        assert (other.kind, other.type) == (info.kind, info.type)
-        assert getattr(other, "value", None) is getattr(info, "value", None)
-
-
 def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     path = cache_path()

@@ -6,7 +6,7 @@ import pytest
 
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
-from nanoproof.lean.nanolean.loader import build_library, library_files, load_library
+from nanoproof.lean.nanolean.loader import library_files, load_library
 from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
 from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.nanolean.printer import pp_expr
@@ -30,12 +30,6 @@ def statement(name: str) -> str:
     """The type of a constant on one line."""
     env = library().env
     return " ".join(pp_expr(env[name].type, EMPTY_CONTEXT, env).split())
-
-
-def test_the_text_builds_what_the_cache_holds():
-    built = build_library(library_files())
-    assert list(built.env.names()) == list(library().env.names())
-    assert built.attributes == library().attributes
 
 
 def test_the_library_has_at_least_five_hundred_and_fifty_theorems():

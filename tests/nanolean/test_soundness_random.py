@@ -1,9 +1,8 @@
 """Random claims, true and false by trying values: nothing proves a false one, the finishers prove the true ones.
 
-`NANOPROOF_CLAIMS=20000 pytest ...` takes more of them; `NANOPROOF_SEED` draws others.
+`NANOPROOF_NIGHTLY=20 pytest ...` takes twenty times as many; `NANOPROOF_SEED` draws others.
 """
 
-import os
 from collections import Counter
 from itertools import islice
 from random import Random
@@ -12,11 +11,11 @@ import pytest
 
 from nanoproof.lean.nanolean.errors import ProofError
 from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from tests.nanolean.library import SEED, sized
 from tests.nanolean.proving import start
 from tests.nanolean.random_claims import claims, tactic
 
-COUNT = int(os.environ.get("NANOPROOF_CLAIMS", "1000"))
-SEED = int(os.environ.get("NANOPROOF_SEED", "0"))
+COUNT = sized(1_000)
 FINISHERS = {
     "linear": ["omega", "grind", "simp_all"],
     "products": ["omega", "grind", "simp_all", "ac_rfl"],

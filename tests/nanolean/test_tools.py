@@ -9,6 +9,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.nanolean.kernel.env import axioms_of
+from nanoproof.lean.nanolean.loader import cache_path, load_library
 from nanoproof.lean.nanolean.parser import parse_tactic
 from nanoproof.lean.nanolean.tools import export as export_tool
 from nanoproof.lean.nanolean.tools.check import check_file, check_files
@@ -212,13 +213,19 @@ def test_tactics_inside_of_tactics_are_counted():
     assert [tactic_name(tactic) for tactic in tactics_in(node)] == ["cases", "exact", "paren", "intro", "simp_all"]
 
 
-def test_the_library_is_built_from_text_by_one_command(capsys, monkeypatch, tmp_path):
+def test_the_library_is_built_from_text_by_one_command_and_read_again_as_it_was(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     assert build() == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("01_prelude.lean: ")
     assert re.fullmatch(r"\d+ theorems checked in [\d.]+ s", lines[-1])
-    assert list((tmp_path / "cache").glob("nanolean-*.bin"))
+    assert cache_path().parent == tmp_path / "cache" and cache_path().is_file()
+    read = load_library()
+    assert read.env.names() == base().env.names() and read.attributes == base().attributes
+    for info in base().env:
+        other = read.env[info.name]
+        assert (other.kind, other.type) == (info.kind, info.type)
+        assert getattr(other, "value", None) is getattr(info, "value", None)
 
 
 def test_exported_text_is_what_the_library_says():

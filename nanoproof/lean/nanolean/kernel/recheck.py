@@ -32,7 +32,11 @@ def recheck(infos: Iterable[ConstantInfo]) -> Environment:
 
     Raises `KernelError` for the first that is refused, or that does not come out as it was claimed to be.
     """
-    claimed = {info.name: info for info in infos}
+    claimed: dict[str, ConstantInfo] = {}
+    for info in infos:
+        if info.name in claimed:
+            raise KernelError(f"'{info.name}' has already been declared")
+        claimed[info.name] = info
     env = Environment()
     for info in claimed.values():
         if info.name not in env:
