@@ -10,17 +10,18 @@ import faulthandler
 import logging
 import signal
 from contextlib import ExitStack
+from functools import partial
 
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import run_main
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
 from nanoproof.monitor.child import start_monitor_process
+from nanoproof.selfplay.closing import resume_flags
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.fleet import follow_lean, open_fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
 from nanoproof.selfplay.options import RL_DATA
-from nanoproof.training.report import run_name
 from nanoproof.training.setup import start_ranks, start_stage
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
             log.info("monitor: %s", monitor.address)
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)
-        watch.hint = f"--resume-from {run_name(stage.run.path)}"
+        watch.hint = partial(resume_flags, stage.run.path)
         loop.run(stage, fleet)
 
 

@@ -9,9 +9,11 @@ import json
 import logging
 import os
 import platform
+import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
@@ -59,7 +61,8 @@ def machine() -> str:
 class RankWatch:
     """Watches from `with` to its end; alone it does nothing. `check` raises RankLost when another rank is gone.
 
-    If the main thread does not get to end the run, because it is stuck itself, the watch ends the process.
+    If the main thread does not get to end the run, because it is stuck itself, the watch ends the process. A launcher
+    ends all other ranks with SIGTERM when one dies: that signal ends none that is about to say what happened.
     """
 
     def __init__(
@@ -82,10 +85,12 @@ class RankWatch:
         self._heard: dict[int, tuple[str, float]] = {}
         self._others: dict[int, dict[str, Any]] = {}
         self._lost: str | None = None
+        self._before: Any = None
+        """What SIGTERM did before, if the watch handles it."""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rank-watch", daemon=True)
-        self.hint = ""
-        """How to go on with the run; it ends the message."""
+        self.hint: Callable[[], str] = str
+        """How to go on with the run, asked for when a rank is lost; it ends the message. Empty: there is no way."""
 
     @classmethod
     def of(cls, info: DistInfo) -> "RankWatch":
@@ -101,6 +106,8 @@ class RankWatch:
         if self._store is not None:
             self._beat()
             self._thread.start()
+            if threading.current_thread() is self._main:
+                self._before = signal.signal(signal.SIGTERM, self._terminate)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
@@ -109,19 +116,33 @@ class RankWatch:
             return
         broken = isinstance(error, RuntimeError)
         if broken:
-            deadline = time.monotonic() + 4 * self._pause
-            while self._lost is None and time.monotonic() < deadline:
-                time.sleep(self._pause / 10)
+            self._find_lost()
         self._ended.set()
         self._thread.join(5.0)
         with suppress(RuntimeError):
             follows = isinstance(error, RankLost) or (broken and self._lost is not None)
             self._say("ended" if error is None or follows else "failed", str(error) if error is not None else "")
+        launched = self._lost is not None and "TORCHELASTIC_RUN_ID" in os.environ
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN if launched else self._before)
         if broken and self._lost is not None:
             raise RankLost(self._message()) from error
 
+    def _find_lost(self) -> None:
+        """Wait until it is known that a rank is gone, or until that would have shown."""
+        deadline = time.monotonic() + 4 * self._pause
+        while self._lost is None and time.monotonic() < deadline:
+            time.sleep(self._pause / 10)
+
+    def _terminate(self, number: int, _frame: object) -> None:
+        self._find_lost()
+        if self._lost is None:
+            signal.signal(number, self._before)
+            os.kill(os.getpid(), number)
+
     def _message(self) -> str:
-        return f"{self._lost}; the run ends here{f', go on with {self.hint}' if self.hint else ''}"
+        hint = self.hint()
+        return f"{self._lost}; the run ends here{f', go on with {hint}' if hint else ''}"
 
     # -- the watching thread ---------------------------------------------------------------------------------------
 

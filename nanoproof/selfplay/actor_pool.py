@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 MAX_DEFECTS = 3
 """So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
 IDLE_POLL_SECONDS = 0.1
+BLAME_SECONDS = 5.0
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
 back from the actors; Python's 5 ms would cost more than the operation."""
@@ -155,6 +156,13 @@ class ActorPool:
                     return
                 self._condition.wait(poll_seconds)
 
+    def blame(self, seconds: float = BLAME_SECONDS) -> None:
+        """Raise what `check` finds in the next seconds, if anything: who looks for lost ranks needs a moment."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._check()
+            time.sleep(0.05)
+
     def _check_reach(self) -> None:
         if self.servers.gone_seconds > self._patience_seconds:
             raise ServerUnavailable(
@@ -176,7 +184,11 @@ class ActorPool:
 
 
 def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
-    """`pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if the wait of one ended so."""
+    """`pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if the wait of one ended so.
+
+    Where a rank is gone, raises what the pool's check says of it: launchers then send a signal to the others, which is
+    not why the run ends.
+    """
     interrupted, lost = False, None
     try:
         pool.wait(done)
@@ -187,6 +199,7 @@ def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
     try:
         endings = gather_json({"interrupted": interrupted, "lost": lost})
     except RuntimeError:  # another rank is gone, and with it the launcher's wish that this one goes on
+        pool.blame()
         if not interrupted:
             raise
         endings = [{"interrupted": True, "lost": None}]

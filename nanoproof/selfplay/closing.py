@@ -8,6 +8,7 @@ from pathlib import Path
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.run_dir import FINISHED
 from nanoproof.data.theorems import split_names, splits_of
+from nanoproof.gpt.checkpoint import finished_steps
 from nanoproof.selfplay.config import RLConfig
 from nanoproof.selfplay.learner import LoopState
 from nanoproof.training.report import run_name
@@ -38,7 +39,14 @@ def told_how_to_go_on(run_path: Path) -> Iterator[None]:
         cause = error if isinstance(error, OSError) else error.__cause__
         if not is_full_disk(cause):
             raise
-        raise UserError(
-            f"{error}; nothing that was written is damaged: make room on the disk of {run_path}, then go on with "
-            f"--resume-from {run_name(run_path)}"
-        ) from error
+        room, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
+        if flags:
+            what_to_do = f"nothing that was written is damaged: {room}, then go on with {flags}"
+        else:
+            what_to_do = f"no checkpoint was saved yet: {room}, delete that and start again"
+        raise UserError(f"{error}; {what_to_do}") from error
+
+
+def resume_flags(run_path: Path) -> str:
+    """The flags that go on with a run; empty if it has no checkpoint."""
+    return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""

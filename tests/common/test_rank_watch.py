@@ -1,5 +1,7 @@
 """Ranks that die, freeze, fail or get stuck are named; those that end in good order are not."""
 
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -46,7 +48,7 @@ def test_a_rank_that_ends_in_good_order_is_not_missed(store):
 
 def test_a_silent_rank_is_named_with_its_last_place_and_how_to_go_on(store):
     with watch_of(store, 0, silent_seconds=0.2) as watch:
-        watch.hint = "--resume-from rl/x"
+        watch.hint = lambda: "--resume-from rl/x"
         watch_of(store, 1)._say("alive", "loop.py:7 in step")
         text = message_of(watch)
     assert text.startswith("rank 1 (process ") and "no sign of life for " in text
@@ -119,6 +121,29 @@ def test_a_main_thread_that_is_stuck_does_not_keep_the_process_alive(store, monk
             time.sleep(0.01)
     assert codes == [2]
     assert capsys.readouterr().err.count("error: rank 1 (process ") == 1
+
+
+@pytest.fixture
+def terminations():
+    """The signals that ask this process to end, in place of its end."""
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    yield heard
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_the_signal_that_a_launcher_sends_after_a_death_ends_nobody_who_has_to_tell_of_it(store, terminations):
+    watch_of(store, 1)._say("alive", "here")
+    with watch_of(store, 0, silent_seconds=0.04) as watch:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert "rank 1 (process " in message_of(watch)
+    assert terminations == []
+
+
+def test_a_signal_to_end_counts_while_all_ranks_live(store, terminations):
+    with watch_of(store, 0):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert terminations == [signal.SIGTERM]
 
 
 def test_a_rank_alone_watches_nobody():

@@ -1,9 +1,11 @@
 import pytest
 
+from nanoproof.common.rank_watch import RankLost
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
 from nanoproof.policy.errors import BadState, ModelFailed, PolicyServerError, PolicyTimeout
+from nanoproof.selfplay import actor_pool
 from nanoproof.selfplay.actor import MAX_RETURNS
-from nanoproof.selfplay.actor_pool import ActorPool
+from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.evaluate import try_theorems
 from tests.fakes.policy import suggestion
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems
@@ -176,3 +178,21 @@ def test_a_dead_embedded_server_ends_the_wait():
         run(pool)
     pool.stop()
     pool.join()
+
+
+def test_a_signal_that_comes_of_the_death_of_another_rank_is_not_why_the_run_ends(monkeypatch):
+    """Launchers end all ranks when one dies, and are faster than the watch over the ranks."""
+    looks = []
+
+    def check():
+        looks.append(1)
+        if len(looks) > 3:
+            raise RankLost("rank 1 has died")
+
+    def broken_collective(_):
+        raise RuntimeError("Connection closed by peer")
+
+    monkeypatch.setattr(actor_pool, "gather_json", broken_collective)
+    pool = ActorPool([], policy(), make_prover, check, asked_to_end=lambda: True)
+    with pytest.raises(RankLost, match="rank 1 has died"):
+        wait_together(pool, lambda: False)

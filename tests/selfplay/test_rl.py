@@ -197,6 +197,24 @@ def test_a_checkpoint_that_does_not_fit_leaves_the_one_before(model, tmp_path, m
     assert rl.main(["--resume-from", str(path)]) == 0
 
 
+def test_a_disk_that_is_full_at_the_first_save_leaves_nothing_to_go_on_with(model, tmp_path, monkeypatch):
+    limits, real = resource.getrlimit(resource.RLIMIT_FSIZE), Learner.save
+
+    def save(learner, run_path):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+        try:
+            return real(learner, run_path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    monkeypatch.setattr(Learner, "save", save)
+    with pytest.raises(
+        UserError, match=r"no checkpoint was saved yet: make room on the disk of .*start again$"
+    ) as told:
+        rl.main(words(model, tmp_path / "rl"))
+    assert "--resume-from" not in str(told.value)
+
+
 def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win():
     plain, preset = rl.parse_args(["--model-path", "x"]), rl.parse_args(["--model-path", "x", "--preset", "alphaproof"])
     assert (plain.search_c_base, plain.mm_base_simulations, plain.disprove_fraction) == (200, 64, 0)
