@@ -71,6 +71,15 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{path} is not valid JSON: {error}") from error
 
 
+def read_object(path: Path) -> dict[str, Any] | None:
+    """The object in a JSON file that one can do without; None if it is missing, damaged, or holds something else."""
+    try:
+        value = read_json(path)
+    except UserError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def json_line(record: Any) -> str:
     """A record as a line of JSONL."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"

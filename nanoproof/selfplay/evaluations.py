@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from nanoproof.common.dist import DistInfo, on_main
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.files import atomic_write_json, read_json, read_object
 from nanoproof.common.run_dir import versions
 from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems, split_names
@@ -24,12 +24,11 @@ from nanoproof.selfplay.eval_files import SETTINGS, SUMMARY, EvaluationFiles, Mo
 from nanoproof.selfplay.eval_plan import eval_settings
 from nanoproof.selfplay.eval_summary import event_fields
 from nanoproof.selfplay.evaluate import evaluate
-from nanoproof.selfplay.learner import LoopState
+from nanoproof.selfplay.learner import BEST, LoopState
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
 SPLIT: Final = "valid"
-BEST = "best.json"
 MODEL = "model_sha256"
 """The setting in which evaluations of one run differ."""
 
@@ -78,8 +77,21 @@ class Evaluations:
         if solved > state.best_solved or others:
             state.best_solved, state.best_step, state.best_of = solved, state.step, of
             if self._dist.is_main:
-                best = {"step": state.step, "solved": solved, "of": of, "checkpoint": f"model_{state.step}.pt"}
-                atomic_write_json(stage.run.path / BEST, {**best, "benchmarks": scores})
+                _write_best(stage.run.path, state, scores)
+
+    def restore_best(self, stage: Stage, state: LoopState) -> None:
+        """Replace a damaged `best.json` by what the checkpoint and the summaries of evaluations say (rank 0)."""
+        scores = {}
+        for name in self.benchmarks:
+            found = read_object(self._path(name, stage, state.best_step) / SUMMARY) or {}
+            if "solved" in found and "total" in found:
+                scores[name] = {"solved": found["solved"], "total": found["total"]}
+        (stage.run.path / BEST).unlink(missing_ok=True)
+        known = state.best_step >= 0
+        if known:
+            _write_best(stage.run.path, state, scores)
+        said = f"step {state.best_step} was best when the checkpoint was saved" if known else "none was evaluated yet"
+        log.warning("%s was damaged and is written anew: %s", BEST, said)
 
     def unfinished(self, stage: Stage, step: int) -> bool:
         """Whether this step's evaluation was begun in an earlier part of the run, but not ended on every benchmark."""
@@ -93,7 +105,8 @@ class Evaluations:
             return []
         best = read_json(run_path / BEST)
         scores = [f"{name} {one['solved']}/{one['total']}" for name, one in best.get("benchmarks", {}).items()]
-        return [f"best: step {best['step']} with {', '.join(scores)}, {run_path / best['checkpoint']}"]
+        shown = f" with {', '.join(scores)}" if scores else ""
+        return [f"best: step {best['step']}{shown}, {run_path / best['checkpoint']}"]
 
     def _report(self, stage: Stage, name: str, summary: dict[str, Any], step: int) -> None:
         if self._dist.is_main:
@@ -121,6 +134,12 @@ class Evaluations:
 
     def _path(self, name: str, stage: Stage, step: int) -> Path:
         return stage.run.path / "evals" / f"{step}_{name}_{SPLIT}"
+
+
+def _write_best(run_path: Path, state: LoopState, scores: dict[str, dict[str, int]]) -> None:
+    step, solved, of = state.best_step, state.best_solved, state.best_of
+    best = {"step": step, "solved": solved, "of": of, "checkpoint": f"model_{step}.pt", "benchmarks": scores}
+    atomic_write_json(run_path / BEST, best)
 
 
 def _can_go_on(files: EvaluationFiles) -> bool:

@@ -10,7 +10,7 @@ import torch
 
 from nanoproof.common.dist import DistInfo, gather_json
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json
+from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.data.packing import Example
 from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
@@ -22,6 +22,8 @@ from nanoproof.training.schedule import learning_rate_factor
 from nanoproof.training.step import build_optimizer, train_step
 from nanoproof.training.tactic_logprobs import tactic_logprobs
 
+BEST = "best.json"
+"""In a run: which step solved most in evaluations."""
 FIRST_WEIGHTS = "model_0.pt"
 """Of a run: those that it began with."""
 
@@ -63,6 +65,8 @@ class Learner:
         self.optimizer = build_optimizer(self.model, config.optim)
         self.state = LoopState()
         self.saved_step = -1
+        self.best_is_damaged = False
+        """Whether `BEST` of the run that goes on cannot be read."""
         self._pieces = Pieces(config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist))
         if resume is not None:
             check_stage(manifest, "rl", resume)
@@ -73,14 +77,20 @@ class Learner:
                     f"--resume-from {path}: the checkpoint does not say where the run was: {error}"
                 ) from error
             self.saved_step = self.state.step
-            if (resume / "best.json").exists():  # it may be of an evaluation after the checkpoint
-                best = read_json(resume / "best.json")
-                self.state.best_step, self.state.best_solved = best["step"], best["solved"]
-                self.state.best_of = best.get("of", "")
+            self._take_best(resume / BEST)
             if not start.resume_fresh_optimizer:
                 load_optimizer(path, self.optimizer, dist)
             if config.rl.restart_from_sft_every is not None and not (resume / FIRST_WEIGHTS).exists():
                 raise UserError(f"--restart-from-sft-every: {resume} has no {FIRST_WEIGHTS} (any more)")
+
+    def _take_best(self, file: Path) -> None:
+        """Which step was best so far: the file may tell of an evaluation after the checkpoint."""
+        best = read_object(file)
+        known = best is not None and type(best.get("step")) is int and type(best.get("solved")) is int
+        self.best_is_damaged = file.exists() and not known
+        if best is not None and known:
+            self.state.best_step, self.state.best_solved = best["step"], best["solved"]
+            self.state.best_of = str(best.get("of", ""))
 
     @property
     def saved(self) -> bool:

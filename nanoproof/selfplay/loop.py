@@ -74,6 +74,8 @@ class ReinforcementLearning:
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
         with self.stop, told_how_to_go_on(stage.run.path), working, self.recorder:
+            if self.learner.best_is_damaged and self.dist.is_main:
+                self.evaluations.restore_best(stage, self.state)
             self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
             settle()
             try:

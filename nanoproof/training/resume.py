@@ -9,7 +9,7 @@ from typing import Any
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_text, json_line, read_json, read_jsonl
+from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.gpt.checkpoint import read_manifest
 from nanoproof.training.options import ModelOptions
@@ -39,10 +39,8 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
     if args.run_dir is not None:
         raise UserError("--run-dir clashes with --resume-from: a resumed run goes on in its own directory")
     run_path = resolve_run_dir(args.resume_from, "--resume-from")
-    if not (run_path / "args.json").exists():
-        raise UserError(f"--resume-from {args.resume_from}: no args.json there; its weights can start a new run")
-    saved = read_json(run_path / "args.json")
     origin = f"--resume-from {args.resume_from}"
+    saved = saved_options(run_path, origin)
     for name in FIXED_OPTIONS:
         if name in given and name in saved and given[name] != saved[name]:
             raise UserError(f"{flag(name)} {given[name]} clashes with {origin}: that run has {saved[name]}")
@@ -53,6 +51,20 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
     args = parser.parse_args(argv)
     args.run_dir = str(run_path)
     return args
+
+
+def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
+    """The options that a run was started with. Raises UserError that says how to go on without them."""
+    file = run_path / "args.json"
+    if not file.exists():
+        raise UserError(f"{origin}: no args.json there; its weights can start a new run")
+    saved = read_object(file)
+    if saved is None:
+        raise UserError(
+            f"{origin}: {file} is damaged, which holds the options of the run; write {{}} into it and give the options "
+            "that were not the defaults again (meta.json beside it has the command)"
+        )
+    return saved
 
 
 def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
@@ -83,7 +95,7 @@ def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
 
 def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
     """What differs from how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
-    saved = read_json(path / "args.json")
+    saved = saved_options(path, f"--resume-from {path}")
     changed = {
         flag(name): (saved[name], plain)
         for name, value in args.items()
@@ -91,13 +103,20 @@ def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -
         and name not in START_OPTIONS
         and saved[name] != (plain := list(value) if isinstance(value, tuple) else value)
     }
-    meta = path / "meta.json"
-    before = read_json(meta).get("decisions", {}) if meta.exists() else {}
+    before = saved_decisions(path) or {}
     for name in SURROUNDINGS:
         old, new = (str(source.get(name, "")).partition(" (")[0] for source in (before, decisions))
         if old and new and old != new:
             changed[name] = (old, new)
     return changed
+
+
+def saved_decisions(path: Path) -> dict[str, Any] | None:
+    """The decisions in a run's `meta.json`; None if that is damaged."""
+    if not (path / "meta.json").exists():
+        return {}
+    decisions = (read_object(path / "meta.json") or {}).get("decisions")
+    return decisions if isinstance(decisions, dict) else None
 
 
 def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:

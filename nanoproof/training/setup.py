@@ -29,7 +29,7 @@ from nanoproof.gpt.checkpoint import load_model, read_manifest
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, RunOptions
-from nanoproof.training.resume import changes, describe, drop_superseded
+from nanoproof.training.resume import changes, describe, drop_superseded, saved_decisions
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +104,8 @@ def start_stage(
     log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
     setup_logging(options.log_level, run.path / log_name, dist.rank)
     if dist.is_main:
+        if resumed and saved_decisions(path) is None:
+            log.warning("meta.json was damaged and is written anew: if device or ranks are others now is not known")
         run.write_args(args)
         run.write_meta(decisions)
         for name, decision in decisions.items():

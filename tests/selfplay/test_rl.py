@@ -215,6 +215,20 @@ def test_a_disk_that_is_full_at_the_first_save_leaves_nothing_to_go_on_with(mode
     assert "--resume-from" not in str(told.value)
 
 
+@pytest.mark.parametrize("options", [{"eval_start": True}, {"eval_start": "2steps", "eval_every": "1steps"}])
+def test_damaged_notes_of_a_run_are_written_anew_when_it_goes_on(model, tmp_path, options, capfd):
+    path = tmp_path / "rl"
+    assert rl.main(words(model, path, num_steps=2, **options)) == 0
+    best = read_json(path / "best.json")
+    (path / "best.json").write_text('{"step": 0, "sol')
+    (path / "meta.json").write_text('{"decisions": {"dev')
+    capfd.readouterr()
+    assert rl.main(["--resume-from", str(path), "--num-steps", "2"]) == 0
+    assert read_json(path / "best.json") == best and "device" in read_json(path / "meta.json")["decisions"]
+    said = capfd.readouterr().err
+    assert "best.json was damaged and is written anew" in said and "meta.json was damaged and is written anew" in said
+
+
 def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win():
     plain, preset = rl.parse_args(["--model-path", "x"]), rl.parse_args(["--model-path", "x", "--preset", "alphaproof"])
     assert (plain.search_c_base, plain.mm_base_simulations, plain.disprove_fraction) == (200, 64, 0)

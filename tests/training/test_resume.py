@@ -1,6 +1,8 @@
 """Going on with a run: options that are kept, that changed, and that clash; records that are made anew."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.gpt.checkpoint import save_checkpoint
 from nanoproof.training.options import CadenceOptions, ModelOptions, RunOptions, StartOptions
-from nanoproof.training.resume import changes, describe, drop_superseded, parse_resumable
+from nanoproof.training.resume import changes, describe, drop_superseded, parse_resumable, saved_decisions
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -40,6 +42,28 @@ def parse(*words):
 def test_a_resumed_run_keeps_its_options_and_its_directory(run):
     args = parse("--resume-from", run)
     assert (args.eval_every, args.seed, args.depth, args.run_dir) == ("7steps", 4, 2, str(run))
+
+
+@pytest.fixture
+def damaged(run, tmp_path):
+    """A copy of the run in which something may be damaged."""
+    return Path(shutil.copytree(run, tmp_path / "run"))
+
+
+@pytest.mark.parametrize("content", ["", '{"seed": 4, "eval_', "[4]", "null"])
+def test_damaged_options_are_named_with_the_way_to_go_on(damaged, content):
+    (damaged / "args.json").write_text(content)
+    with pytest.raises(UserError, match=r"/args\.json is damaged, which holds .*; write \{\} into it"):
+        parse("--resume-from", damaged)
+    (damaged / "args.json").write_text("{}")
+    assert parse("--resume-from", damaged, "--seed", "4").seed == 4
+
+
+@pytest.mark.parametrize("content", ["", '{"decisions": {"ra', "[4]", '{"decisions": 4}'])
+def test_without_meta_the_surroundings_are_not_compared(damaged, content):
+    (damaged / "meta.json").write_text(content)
+    assert changes(damaged, {"seed": 5}, {"ranks": "1 (alone)"}) == {"--seed": (4, 5)}
+    assert saved_decisions(damaged) is None
 
 
 def test_an_option_that_is_given_wins_even_if_it_is_the_default(run):
