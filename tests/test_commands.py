@@ -53,6 +53,7 @@ WORK = [
     f"leanserver {SERVER} --max-processes 32 --address=0.0.0.0 --port=8000",
     f"leanserver {SERVER} {MINIF2F} --max-processes 32 --address=0.0.0.0 --port=8000 --warmup --log-level INFO",
     "python -m nanoproof.lean.server --project-path DIR --repl-exe repl --imports Mathlib --max-processes 8 --warmup",
+    "python -m nanoproof.lean.server --backend nanolean --address 10.0.0.11 --no-token",
     "python -m nanoproof.lean.project create DIR --lean v4.27.0 --libraries mathlib formal_conjectures",
     "python -m nanoproof.lean.project setup DIR",
     "python -m nanoproof.lean.nanolean repl",
