@@ -4,22 +4,21 @@
     python -m scripts.check_with_lean DIR --lean "lake env lean" --cwd PROJECT --header "import Mathlib"
     python -m scripts.check_with_lean DIR --lean nanolean        with the embedded prover
     python -m scripts.check_with_lean DIR --certificates --checker "nanoda_bin {config}"
+    python -m scripts.check_with_lean DIR --lean HOST:PORT       with a Lean server, at its word
 
-Every `.lean` file of the folder must hold without an error, without `sorry`, without a word that no proof may hold, and
-on the three axioms of Lean's library alone. A file does not say which statement was to be proved. With `--results
-results.jsonl` (of the evaluation that made the proofs) each proof in it also goes up the whole ladder of the final
-check, against the statement as it was given; see docs/checking.md.
+Every `.lean` file of the folder must be plain (theorems and definitions, no command that runs code), and hold without
+an error, without `sorry`, without a word that no proof may hold, and on the three axioms of Lean's library alone; and
+what it declares must be one theorem. A file does not say which theorem was to be proved. The `results.jsonl` of the
+evaluation that made the proofs does: it is taken if it lies where an evaluation puts it, or with `--results`. Then the
+folder must hold the proofs on record and nothing else, and each goes up the whole ladder of the final check, against
+the statement as it was given; see docs/checking.md.
 """
 
-import json
 import os
-import shlex
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterable
+import re
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,23 +26,45 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_jsonl
-from nanoproof.lean.banned import banned_word
-from nanoproof.lean.errors import LeanError, ProtocolError
-from nanoproof.lean.inquiry import Inquiry
-from nanoproof.lean.source import EXPLICIT, negate
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.banned import banned_reason, banned_word
+from nanoproof.lean.errors import LeanError
+from nanoproof.lean.gaps import SORRY
+from nanoproof.lean.lexical import find_top_level, mask
+from nanoproof.lean.source import EXPLICIT, name_examples, negate
+from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.block import block_reason
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
+from nanoproof.prover.plain_file import IMPORTS, declarations, plain_reason
+from nanoproof.selfplay.eval_files import PROOFS, RESULTS, proof_names
+from nanoproof.selfplay.eval_summary import theorem_key
+from scripts.lean_command import Declared, Reader, open_reader
+
+LARGEST_BYTES = 10_000_000
+_DECLARATIONS = re.compile(
+    r"\A\s*/-(?P<comment>.*?)^Declarations: (?P<names>[^\n]*)\.$(?P<rest>.*?)-/", re.DOTALL | re.M
+)
+_BROUGHT = re.compile(r"^Brought along[^:\n]*: (?P<names>[^\n]*)\.$", re.M)
+_NAMESPACE = "NanoLean."
+"""Where `nanoproof.lean.nanolean export` puts what it exports."""
 
 
 @dataclass(frozen=True)
 class CheckOptions:
     """Check."""
 
-    lean: str = opt("lean", "Command that checks a file, or `nanolean`.")
+    lean: str = opt("lean", "Command that checks a file, `nanolean`, or a Lean server's host:port.")
     cwd: str | None = opt(None, "Folder to run it in (a Lean project for `lake env lean`).")
     header: str = opt("", "Text to put before each file, such as `import Mathlib`.")
-    results: str | None = opt(None, "`results.jsonl` whose proofs are checked against the statements as given.")
+    results: str | None = opt(
+        "auto",
+        "`results.jsonl` whose proofs these are; auto: the one in the folder, or beside a folder `proofs`; none: no "
+        "record, every file stands for itself.",
+    )
+    several: bool = opt(False, "Without a record: files may declare more than one theorem.")
+    imports: tuple[str, ...] = opt(IMPORTS, "Modules that a file may import, with those below them.", metavar="MODULE")
+    allow: tuple[str, ...] = opt((), "Further words that may begin commands, as `notation`.", metavar="WORD")
+    sandbox: str = opt("auto", "What --lean runs in: bwrap, docker:IMAGE or none; auto: bwrap where it works.")
     timeout: float = opt(300.0, "Seconds for one file.", above=0)
     json: str | None = opt(None, "File to write the result to.")
     certificates: bool = opt(False, "Check the certificates beside the files, instead of the files.")
@@ -65,22 +86,25 @@ def main(argv: list[str] | None = None) -> int:
         from scripts.check_certificates import report  # it runs commands as this module does
 
         return report(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
-    files = sorted(Path(args.dir).rglob("*.lean"))
-    if not files:
-        raise UserError(f"{args.dir} holds no .lean file")
-    attempts = [] if options.results is None else read_results(Path(options.results))
-    refused, fakes = check_all(files, attempts, options)
+    case = Case.of(Path(args.dir), options)
+    files, attempts = case.texts, case.attempts
+    with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
+        refused, fakes = check_all(case, reader, options)
+        proved = {file: reader.check(text).statements for file, text in files.items() if file not in refused}
     for file, reason in refused.items():
         print(f"refused: {file}: {reason}")
     for theorem, reason in fakes.items():
-        print(f"refused: {theorem} in {options.results}: {reason}")
+        print(f"refused: {theorem} in {case.results}: {reason}")
     print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
-    if options.results is not None:
+    if case.results is not None:
         print(f"{len(attempts) - len(fakes)} of {len(attempts)} results hold against the statements as given")
+    print(f"checked by {reader.believed}; {case.compared}")
     if options.json is not None:
         result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
+        result["believed"] = reader.believed
         result["refused"] = {str(file): text for file, text in refused.items()}
-        if options.results is not None:
+        result["proved"] = {str(file): dict(statements) for file, statements in proved.items()}
+        if case.results is not None:
             result["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
         try:
             atomic_write_json(Path(options.json), result)
@@ -89,170 +113,246 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if refused or fakes else 0
 
 
-def check_all(
-    files: list[Path], attempts: list[Attempt], options: CheckOptions
-) -> tuple[dict[Path, str], dict[str, str]]:
-    """The files that do not hold and the theorems whose proofs do not, each with the reason."""
-    sources = {file: read_source(file) for file in files}
-    texts = [*sources.values()]
-    for attempt in attempts:
-        found = Texts.of(_target(attempt).source, attempt.proof)
-        texts += [found.whole, found.enclosed, found.given]
-    lean = LeanCommand(options)
-    lean.read(texts)
-    refused = {file: reason for file, source in sources.items() if (reason := judge(lean, source))}
-    fakes = {attempt.theorem.id: reason for attempt in attempts if (reason := climb(lean, attempt))}
-    return refused, fakes
+# -- what there is to check -------------------------------------------------------------------------------------------
 
 
-def judge(lean: "LeanCommand", source: str) -> str:
-    """Why the text of a file does not hold; empty if it does."""
-    if reason := banned_word(source.replace(EXPLICIT, "")):
-        return reason
+@dataclass(frozen=True)
+class Case:
+    """The files of a folder with their texts (and why some cannot be read), and the record of what they should be.
+
+    `attempts` are those on record that count as proofs, `names` the files that proofs should be in.
+    """
+
+    texts: dict[Path, str]
+    unreadable: dict[Path, str]
+    results: Path | None
+    attempts: list[Attempt]
+    names: dict[str, Attempt]
+
+    @classmethod
+    def of(cls, folder: Path, options: CheckOptions) -> "Case":
+        """Look at a folder. Raises UserError if there is nothing to check, or if the record cannot be read."""
+        read = {file: read_source(file) for file in lean_files(folder)}
+        results = _results(folder, options.results)
+        records = [] if results is None else read_results(results)
+        attempts = [attempt for attempt in records if attempt.outcome in ("proven", "disproven")]
+        if not read and not attempts:
+            raise UserError(f"{folder} holds no .lean file")
+        files = proof_names([attempt.theorem for attempt in records])
+        names = {files[theorem_key(each.theorem)]: each for each in attempts if each.outcome == "proven"}
+        texts = {file: text for file, (text, _) in read.items()}
+        return cls(texts, {file: why for file, (_, why) in read.items() if why}, results, attempts, names)
+
+    @property
+    def compared(self) -> str:
+        """What the files were compared with."""
+        if self.results is not None:
+            return f"compared with {self.results}"
+        return "no record says what the files had to prove (--results)"
+
+
+def lean_files(folder: Path) -> Iterator[Path]:
+    """Whatever is called `*.lean` in a folder and those below it, in order, and links that lead to other folders."""
+    for path, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted([*folders, *files]):
+            found = Path(path) / name
+            if name.endswith(".lean") or (name in folders and found.is_symlink()):
+                yield found
+
+
+def read_source(file: Path) -> tuple[str, str]:
+    """The text of a regular file, and why there is none. Nothing else is opened: a pipe would be waited for."""
     try:
-        report = lean.check(source)
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        return "", "it is a link" if file.is_symlink() else f"it cannot be read: {error.strerror}"
+    with open(handle, "rb") as source:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return "", "it is no regular file"
+        data = source.read(LARGEST_BYTES + 1)
+    if len(data) > LARGEST_BYTES:
+        return "", f"it is larger than {LARGEST_BYTES // 1_000_000} MB"
+    try:
+        return data.decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        return "", f"it is no text: {error.reason} at byte {error.start}"
+
+
+def _results(folder: Path, asked: str | None) -> Path | None:
+    """The record to compare with; `auto` finds it where an evaluation puts it."""
+    if asked != "auto":
+        return None if asked is None else Path(asked)
+    beside = [folder / RESULTS, *([folder.resolve().parent / RESULTS] if folder.resolve().name == PROOFS else [])]
+    return next((file for file in beside if file.is_file()), None)
+
+
+def read_results(file: Path) -> list[Attempt]:
+    """The attempts of a file, one for each theorem; raises UserError if they cannot be read."""
+    try:
+        attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
+        return list({theorem_key(attempt.theorem): attempt for attempt in attempts}.values())
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UserError(f"--results {file}: {error}") from error
+
+
+# -- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def check_all(case: Case, reader: Reader, options: CheckOptions) -> tuple[dict[Path, str], dict[str, str]]:
+    """The files that do not hold and the theorems on record whose proofs do not, each with the reason.
+
+    Nobody reads a text before it was found to be plain, and the one on record.
+    """
+    early = {file: why for file, text in case.texts.items() if (why := before_reading(file, text, case, options))}
+    absent = {each.theorem.id: missing(each, case) or unfit(each, options) for each in case.attempts}
+    fakes = {theorem: why for theorem, why in absent.items() if why}
+    open_files = {file: text for file, text in case.texts.items() if file not in early}
+    climbing = [attempt for attempt in case.attempts if attempt.theorem.id not in fakes]
+    reader.read([*open_files.values(), *(text for attempt in climbing for text in _texts(attempt))])
+    late = {file: why for file, text in open_files.items() if (why := judge(reader, text, case, options))}
+    fakes |= {attempt.theorem.id: why for attempt in climbing if (why := climb(reader, attempt))}
+    on_record = {} if case.results is None else {file: case.names[file.name].theorem.id for file in open_files}
+    found = {**{file: fakes[theorem] for file, theorem in on_record.items() if theorem in fakes}, **early, **late}
+    return {file: found[file] for file in case.texts if file in found}, fakes
+
+
+def before_reading(file: Path, text: str, case: Case, options: CheckOptions) -> str:
+    """Why a file does not hold, as far as its text tells; empty if it may."""
+    if file in case.unreadable:
+        return case.unreadable[file]
+    if case.results is not None and (reason := difference(file, text, case)):
+        return reason
+    return plain_reason(text, options.imports, options.allow) or banned_word(text.replace(EXPLICIT, "")) or ""
+
+
+def difference(file: Path, text: str, case: Case) -> str:
+    """Why a file is not the one on record; empty if it is."""
+    record = case.names.get(file.name)
+    if record is None:
+        return f"{case.results} has no proof for a file of this name"
+    if sum(other.name == file.name for other in case.texts) > 1:
+        return "there are several files of this name"
+    if text.rstrip() == record.source.rstrip():
+        return ""
+    others = [other.theorem.id for other in case.attempts if other.source.rstrip() == text.rstrip()]
+    if others:
+        return f"it is the proof of {others[0]}, and not of {record.theorem.id}"
+    ours, theirs = declarations(text), declarations(record.source)
+    if ours != theirs:
+        return f"it declares {_shown(ours)}, and the proof on record {_shown(theirs)}"
+    part = "statement" if _without_proof(text) != _without_proof(record.source) else "proof"
+    return f"its {part} is not the one on record"
+
+
+def _shown(named: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{keyword} {name}" for keyword, name in named) or "nothing"
+
+
+def _without_proof(text: str) -> str:
+    """A text up to the `:=` of its first theorem."""
+    masked = mask(text)
+    start = re.search(r"^[^\n]*?(?<![\w.'])(?:theorem|lemma)\s", masked, re.M)
+    end = find_top_level(masked, ":=", start.end()) if start else -1
+    return " ".join(text[: end if end >= 0 else len(text)].split())
+
+
+def missing(attempt: Attempt, case: Case) -> str:
+    """That the proof on record is not in the folder; empty if it is, and for disproofs, which have no files."""
+    name = next((name for name, other in case.names.items() if other is attempt), None)
+    here = name is None or any(file.name == name for file in case.texts)
+    return "" if here else f"its proof, {name}, is not in the folder"
+
+
+def unfit(attempt: Attempt, options: CheckOptions) -> str:
+    """Why no Lean should read what is on record; empty if one may."""
+    try:
+        source = _target(attempt).source
+        _texts(attempt)
     except LeanError as error:
         return str(error)
-    if report.errors:
-        return report.errors[0]
-    if report.sorries:
-        return "it uses sorry"
-    return foreign_axioms(report) if report.statements else "it holds no theorem"
+    words = banned_word(SORRY.sub("", source.replace(EXPLICIT, "")))
+    plain = plain_reason(source, options.imports, options.allow)
+    return plain or words or block_reason(attempt.proof) or banned_reason(attempt.proof) or ""
 
 
-def climb(lean: "LeanCommand", attempt: Attempt) -> str:
+def judge(reader: Reader, text: str, case: Case, options: CheckOptions) -> str:
+    """Why the text of a file does not hold; empty if it does."""
+    try:
+        report = reader.check(text)
+        if report.errors:
+            return report.errors[0]
+        if report.sorries:
+            return "it uses sorry"
+        reason = foreign_axioms(report) or undeclared(text, reader.declared(text), options.allow)
+    except LeanError as error:
+        return str(error)
+    return reason or ("" if case.results is not None else not_one_theorem(text, options))
+
+
+def undeclared(text: str, declared: Declared | None, allowed: Collection[str]) -> str:
+    """Where Lean declared something else than the text seems to; empty where that agrees, or where nobody said it.
+
+    What comes along with a declaration has a name that begins with the other's, or with an underscore.
+    """
+    if declared is None:
+        return ""
+    expected = {_bare(name): keyword for keyword, name in declarations(name_examples(text))}
+    found = {_bare(name): kind for kind, name in declared}
+    for name, kind in found.items():
+        parts = name.split(".")
+        along = any(".".join(parts[:count]) in expected for count in range(1, len(parts)))
+        if kind == "axiom" and kind not in allowed:
+            return f"it declares the axiom {name}"
+        if name not in expected and not along and not allowed and not any(part.startswith("_") for part in parts):
+            return f"it declares the {kind} {name}, which its text does not seem to"
+    for name, keyword in expected.items():
+        if keyword in ("theorem", "lemma") and found.get(name) != "theorem":
+            return f"it declares no theorem {name}, which its text seems to"
+    return ""
+
+
+def _bare(name: str) -> str:
+    return re.sub("[«»]", "", name)
+
+
+def not_one_theorem(text: str, options: CheckOptions) -> str:
+    """Why a file does not say by itself what it proves: it holds one theorem, or those that its header lists."""
+    named = declarations(name_examples(text))
+    theorems = [name for keyword, name in named if keyword in ("theorem", "lemma")]
+    if not theorems:
+        return "it holds no theorem"
+    if header := _DECLARATIONS.match(text):
+        brought = _BROUGHT.search(header["rest"])
+        listed = header["names"].split(", ")
+        known = [*listed, *(brought["names"].split(", ") if brought else [])]
+        own = [name.removeprefix(_NAMESPACE) for _, name in named]
+        wrong = [name for name in own if name not in known] or [name for name in listed if name not in own]
+        return f"its header and its text do not agree about {wrong[0]}" if wrong and not options.allow else ""
+    if len(theorems) == 1 or options.several:
+        return ""
+    return f"it declares {len(theorems)} theorems, {', '.join(theorems)}; --several takes such files"
+
+
+def climb(reader: Reader, attempt: Attempt) -> str:
     """Why the proof of an attempt does not hold against the statement as given; empty if it does."""
     try:
-        verdict = check_proof(lean, _target(attempt), attempt.proof)
+        verdict = check_proof(reader, _target(attempt), attempt.proof)
     except LeanError as error:
         return str(error)
     same = verdict.source == attempt.source
     return verdict.reason if not verdict.accepted else "" if same else "the text that was exported is another one"
 
 
-def _target(attempt: Attempt) -> Any:
+def _texts(attempt: Attempt) -> list[str]:
+    """What Lean reads about the proof of an attempt."""
+    found = Texts.of(_target(attempt).source, attempt.proof)
+    return [found.whole, found.enclosed, found.given]
+
+
+def _target(attempt: Attempt) -> Theorem:
     """The theorem that was proved: where an attempt disproves, the negation."""
     return negate(attempt.theorem) if attempt.outcome == "disproven" else attempt.theorem
-
-
-def read_results(file: Path) -> list[Attempt]:
-    """The attempts of a file that count as proofs; raises UserError if they cannot be read."""
-    try:
-        attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise UserError(f"--results {file}: {error}") from error
-    return [attempt for attempt in attempts if attempt.outcome in ("proven", "disproven")]
-
-
-def read_source(file: Path) -> str:
-    """The text of a file; raises UserError if it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {file}: {error}") from error
-
-
-class LeanCommand:
-    """A `Checker` that has a program read texts, each as a file of its own."""
-
-    def __init__(self, options: CheckOptions) -> None:
-        self._options = options
-        self._command = lean_command(options.lean)
-        self._reports: dict[str, CheckReport | ProtocolError] = {}
-
-    def check(self, source: str) -> CheckReport:
-        """What the program said about a text; raises ProtocolError if that cannot be understood."""
-        if source not in self._reports:
-            self.read([source])
-        report = self._reports[source]
-        if isinstance(report, ProtocolError):
-            raise report
-        return report
-
-    def read(self, sources: Iterable[str]) -> None:
-        """Have the program read texts. NanoLean takes all of them at once, each in a fresh environment."""
-        with tempfile.TemporaryDirectory() as folder:
-            inquiries: dict[Path, tuple[str, Inquiry]] = {}
-            for number, source in enumerate(dict.fromkeys(sources)):
-                inquiry = Inquiry.about(source, self._options.header)
-                path = Path(folder) / f"proof_{number}.lean"
-                path.write_text(inquiry.command + "\n", encoding="utf-8")
-                inquiries[path] = source, inquiry
-            groups = [[path] for path in inquiries]
-            if self._options.lean == "nanolean":
-                groups = [[*inquiries]]
-            for group in groups:
-                said = self._messages(group)
-                for path in group:
-                    source, inquiry = inquiries[path]
-                    try:
-                        self._reports[source] = inquiry.read(said[path])
-                    except ProtocolError as error:
-                        self._reports[source] = error
-
-    def _messages(self, paths: list[Path]) -> dict[Path, list[dict[str, Any]]]:
-        """The messages about each file, trouble with the program among them as errors."""
-        options = self._options
-        try:
-            code, output = run([*self._command, *map(str, paths)], options.cwd, options.timeout * len(paths))
-        except subprocess.TimeoutExpired:
-            return {path: [_trouble(f"no answer within {options.timeout:.0f} s")] for path in paths}
-        except OSError as error:
-            raise UserError(f"cannot run {options.lean} in {options.cwd or Path.cwd()}: {error.strerror}") from error
-        messages = [message for line in output.splitlines() if (message := read_line(line))]
-        by_file = {path: [m for m in messages if m.get("fileName") in (str(path), None)] for path in paths}
-        told = any(m.get("severity") == "error" or "sorry" in str(m.get("data")) for m in messages)
-        if code != 0 and not told:
-            return {path: [_trouble(f"exit code {code}")] for path in paths}
-        return by_file
-
-
-def lean_command(lean: str) -> list[str]:
-    """The words of the command; raises UserError if there is no such program."""
-    if lean == "nanolean":
-        return [sys.executable, "-m", "nanoproof.lean.nanolean", "check", "--messages"]
-    words = shlex.split(lean)
-    if not words or shutil.which(words[0]) is None:
-        raise UserError(f"--lean {lean}: no such program on the PATH; `--lean nanolean` uses the embedded prover")
-    return [*words, "--json"]
-
-
-def read_line(line: str) -> dict[str, Any] | None:
-    """The message on a line of the output; None for a line of `lake` or another tool that is no message."""
-    if line.lstrip().startswith("{"):
-        try:
-            message = json.loads(line)
-            if isinstance(message, dict):
-                return {**message, "data": _shown(message)} if message.get("severity") == "error" else message
-        except (ValueError, RecursionError):
-            pass
-        return _trouble(f"output that cannot be read: {line[:200]}")
-    return _trouble(line.strip()) if line.startswith(("error:", "uncaught exception")) else None
-
-
-def _shown(message: dict[str, Any]) -> str:
-    """An error with its place, on one line."""
-    place = message.get("pos") or {}
-    first = str(message.get("data", "")).strip().split("\n")[0]
-    return f"{place.get('line', 0)}:{place.get('column', 0)}: error: {first}"
-
-
-def _trouble(text: str) -> dict[str, Any]:
-    return {"severity": "error", "data": text}
-
-
-def run(words: list[str], cwd: str | None, seconds: float) -> tuple[int, str]:
-    """A command's exit code and output; when the time is over, the processes that it started end with it."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        words, cwd=cwd, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=seconds)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return process.returncode, stdout + stderr
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from nanoproof.lean.source import negate, splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import check_with_lean, policy_eval
+from scripts.lean_command import sandbox_words
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 PROOFS = {
@@ -60,12 +61,15 @@ def exported(outcome: str, source: str, proof: str) -> str:
     return splice(negate(Theorem(source)) if outcome == "disproven" else source, proof)
 
 
-def write_results(file: Path) -> Path:
-    """RESULTS as an evaluation stores them."""
+def write_results(folder: Path) -> Path:
+    """RESULTS as an evaluation stores them, with the files of the proofs."""
     attempts = [
         Attempt(Theorem(source, "test", name), outcome, proof=proof, source=proof and exported(outcome, source, proof))
         for name, (outcome, source, proof) in RESULTS.items()
     ]
+    proofs = {attempt.theorem.id: attempt.source + "\n" for attempt in attempts if attempt.outcome == "proven"}
+    write(folder / "proofs", **proofs)
+    file = folder / "results.jsonl"
     file.write_text("".join(json.dumps(attempt.to_json()) + "\n" for attempt in attempts), encoding="utf-8")
     return file
 
@@ -75,15 +79,26 @@ def write_results(file: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """One run over all of PROOFS and RESULTS, and its `--json` file with file names in place of paths."""
+    """One run over all of PROOFS, and its `--json` file with file names in place of paths."""
     folder = write(tmp_path_factory.mktemp("proofs") / "deep", **PROOFS)
     out = folder.parent / "result.json"
-    results = write_results(folder.parent / "results.jsonl")
-    words = ["--lean", "nanolean", "--json", out, "--results", results]
+    words = ["--lean", "nanolean", "--several", "--json", out]
     done = command("scripts.check_with_lean", folder.parent, *words)
-    result = json.loads(out.read_text(encoding="utf-8"))
-    result["refused"] = {Path(file).stem: reason for file, reason in result["refused"].items()}
-    return done, result
+    return done, by_name(out)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """The same of the proofs of RESULTS, in the folder of their evaluation."""
+    folder = tmp_path_factory.mktemp("evaluation")
+    write_results(folder)
+    done = command("scripts.check_with_lean", folder, "--lean", "nanolean", "--json", folder / "result.json")
+    return done, by_name(folder / "result.json")
+
+
+def by_name(out: Path) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return {**result, "refused": {Path(file).stem: reason for file, reason in result["refused"].items()}}
 
 
 @pytest.mark.parametrize("name", ["good", "two", "classical", "negated"])
@@ -97,7 +112,7 @@ def test_proofs_hold(checked: Any, name: str) -> None:
         ("gap", "`sorry` is not allowed in a proof"),
         ("gap_beside", "`sorry` is not allowed in a proof"),
         ("wrong", "2:8: error: Type mismatch"),
-        ("cheat", "the proof rests on cheat"),
+        ("cheat", "`axiom` begins a command that is no plain declaration"),
         ("cheat_later", "1:25: error: Unknown identifier `cheat`"),
         ("none", "it holds no theorem"),
         ("empty", "it holds no theorem"),
@@ -111,14 +126,21 @@ def test_refused_files_are_counted_listed_and_make_the_exit_code_1(checked: Any)
     done, result = checked
     assert done.returncode == 1
     assert (result["files"], result["accepted"], result["lean"]) == (11, 4, "nanolean")
-    assert done.stdout.count("refused: ") == 7 + 3
-    assert "4 of 11 proofs hold (nanolean)\n" in done.stdout
+    assert done.stdout.count("refused: ") == 7
+    assert "4 of 11 proofs hold (nanolean)\nchecked by NanoLean, " in done.stdout
+    assert done.stdout.endswith("no record says what the files had to prove (--results)\n")
 
 
-def test_results_go_up_the_whole_ladder_against_the_statements_as_given(checked: Any) -> None:
-    done, result = checked
-    assert done.stdout.endswith("2 of 5 results hold against the statements as given\n")
-    assert set(result["results"]["refused"]) == {"fake", "commands", "variable"}
+def test_what_each_file_proves_is_told(checked: Any) -> None:
+    proved = {Path(file).stem: theorems for file, theorems in checked[1]["proved"].items()}
+    assert proved["two"] == {"first'": "first' : True", "N.second": "N.second : 1 = 1"}
+
+
+def test_results_go_up_the_whole_ladder_against_the_statements_as_given(compared: Any) -> None:
+    done, result = compared
+    assert "1 of 4 proofs hold (nanolean)\n2 of 5 results hold against the statements as given\n" in done.stdout
+    assert done.stdout.endswith("; compared with " + str(Path(done.args[3]) / "results.jsonl\n"))
+    assert set(result["results"]["refused"]) == set(result["refused"]) == {"fake", "commands", "variable"}
 
 
 # -- what a user can get wrong -----------------------------------------------------------------------------------
@@ -143,12 +165,6 @@ def test_a_missing_working_folder_is_a_users_error(tmp_path: Path) -> None:
         check_with_lean.main([str(tmp_path / "proofs"), "--lean", "nanolean", "--cwd", str(gone)])
 
 
-def test_a_file_that_is_no_text_is_a_users_error(tmp_path: Path) -> None:
-    (tmp_path / "bytes.lean").write_bytes(b"theorem t : \xff")
-    with pytest.raises(UserError, match=r"cannot read .*bytes\.lean"):
-        check_with_lean.main([str(tmp_path), "--lean", "nanolean"])
-
-
 # -- with a program that prints what Lean prints -----------------------------------------------------------------
 
 FOREVER = 600
@@ -162,6 +178,15 @@ with open(folder / "calls.jsonl", "a", encoding="utf-8") as calls:
     calls.write(json.dumps([sys.argv[1:-1], str(pathlib.Path.cwd()), text]) + "\\n")
 for mark, messages, code in json.loads((folder / "answers.json").read_text(encoding="utf-8")):
     if mark in text:
+        listing = text.find("#eval show")
+        if listing >= 0:
+            found = re.findall(r"^(?:namespace (\\S+)|end|(theorem|axiom|def) (\\S+))", text, re.MULTILINE)
+            told, scope = [re.search(r'told := "(.*)"', text)[1]], ""
+            for space, kind, name in found:
+                scope = space + "." if space else scope if kind else ""
+                told += [kind + " " + scope + name] if kind else []
+            told += [message[5:] for message in messages if message[:5] == "told "]
+            messages = [] if "tells nothing" in messages else [["info", "#eval show", chr(10).join(told)]]
         if code is None:
             time.sleep({forever})
         questions = re.findall(r"#check (\\S+)", text)
@@ -287,7 +312,10 @@ def test_what_lean_says_of_a_bad_proof(
 def test_a_folder_of_proofs_exits_with_0(lean: FakeLean, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lean.answer("good", NO_AXIOMS)
     assert check_with_lean.main([str(write(tmp_path / "proofs", good=GOOD))]) == 0
-    assert capsys.readouterr().out == "1 of 1 proofs hold (lean)\n"
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "1 of 1 proofs hold (lean)\nchecked by `lean`, in no sandbox (bubblewrap, `bwrap`, is not"
+    )
 
 
 def test_a_result_that_cannot_be_written_is_a_users_error(lean: FakeLean, tmp_path: Path) -> None:
@@ -300,7 +328,7 @@ def test_a_result_that_cannot_be_written_is_a_users_error(lean: FakeLean, tmp_pa
 def test_every_theorem_of_a_file_is_asked_for(lean: FakeLean, tmp_path: Path) -> None:
     first, second = "does not depend on any axioms", "depends on axioms: [propext]"
     lean.answer("first'", axioms(first, "first'"), axioms(second, "N.second"))
-    assert verdict(write(tmp_path / "proofs", two=PROOFS["two"])) is None
+    assert verdict(write(tmp_path / "proofs", two=PROOFS["two"]), "--several") is None
     asked = lean.calls()[0][2].split("end N\n")[1]
     assert asked.split() == [
         "#print",
@@ -335,7 +363,9 @@ def test_files_are_judged_one_by_one(lean: FakeLean, tmp_path: Path, capsys: pyt
     folder = write(tmp_path / "proofs", wrong=PROOFS["wrong"], good=GOOD)
     assert check_with_lean.main([str(folder)]) == 1
     printed = capsys.readouterr().out
-    assert f"refused: {folder / 'wrong.lean'}: 2:8: error: Type mismatch\n1 of 2 proofs hold (lean)\n" == printed
+    assert printed.startswith(
+        f"refused: {folder / 'wrong.lean'}: 2:8: error: Type mismatch\n1 of 2 proofs hold (lean)\n"
+    )
 
 
 def test_results_that_are_none_are_a_users_error(tmp_path: Path) -> None:
@@ -357,6 +387,84 @@ def test_the_header_comes_first_and_the_flags_and_the_folder_are_those_asked_for
     words, cwd, text = lean.calls()[0]
     assert (words, cwd) == (["-DmaxHeartbeats=0", "--json"], str(project))
     assert text.startswith("import Mathlib\n\ntheorem good")
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ("told axiom Lie.lie", "it declares the axiom Lie.lie"),
+        ("told axiom good._native.native_decide.ax_1_1", "it declares the axiom good._native.native_decide.ax_1_1"),
+        ("told theorem decoy", "it declares the theorem decoy, which its text does not seem to"),
+        ("told inductive T", "it declares the inductive T"),
+        ("told axiom good", "it declares the axiom good"),
+        ("told def good", "it declares no theorem good, which its text seems to"),
+        ("tells nothing", "it does not say what the text declares"),
+    ],
+)
+def test_lean_is_asked_what_a_file_has_declared(lean: FakeLean, tmp_path: Path, told: str, reason: str) -> None:
+    lean.answer("good", NO_AXIOMS, told)
+    found = verdict(write(tmp_path / "proofs", good=GOOD))
+    assert found is not None and found.startswith(reason)
+
+
+def test_what_comes_along_with_a_declaration_is_no_other_one(lean: FakeLean, tmp_path: Path) -> None:
+    lean.answer("good", NO_AXIOMS, "told theorem good._proof_1", "told def good.match_1", "told theorem _auxLemma.1")
+    assert verdict(write(tmp_path / "proofs", good=GOOD)) is None
+
+
+def test_the_question_what_is_declared_comes_with_imports_of_its_own(lean: FakeLean, tmp_path: Path) -> None:
+    lean.answer("good", NO_AXIOMS)
+    text = "import Mathlib.Order\nnamespace B\n" + GOOD  # and a namespace that stays open
+    assert verdict(write(tmp_path / "proofs", good=text)) is not None
+    assert verdict(write(tmp_path / "proofs", good=GOOD), "--header", "import Init") is None
+    asked = lean.calls()[-1][2]
+    assert asked.startswith("import Lean\nimport Init\n\ntheorem good")
+    question = asked[asked.index("#eval show") :]
+    assert "_root_.Lean.getEnv" in question and "constants.map₂" in question and "_root_.Lean.logInfo" in question
+
+
+def test_a_text_that_is_not_plain_is_not_shown_to_lean(lean: FakeLean, tmp_path: Path) -> None:
+    texts = {"evil": '#eval IO.println "hi"\n' + GOOD, "foreign": "import Evil\n" + GOOD}
+    lean.answer("good", NO_AXIOMS)
+    assert check_with_lean.main([str(write(tmp_path / "proofs", **texts))]) == 1
+    assert not (lean.folder / "calls.jsonl").exists()
+
+
+BWRAP = """#!{python}
+import os, pathlib, sys
+folder = pathlib.Path(__file__).parent
+(folder / "sandbox").write_text(" ".join(sys.argv[1:]))
+words = sys.argv[sys.argv.index("--") + 1 :]
+sys.exit({code}) if words[-1] == "--version" else os.execvp(words[0], words)
+"""
+
+
+def test_lean_runs_in_bubblewrap_where_that_works(
+    lean: FakeLean, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lean.answer("good", NO_AXIOMS)
+    folder, bwrap = write(tmp_path / "proofs", good=GOOD), lean.folder / "bwrap"
+    for code, said in [
+        (0, "in a bubblewrap sandbox, with no network"),
+        (3, "in no sandbox (`lean --version` ends with"),
+    ]:
+        bwrap.write_text(BWRAP.format(python=sys.executable, code=code), encoding="utf-8")
+        bwrap.chmod(0o755)
+        assert check_with_lean.main([str(folder)]) == 0
+        assert said in capsys.readouterr().out
+    with pytest.raises(UserError, match="--sandbox bwrap: `lean --version` ends with exit code 3"):
+        check_with_lean.main([str(folder), "--sandbox", "bwrap"])
+    with pytest.raises(UserError, match="--sandbox jail: it is auto, bwrap, docker:IMAGE or none"):
+        check_with_lean.main([str(folder), "--sandbox", "jail"])
+
+
+def test_sandboxes_have_no_network_and_nothing_to_write_to() -> None:
+    bwrap = sandbox_words("bwrap", "/tmp/files", "/project", 60.0)
+    assert bwrap[-1] == "--" and "--unshare-all" in bwrap and "--bind" not in bwrap
+    docker = sandbox_words("docker:lean4", "/tmp/files", "/project", 60.0)
+    assert docker[-1] == "lean4" and docker[docker.index("--network") + 1] == "none" and "--read-only" in docker
+    assert all(word.endswith(":ro") for word in docker if word.startswith("/") and word.count(":"))
+    assert sandbox_words("none", "/tmp/files", None, 60.0) == []
 
 
 @pytest.mark.timeout(60)

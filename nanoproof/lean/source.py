@@ -14,12 +14,12 @@ ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 EXPLICIT = "set_option autoImplicit false in\n"
 """What `negate` puts before a theorem: names that the statement does not bind are no variables."""
 
-_NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
+NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
     rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
     r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe)\s+)*)"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
-    rf"(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?",
+    rf"(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
     re.MULTILINE,
 )
 _SCOPE = re.compile(
@@ -227,10 +227,15 @@ def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
 
 def declared_names(source: str) -> list[str]:
     """Full names of the theorems, lemmas and defs of the text, in order, enclosing namespaces included."""
+    return [name for _, name in declared_in(source)]
+
+
+def declared_in(source: str, heads: re.Pattern[str] = _DECLARATION) -> list[tuple[str, str]]:
+    """Keywords and full names of the declarations whose `heads` (with groups for both) are in the text, in order."""
     masked = mask(source)
-    events = sorted([*_DECLARATION.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
+    events = sorted([*heads.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
     scopes: list[str] = []
-    names: list[str] = []
+    found: list[tuple[str, str]] = []
     for event in events:
         keyword = event["keyword"]
         if keyword == "namespace":
@@ -243,8 +248,9 @@ def declared_names(source: str) -> list[str]:
         elif event["name"] and keyword != "example":
             name = event["name"]
             rooted = name.startswith("_root_.")
-            names.append(name.removeprefix("_root_.") if rooted else ".".join([*filter(None, scopes), name]))
-    return names
+            full = name.removeprefix("_root_.") if rooted else ".".join([*filter(None, scopes), name])
+            found.append((keyword, full))
+    return found
 
 
 def _indentation(source: str, position: int) -> str:
