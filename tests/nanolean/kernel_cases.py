@@ -25,6 +25,7 @@ the flags of terms after a panic (#8554), and what concerns the order of lines a
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 from nanoproof.lean.nanolean.kernel.env import AxiomDecl, Declaration, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
 from nanoproof.lean.nanolean.kernel.expr import (
@@ -245,6 +246,11 @@ def families() -> Iterator[tuple[str, Case]]:
     yield "a field of functions into the type", [data("Tree", TYPE, tree, arrow(arrow(BOOL, tree), tree))]
     proofs = [b("h", c("True")), b("k", c("True"))]
     yield "two proofs as parameters", [data("T", mk_pi(proofs, TYPE), mk_pi(proofs, call("T", h, k)), params=2)]
+
+
+def recursors() -> Iterator[tuple[str, Case]]:
+    """What a type eliminates into."""
+    own = c("T")
     yield (
         "the recursor of a type without elements",
         [
@@ -325,13 +331,10 @@ def field_of_proof(place: int, type_: Expr) -> Case:
 
 
 def computation() -> Iterator[tuple[str, Case]]:
-    """Rules of computation, eta and irrelevance."""
-    unit = b("x", c("Unit")), b("y", c("Unit"))
+    """Recursors, projections and K."""
     a, z = b("a", BOOL), var("a")
-    yield (
-        "a recursor computes on the variable of a unit",
-        [same([unit[0]], BOOL, by("Unit", BOOL, TRUE, x, of=c("Unit")), TRUE)],
-    )
+    on_variable = by("Unit", BOOL, TRUE, x, of=c("Unit"))
+    yield "a recursor computes on the variable of a unit", [same([b("x", c("Unit"))], BOOL, on_variable, TRUE)]
     for which, wanted in ((FALSE, Lit(1)), (TRUE, Lit(2))):
         yield f"cases on {which.name}", [same([], NAT, by("Bool", NAT, Lit(1), Lit(2), which, of=BOOL), wanted)]
     nats = call("Pair", NAT, BOOL)
@@ -375,6 +378,15 @@ def computation() -> Iterator[tuple[str, Case]]:
         levels=[ONE, ONE],
     )
     yield "K computes on a proof that is a variable", [same([e, a], BOOL, moved, z)]
+    yield "recursion below functions", [*tree_case()]
+    yield "Acc computes on its constructor", [ACC, accessible(made=True)]
+
+
+def equalities() -> Iterator[tuple[str, Case]]:
+    """Literals, irrelevance and eta."""
+    unit = b("x", c("Unit")), b("y", c("Unit"))
+    nats = call("Pair", NAT, BOOL)
+    some = b("s", nats)
     yield "a literal is a number", [define(NAT, Lit(0))]
     yield "3 is the third successor", [same([], NAT, Lit(3), succ(succ(succ(c("Nat.zero")))))]
     yield "proofs of one proposition are equal", [same([P, H, K], p, h, k, ZERO)]
@@ -407,9 +419,6 @@ def computation() -> Iterator[tuple[str, Case]]:
     yield "eta of a function", [same([ALPHA, BETA, fn], fn.type, mk_lambda([b("x", alpha)], App(f, x)), f)]
     family = [ALPHA, b("β", arrow(alpha, TYPE)), b("f", mk_pi([b("x", alpha)], App(beta, x)))]
     yield "eta of a dependent function", [same(family, family[2].type, mk_lambda([b("x", alpha)], App(f, x)), f)]
-    yield "recursion below functions", [*tree_case()]
-    yield "Acc computes on its constructor", [ACC, accessible(made=True)]
-    yield from quotients()
 
 
 def tree_case() -> Iterator[Declaration]:
@@ -462,6 +471,7 @@ def quotients() -> Iterator[tuple[str, Case]]:
 
 
 def bad_terms() -> Iterator[tuple[str, Case]]:
+    """Terms without the type that is claimed."""
     yield "Type as a proposition", [define(PROP, TYPE)]
     domain = mk_pi([b("p", identity(Succ(TWO), TYPE1, TYPE)), b("y", p), b("x", y)], c("True"))
     yield "a variable whose type is no type", [ID, define(PROP, domain)]
@@ -515,11 +525,12 @@ def primed() -> Expr:
 
 
 def bad_families() -> Iterator[tuple[str, Case]]:
+    """Inductive types that are none."""
     own = c("T")
     on = arrow(TYPE, TYPE)
     yield "a type of a type that is no sort", [CONST, data("T", c("const"))]
     yield "a type of a postulated type", [axiom("A", TYPE), data("T", c("A"))]
-    yield "a universe parameter twice", [data("T", TYPE, levels=("u", "u"))]
+    yield "a type with a universe parameter twice", [data("T", TYPE, levels=("u", "u"))]
     yield "more parameters than arguments", [data("T", PROP_TO_PROP, params=2)]
     yield (
         "a constructor of another instance",
@@ -562,6 +573,11 @@ def bad_families() -> Iterator[tuple[str, Case]]:
         [data("T", Sort(U), mk_pi([b("α", Sort(U)), b("x", arrow(alpha, BOOL))], c("T", U)), levels=("u",))],
     )
     yield "a constructor of another type", [data("T", TYPE, NAT)]
+
+
+def bad_names() -> Iterator[tuple[str, Case]]:
+    """Names that are in use, and variables and levels of nobody."""
+    own = c("T")
     yield "constructors of one name", [inductive("T", (), 0, TYPE, ("T.a", own), ("T.a", own))]
     yield "a constructor with the name of the recursor", [inductive("T", (), 0, TYPE, ("T.rec", own))]
     yield "a constructor with the name of the type", [inductive("T", (), 0, TYPE, ("T", own))]
@@ -574,6 +590,11 @@ def bad_families() -> Iterator[tuple[str, Case]]:
     yield "an undeclared level in a constructor", [PUNIT, data("T", TYPE, arrow(c("PUnit", W), own))]
     yield "quotients twice (lean4#14632)", [QuotDecl(), QuotDecl()]
     yield "quotients over a name in use (lean4#14632)", [axiom("Quot.mk", c("False")), QuotDecl()]
+
+
+def bad_eliminations() -> Iterator[tuple[str, Case]]:
+    """Data out of propositions by their recursors."""
+    own = c("T")
     two = data("T", Sort(U), c("T", U), c("T", U), levels=("u",))
     into = call("T.rec", Lam("_", c("T", ZERO), NAT), Lit(0), Lit(1), levels=[ONE, ZERO])
     yield "elimination of Sort u into types (mini kernel)", [two, define(arrow(c("T", ZERO), NAT), into)]
@@ -602,7 +623,8 @@ def exists() -> Expr:
     return call("Exists", NAT, Lam("n", NAT, c("True")), levels=[ONE])
 
 
-def bad_computation() -> Iterator[tuple[str, Case]]:
+def bad_fields() -> Iterator[tuple[str, Case]]:
+    """Projections that there are not."""
     both = [P, Q, b("s", call("And", p, q))]
     yield "a third field of a pair", [prove(both, p, Proj("And", 2, s))]
     yield "the first field again, 2^32 places on (lean4#12746)", [prove(both, p, Proj("And", 2**32, s))]
@@ -649,6 +671,10 @@ def bad_computation() -> Iterator[tuple[str, Case]]:
         "a field of an ill-typed constructor (arena#36)",
         [wrapper, prove([], c("False"), Proj("T", 0, call("T.mk0", c("True.intro"))))],
     )
+
+
+def bad_equalities() -> Iterator[tuple[str, Case]]:
+    """K, eta and irrelevance where they do not hold."""
     e, a = b("e", eq(BOOL, TRUE, FALSE)), b("a", BOOL)
     moved = call(
         "Eq.rec",
@@ -703,6 +729,15 @@ def undecided() -> Iterator[tuple[str, Case]]:
     yield "a constructor without its last argument against a function", [*made, same([fn], fn.type, half, f)]
 
 
-ACCEPTED = dict([*terms(), *families(), *computation()])
-REFUSED = dict([*bad_terms(), *bad_families(), *bad_computation()])
-UNDECIDED = dict(undecided())
+def named(*groups: Iterator[tuple[str, Case]]) -> dict[str, Case]:
+    """All cases by their names, of which none may be used twice."""
+    found: dict[str, Case] = {}
+    for name, case in chain(*groups):
+        assert name not in found, name
+        found[name] = case
+    return found
+
+
+ACCEPTED = named(terms(), families(), recursors(), computation(), equalities(), quotients())
+REFUSED = named(bad_terms(), bad_families(), bad_names(), bad_eliminations(), bad_fields(), bad_equalities())
+UNDECIDED = named(undecided())
