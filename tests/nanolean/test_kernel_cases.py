@@ -30,7 +30,7 @@ from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LParam
 from nanoproof.lean.nanolean.kernel.recheck import recheck
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_cases import ACCEPTED, REFUSED, UNDECIDED, Case, data
-from tests.nanolean.kernel_prelude import BOOL, NAT, TYPE, arrow, b, c, call, mk_pi, prelude
+from tests.nanolean.kernel_prelude import BOOL, NAT, TYPE, arrow, b, c, call, eq, mk_pi, prelude, refl
 from tests.nanolean.reference import Refused, Theory
 
 FUEL = 20_000
@@ -162,10 +162,19 @@ def test_the_proof_of_false_is_refused_by_all_three():
     with pytest.raises(KernelError, match="must be a proof"):
         recheck([*env, *claims(observe), *claims(boom)])
     reference(honest)
-    with pytest.raises(Refused, match="a type whose sort is stuck"):
+    with pytest.raises(Refused, match="data out of a proof"):
         reference([*honest, observe])
     with pytest.raises(Refused, match="a type whose sort is stuck"):
         reference([*honest, claims_of_owner()])
+
+
+@cases("check", CHECKERS)
+def test_a_proposition_is_one_by_its_own_type_where_the_sort_of_its_value_is_stuck(check):
+    """Functions out of it, and the equality of its proofs."""
+    proposition, proof = stuck_prop.PROPOSITION, c("of_false")
+    by_irrelevance = eq(proposition, proof, c("of_true"), ZERO), refl(proposition, proof, ZERO)
+    function = DefDecl("function", (), arrow(proposition, BOOL), Lam("p", proposition, stuck_prop.TRUE))
+    check([*stuck_prop.honest(), function, TheoremDecl("case", (), *by_irrelevance)])
 
 
 def claims_of_owner() -> Declaration:

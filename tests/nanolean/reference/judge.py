@@ -65,12 +65,12 @@ class Judge(Machine):
                 self.expect(term.arg, fn.domain.get(), scope)
                 return fn.codomain(self.delay(term.arg, scope))
             case Fun():
-                domain, inner = self._below(term, scope)
+                _, inner = self._below(term, scope)
                 self.check(term.body, inner)
                 return self.infer(term, scope)
             case Forall():
-                domain, inner = self._below(term, scope)
-                return SortValue(of_function(self.sort_of(domain.get()), self.check_type(term.body, inner)))
+                level, inner = self._below(term, scope)
+                return SortValue(of_function(level, self.check_type(term.body, inner)))
             case LetIn():
                 self.check_type(term.type, scope)
                 self.expect(term.value, self.evaluate(term.type, scope), scope)
@@ -79,11 +79,10 @@ class Judge(Machine):
                 return self._check_field(term, scope)
         return self.infer(term, scope)
 
-    def _below(self, binder: Binder, scope: Scope) -> tuple[Delayed, Scope]:
-        """The type of a binder, which is checked, and the scope in its body."""
-        self.check_type(binder.type, scope)
-        domain = self.delay(binder.type, scope)
-        return domain, scope.bind(binder.name, self.fresh(domain))
+    def _below(self, binder: Binder, scope: Scope) -> tuple[Vector, Scope]:
+        """The level of a binder's type, which is checked, and the scope in its body."""
+        level = self.check_type(binder.type, scope)
+        return level, scope.bind(binder.name, self.fresh(self.delay(binder.type, scope)))
 
     def check_type(self, term: Term, scope: Scope) -> Vector:
         """The level of the universe that a term lives in, which must be a type."""

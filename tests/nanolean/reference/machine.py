@@ -81,6 +81,10 @@ class Machine:
         """Whether two types are equal by definition."""
         raise NotImplementedError
 
+    def type_of_delayed(self, delayed: Delayed) -> Value:
+        """The type of what a variable stands for."""
+        raise NotImplementedError
+
     # -- evaluation
 
     def delay(self, term: Term, scope: Scope) -> Delayed:
@@ -153,7 +157,7 @@ class Machine:
         if found is None:
             entry = self.entry(known.name)
             if entry.unfolds_to is not None:
-                found = self.evaluate(entry.unfolds_to, self.at(entry, known.levels))
+                found = self.delay(entry.unfolds_to, self.at(entry, known.levels)).get()
             else:
                 found = NumberValue(0) if known.name == "Nat.zero" else StuckValue(known)
             self._constants[known] = found
@@ -296,7 +300,7 @@ class Machine:
     def _type_of_constant(self, known: Known) -> Value:
         entry = self.entry(known.name)
         if entry.type is not None:
-            return self.evaluate(entry.type, self.at(entry, known.levels))
+            return self.delay(entry.type, self.at(entry, known.levels)).get()
         assert entry.family is not None
         return self.builder(entry.family, known.levels).type()
 
@@ -315,6 +319,8 @@ class Machine:
         """The level of the universe that a type lives in; `Refused` where that is not to be seen."""
         if type_.sort is None:
             sort = self.type_of(type_)
+            if not isinstance(sort, SortValue) and type_.origin is not None:
+                sort = self.type_of_delayed(type_.origin)
             if not isinstance(sort, SortValue):
                 raise Refused("a type whose sort is stuck")
             type_.sort = sort.level

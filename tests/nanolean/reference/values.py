@@ -29,11 +29,16 @@ class Scope(NamedTuple):
 
 
 class Value:
-    """A value; `sort` keeps the level of the universe that a type was found to live in. Compared by identity."""
+    """A value, compared by identity.
 
-    __slots__ = ("sort",)
+    `sort` keeps the level of the universe that a type was found to live in, and `origin` is a term that evaluated to
+    it: its type may be seen where that of the value is stuck.
+    """
+
+    __slots__ = ("origin", "sort")
 
     def __init__(self) -> None:
+        self.origin: Delayed | None = None
         self.sort: Vector | None = None
 
 
@@ -54,6 +59,8 @@ class Delayed:
             assert self._make is not None
             self._value = self._make()
             self._make = None
+            if self.term is not None and self._value.origin is None:
+                self._value.origin = self
         return self._value
 
     def looks_like(self, other: Delayed) -> bool:
