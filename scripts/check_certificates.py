@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.lean.source import ALLOWED_AXIOMS
-from scripts.check_with_lean import run
+from scripts.lean_command import run
 
 NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean")
 SUFFIXES = (".ndjson", ".ndjson.gz")

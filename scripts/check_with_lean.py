@@ -38,6 +38,7 @@ from nanoproof.prover.check import Texts, check_proof, foreign_axioms
 from nanoproof.prover.plain_file import IMPORTS, declarations, plain_reason
 from nanoproof.selfplay.eval_files import PROOFS, RESULTS, proof_names
 from nanoproof.selfplay.eval_summary import theorem_key
+from scripts.check_certificates import report as report_certificates
 from scripts.lean_command import Declared, Reader, open_reader
 
 LARGEST_BYTES = 10_000_000
@@ -83,9 +84,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(CheckOptions, args)
     if options.certificates:
-        from scripts.check_certificates import report  # it runs commands as this module does
-
-        return report(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
+        return report_certificates(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
     case = Case.of(Path(args.dir), options)
     files, attempts = case.texts, case.attempts
     with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
