@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_json, file_sha256, read_json
 from nanoproof.gpt.checkpoint import save_checkpoint
 from scripts import check_flags
 from tests.training import small
@@ -35,6 +36,9 @@ def misshapen(tmp_path_factory):
     state = torch.load(path, weights_only=True)
     state["head.weight"] = state["head.weight"][:, :-1].clone()
     torch.save(state, path)
+    manifest = path.with_suffix(".json")
+    found = read_json(manifest)
+    atomic_write_json(manifest, {**found, "sha256": {**found["sha256"], path.name: file_sha256(path)}})
     return folder
 
 

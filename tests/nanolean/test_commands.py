@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from nanoproof.lean.nanolean import loader
 from nanoproof.lean.nanolean.commands.messages import LineMap
 from nanoproof.lean.nanolean.env_state import EnvState
 from nanoproof.lean.nanolean.kernel.env import Environment, axioms_of
@@ -320,8 +321,8 @@ def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
 def test_what_killed_writers_of_the_cache_left_is_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     killed = (
-        "import os; from nanoproof.lean.nanolean import loader; loader.library_files = list; "
-        "loader.os.fsync = lambda file: os.kill(os.getpid(), 9); loader.load_library()"
+        "import os; from nanoproof.lean.nanolean import loader; "
+        "loader.os.fsync = lambda file: os.kill(os.getpid(), 9); loader._write(loader.cache_path(), b'library')"
     )
     assert subprocess.run([sys.executable, "-c", killed]).returncode == -9
     (left,) = (tmp_path / "cache").iterdir()
@@ -329,8 +330,7 @@ def test_what_killed_writers_of_the_cache_left_is_removed(tmp_path, monkeypatch)
     for name in others:
         (tmp_path / "cache" / name).touch()
     os.utime(tmp_path / "cache" / "nanolean-old.tmp", (0, 0))
-    monkeypatch.setattr("nanoproof.lean.nanolean.loader.library_files", list)
-    load_library()
+    loader._write(loader.cache_path(), b"library")
     assert left.suffix == ".tmp" and {file.name for file in left.parent.glob("*.tmp")} == set(others[:2])
 
 
