@@ -201,8 +201,13 @@ def read_results(file: Path) -> list[Attempt]:
 def check_all(case: Case, reader: Reader, options: CheckOptions) -> tuple[dict[Path, str], dict[str, str]]:
     """The files that do not hold and the theorems on record whose proofs do not, each with the reason.
 
-    Nobody reads a text before it was found to be plain, and the one on record.
+    Nobody reads a text before it was found to be plain, and the one on record. Raises UserError without a record where
+    nobody can say what a file declares.
     """
+    if case.results is None and not reader.lists:
+        raise UserError(
+            f"--lean {options.lean}: a server does not say what a file declares; give --results, or a command"
+        )
     early = {file: why for file, text in case.texts.items() if (why := before_reading(file, text, case, options))}
     absent = {each.theorem.id: missing(each, case) or unfit(each, options) for each in case.attempts}
     fakes = {theorem: why for theorem, why in absent.items() if why}

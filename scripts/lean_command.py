@@ -44,9 +44,13 @@ _LISTING = """#eval show _root_.Lean.Elab.Command.CommandElabM _root_.Unit from 
 
 
 class Reader(Protocol):
-    """Somebody who reads whole texts; `believed` says who that is, and in what surroundings."""
+    """Somebody who reads whole texts; `believed` says who that is, and in what surroundings.
+
+    `lists` says whether they can tell what a text declares.
+    """
 
     believed: str
+    lists: bool
 
     def read(self, sources: Iterable[str]) -> None:
         """Read texts that will be asked about."""
@@ -79,9 +83,12 @@ def open_reader(lean: str, cwd: str | None, header: str, timeout: float, sandbox
 class Server:
     """A Lean server, believed at its word; one lease for all texts."""
 
+    lists = False
+
     def __init__(self, address: str) -> None:
         """Raises UserError if it cannot be reached, or has no process to lend."""
         self.believed = f"Lean server {address}, believed at its word"
+        self._reports: dict[str, CheckReport] = {}
         try:
             self._session = LeanServerClient(address).lease()
         except LeanError as error:
@@ -92,7 +99,9 @@ class Server:
 
     def check(self, source: str) -> CheckReport:
         """What the server says about a text behind its own imports."""
-        return self._session.check(source)
+        if source not in self._reports:
+            self._reports[source] = self._session.check(source)
+        return self._reports[source]
 
     def declared(self, source: str) -> Declared | None:
         """None: the protocol has no such question that holds for every server."""
@@ -106,6 +115,8 @@ class Server:
 class LeanCommand:
     """A program that reads files as `lean --json` does, one at a time: each text, and each with the question of what it
     declares behind it. That is read with `import Lean`, which the text itself may be without."""
+
+    lists = True
 
     def __init__(self, lean: str, cwd: str | None, header: str, timeout: float, sandbox: str = "none") -> None:
         self._lean, self._cwd, self._header, self._timeout = lean, cwd, header, timeout

@@ -3,19 +3,55 @@
 python -m scripts.prover_eval --model-path sft/<run> --datasets nanolean --split valid --num-simulations 32
 python -m scripts.prover_eval --run-dir rl/<run> --datasets minif2f,proofnet --lean-servers host:8000 --continue
 python -m scripts.prover_eval --policy solver-only --datasets nanolean --split test
+python -m scripts.prover_eval --model-path rl/<run> --lean-servers host:8000 --recheck-with other:8000
 
 Works under torchrun: all ranks take theorems from one list.
 """
 
+import argparse
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from nanoproof.common.config import Parser, from_args
 from nanoproof.common.errors import run_main
 from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
+from nanoproof.selfplay.eval_files import PROOFS, RESULTS
 from nanoproof.selfplay.eval_plan import EvalOptions, plan
 from nanoproof.selfplay.eval_summary import report
 from nanoproof.selfplay.tasks import Interrupted
+from scripts import check_with_lean
+from scripts.lean_command import open_reader
+
+RECHECK = "recheck.json"
+TRIAL_SECONDS = 60.0
+
+
+def add_recheck_flags(parser: Parser) -> None:
+    """The flags that name who is to confirm the proofs of an evaluation when it is over."""
+    words = "Whoever is to check the proofs again when all is done: a Lean server's host:port, a command, or nanolean."
+    parser.add_argument("--recheck-with", metavar="SERVER|COMMAND", help=words)
+    parser.add_argument("--recheck-cwd", metavar="DIR", help="Folder to run that command in.")
+    words = "Text that it is to put before each proof, such as `import Mathlib`."
+    parser.add_argument("--recheck-header", metavar="TEXT", default="", help=words)
+
+
+def try_recheck(args: argparse.Namespace) -> None:
+    """Raise UserError now, and not after hours, if whoever is to confirm the proofs is not there."""
+    if args.recheck_with is not None and os.environ.get("RANK", "0") == "0":
+        open_reader(args.recheck_with, args.recheck_cwd, args.recheck_header, TRIAL_SECONDS, "auto").close()
+
+
+def recheck(path: Path, args: argparse.Namespace) -> int:
+    """Have the proofs of an evaluation confirmed; 1 if some are not, 0 if all are or there are none."""
+    print(f"{path}: {args.recheck_with} checks the proofs again", flush=True)
+    if not any((path / PROOFS).glob("*.lean")):
+        print("there are none")
+        return 0
+    words = [str(path / PROOFS), "--results", str(path / RESULTS), "--json", str(path / RECHECK)]
+    words += ["--lean", args.recheck_with, "--header", args.recheck_header]
+    return check_with_lean.main([*words, *([] if args.recheck_cwd is None else ["--cwd", args.recheck_cwd])])
 
 
 def show(job: Job, summary: dict[str, Any]) -> None:
@@ -41,17 +77,22 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
+    add_recheck_flags(parser)
     args = parse_eval_args(parser, argv)
     targets = plan(from_args(EvalOptions, args))
+    try_recheck(args)
     try:
         with opened(args, targets) as command:
             summaries = command.run(targets, [args.seed] * len(targets), show)
             if command.dist.is_main and len(summaries) > 1:
                 print(f"\n{table(summaries)}")
+            is_main = command.dist.is_main
     except Interrupted as error:
         print(error, file=sys.stderr)
         return 130
-    return 0
+    if args.recheck_with is None or not is_main:
+        return 0
+    return max(recheck(target.path, args) for target in targets)
 
 
 if __name__ == "__main__":

@@ -112,9 +112,10 @@ class Quickstart:
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:
-        """Check the exported proofs in a process that sees only the files."""
+        """Check the exported proofs in a process that sees only the files, and the record of what they should prove."""
         proofs = self.out / "proofs"
         shutil.copytree(self.out / "eval_rl_test" / "proofs", proofs)
+        shutil.copy(self.out / "eval_rl_test" / "results.jsonl", self.out)  # found there by whoever checks them again
         result = self.out / "recheck.json"
         words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
         self.commands.run("recheck", "Checking the exported proofs again, from the files alone", words)

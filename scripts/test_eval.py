@@ -17,7 +17,7 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.selfplay.eval_plan import EvalOptions, Target, plan
 from nanoproof.selfplay.eval_repeats import repeats_report, summarize_repeats
-from nanoproof.selfplay.eval_summary import headline
+from nanoproof.selfplay.eval_summary import checked_by, headline
 from nanoproof.selfplay.tasks import Interrupted
 
 __test__ = False  # a command, not a test: pytest leaves it alone
@@ -55,7 +55,7 @@ class Repeats:
             seeds = [each.files.settings["seed"] for each in jobs]
             whole = {**{name: summary[name] for name in names}, **numbers, "seeds": seeds, "settings": settings}
             atomic_write_json(path / ALL_RUNS, whole)
-            print(f"{repeats_report(whole)}\n  -> {path}", flush=True)
+            print("\n".join(filter(None, [repeats_report(whole), checked_by(summary), f"  -> {path}"])), flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -10,30 +10,41 @@ import unicodedata
 
 from nanoproof.lean.lexical import blank, mask, spans
 
-_QUERIES = (
-    r"#(?:eval!?|check\w*|print\w*|reduce|exit|synth|guard\w*|help|where|version|find|lint|time|widget|html|simp|"
-    r"norm_num|conv|unfold|instances|lookup|minimize_imports|redundant_imports|count_heartbeats|explode|long_names|"
-    r"string_diagram|import\w*|with_exporting|dump_async_env_state|discr_tree_key|show_deprecated\w*|search|loogle|"
-    r"moogle|leansearch|min_imports|sample|test|parse|trans_imports|grind_lint)(?!\w)"
-)
-"""Commands that begin with `#`, which is an operator too (`#univ`)."""
+_QUERIES = r"""
+    aesop_rules aesop_stats allow_unused_tactic check\w* clear_deprecations click_suggestions conv
+    count_heartbeats!? defeq_abuse discr_tree\w* dump_async_env_state eval!? exit explode find(?:_home|_syntax)?
+    grind_lint guard\w* help html import\w* info_trees instances kerodon_tags leansearch lint list_linters
+    lmfdb_tags long_instances long_names lookup loogle min_imports minimize_imports moogle norm_num parse
+    print\w* pull push(?:_discr_tree)? redundant_imports reset_min_imports reduce rw\?\? sample search show_\w+
+    simp stacks_tags string_diagram synth test time trans_imports unfold\?? version whats_new where whnfR?
+    widget wikidata_tags with_exporting
+"""
+_WORDS = r"""
+    theorem lemma example def abbrev instance axiom opaque inductive coinductive structure class
+    (?:theorem|def|instance|proof)_wanted irreducible_def alias export import initialize(?:_simps_projections)?
+    builtin_initialize init_quot private protected noncomputable nonrec partial unsafe deriving mutual namespace
+    with_weak_namespace section end variables? variable\? universe include omit attribute seal unseal
+    unset_option unlock_limits sudo macro macro_rules notation3? infix[lr]? prefix postfix syntax elab
+    elab_rules elab_stx(?:_quot)? binder_predicate unif_hint declare_syntax_cat
+    (?:builtin_)?(?:cbv_|d)?simproc(?:_decl|_pattern%)? (?:builtin_)?grind_propagator grind_pattern
+    grind_annotated init_grind_norm reset_grind_attrs% run_cmd run_elab run_meta
+    declare_(?:\w+_elab|\w+_elab_legacy|simp_like_tactic|aesop_rule_sets|\w+_simprocs|\w*int_theorems)
+    register_(?:builtin_option|option|hint|tactic_tag|error_explanation|linter_set|\w+_attr|\w+_alias|sym_d?simp|try\?_tactic)
+    def_eval_config_item docs_to_verso (?:un)?suppress_compilation compile_(?:inductive|def)%
+    gen_injective_theorems% mk_iff_of_inductive_prop (?:add|erase)_aesop_rules
+    assert_(?:no_sorry|exists|not_exists|imported|not_imported) add_decl_doc extend_docs library_note
+    recommended_spelling tactic_extension norm_cast_add_elim show_panel_widgets deprecate deprecated_module
+    deprecated_syntax guard_min_heartbeats insert_to_additive_translation lrat_proof name_(?:poly|power)_vars
+    recall set_library_suggestions to_additive_name_hint to_dual_(?:insert_cast(?:_fun)?|name_hint) whatsnew
+    termination_by decreasing_by
+    (?:local|scoped(?:\[\S+\])?)\s+(?:instance|notation3?|macro|attribute|infix[lr]?|prefix|postfix|simproc|syntax|elab)
+"""
+"""What begins commands, or belongs to them, in Lean v4.34 with Mathlib (`#help command` lists them there). `#` alone is
+an operator, too (`#univ`)."""
 COMMAND = re.compile(
-    rf"(?<![\w.'«])(?:{_QUERIES}|@\[|(?:"
-    r"theorem|lemma|example|def|abbrev|instance|axiom|opaque|inductive|coinductive|structure|class|macro|"
-    r"macro_rules|notation3?|infix[lr]?|prefix|postfix|syntax|elab|elab_rules|elab_stx|attribute|namespace|"
-    r"with_weak_namespace|section|end|mutual|variable\??|universe|import|export|initialize(?:_simps_projections)?|"
-    r"builtin_(?:initialize|d?simproc(?:_decl)?|grind_propagator)|"
-    r"declare_\w+(?:_cat|_elab|_tactic|_sets|_simprocs)|"
-    r"register_(?:builtin_option|option|hint|tactic_tag|\w+_attr|\w+_alias)|deriving|d?simproc(?:_decl)?|"
-    r"unif_hint|binder_predicate|grind_pattern|grind_propagator|alias|unsafe|partial|noncomputable|private|"
-    r"protected|nonrec|run_cmd|run_elab|run_meta|add_decl_doc|extend_docs|library_note|tactic_extension|"
-    r"recommended_spelling|init_quot|proof_wanted|irreducible_def|mk_iff_of_inductive_prop|"
-    r"compile_(?:inductive|def)%|gen_injective_theorems%|(?:un)?suppress_compilation|(?:add|erase)_aesop_rules|"
-    r"assert_(?:not_)?(?:exists|imported)|norm_cast_add_elim|show_panel_widgets|termination_by|decreasing_by|omit|"
-    r"include|(?:local|scoped(?:\[\S+\])?)\s+(?:instance|notation3?|macro|attribute|infix[lr]?|prefix|postfix|"
-    r"simproc|syntax|elab))(?![\w.'!?]))"
+    rf"(?<![\w.'«])(?:#(?:{'|'.join(_QUERIES.split())})(?!\w)|@\[|(?:{'|'.join(_WORDS.split())})(?![\w.'!?]))"
 )
-"""Words that begin commands (or belong to them), wherever they stand: a command may follow a tactic on its line."""
+"""Commands wherever they stand: one may follow a tactic on its line."""
 _RAW = re.compile(r'r#*"')
 _CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
 _BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")

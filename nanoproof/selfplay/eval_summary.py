@@ -132,6 +132,12 @@ def headline(summary: dict[str, Any]) -> str:
     )
 
 
+def checked_by(summary: dict[str, Any]) -> str:
+    """Whose word it is that the proofs are proofs, as a line; empty for evaluations that did not note it."""
+    said = dict.fromkeys(part["lean"] for part in summary.get("parts", ()) if part.get("lean"))
+    return f"  proofs checked by {'; '.join(said)}" if said else ""
+
+
 def report(summary: dict[str, Any]) -> str:
     """The score with its curve, its cost and the baseline beside it, as lines of text."""
     curve = {int(budget): count for budget, count in summary["solved_at"].items()}
@@ -147,6 +153,7 @@ def report(summary: dict[str, Any]) -> str:
     lines += [*_report_lost(summary), *_report_timeouts(summary)]
     if "certificates" in summary:
         lines.append(f"  certificates for external checkers: {summary['certificates']} of {summary['solved']} proofs")
+    lines += filter(None, [checked_by(summary)])
     baseline = summary.get("baseline")
     if baseline:
         lines.append(

@@ -80,7 +80,8 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     dealt = deal_slots(counts, dist.rank, dist.world_size)
     if not dealt:
         raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
-    text = f"{len(dealt)} of {sum(counts)} processes of {', '.join(server.address for server in fleet.servers)}"
+    addresses = ", ".join(server.address for server in fleet.servers)
+    text = f"Lean server {addresses}, believed at its word ({len(dealt)} of {sum(counts)} processes)"
     is_real = not any(runs_nanolean(report.status) for report in reports if report.status is not None)
     return Fleet([fleet.servers[server] for server in dealt], None, text, lean, is_real)
 

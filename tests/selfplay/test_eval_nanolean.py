@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.data import theorems as sets
 from nanoproof.data.nanolean import list_theorems
@@ -10,7 +11,7 @@ from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.theorem import Theorem
 from nanoproof.selfplay import eval_command
 from nanoproof.selfplay.fleet import STEPS_NOT_SECONDS, Fleet
-from scripts import prover_eval
+from scripts import check_with_lean, prover_eval
 from tests.selfplay.tiny import tiny_theorems
 
 AWKWARD = {
@@ -73,6 +74,25 @@ def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(m
     files = [f"{name}.{kind}" for name in ("good", "twin") for kind in ("lean", "ndjson")]
     assert sorted(file.name for file in (tmp_path / "out" / "proofs").iterdir()) == files
     assert summary["certificates"] == 2
+
+
+def test_proofs_are_confirmed_by_somebody_else(monkeypatch, tmp_path, capsys, slots):
+    theorems = [Theorem(AWKWARD[name], "awkward", name) for name in ("good", "false")]
+    monkeypatch.setitem(sets.DATASETS, "awkward", lambda split, version=None: theorems)
+    evaluate(tmp_path / "out", "awkward", 2, "--policy", "uniform", "--recheck-with", slots[0].address)
+    said = capsys.readouterr().out
+    assert said.endswith(
+        f"1 of 1 proofs hold ({slots[0].address})\n1 of 1 results hold against the statements as given\n"
+        f"checked by Lean server {slots[0].address}, believed at its word; "
+        f"compared with {tmp_path / 'out' / 'results.jsonl'}\n"
+    )
+    confirmed = read_json(tmp_path / "out" / "recheck.json")
+    assert [*confirmed["proved"]] == [str(tmp_path / "out" / "proofs" / "good.lean")]
+    with pytest.raises(UserError, match="a server does not say what a file declares"):
+        check_with_lean.main([str(tmp_path / "out"), "--lean", slots[0].address, "--results", "none"])
+    with pytest.raises(UserError, match="--lean no-such-lean: no such program"):
+        evaluate(tmp_path / "none", "awkward", 2, "--policy", "uniform", "--recheck-with", "no-such-lean")
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_file_of_theorems_is_a_benchmark(tmp_path, monkeypatch, capsys):

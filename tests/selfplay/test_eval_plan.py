@@ -74,3 +74,11 @@ def test_proofs_that_the_final_check_refused_are_counted():
     assert summary["refused_proofs"] == 1
     text = report({"dataset": "scripted", "split": "test", "seed": 0, **summary})
     assert "1 proofs were found and refused by the final check" in text
+    assert "checked by" not in text
+
+
+def test_a_score_says_whom_it_believes():
+    summary = {"dataset": "scripted", "split": "test", "seed": 0, **summarize([], 8, 1.0)}
+    here, there = "embedded NanoLean at 127.0.0.1:1", "Lean server h:8000, believed at its word (2 of 2 processes)"
+    text = report({**summary, "parts": [{"lean": here}, {"lean": there}, {"lean": there}, {}]})
+    assert f"\n  proofs checked by {here}; {there}" in text
