@@ -151,8 +151,15 @@ class Case:
 
 
 def lean_files(folder: Path) -> Iterator[Path]:
-    """Whatever is called `*.lean` in a folder and those below it, in order, and links that lead to other folders."""
-    for path, folders, files in os.walk(folder):
+    """Whatever is called `*.lean` in a folder and those below it, in order, and links that lead to other folders.
+
+    Raises UserError where a folder cannot be read: there is no telling what it holds.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise UserError(f"cannot read {error.filename}: {error.strerror}") from error
+
+    for path, folders, files in os.walk(folder, onerror=refuse):
         folders.sort()
         for name in sorted([*folders, *files]):
             found = Path(path) / name

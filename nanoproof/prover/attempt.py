@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -181,7 +182,13 @@ def _unchecked(attempt: Attempt) -> str:
         return "its proof has not passed every rung of the check"
     if attempt.outcome == "disproven" and not attempt.disproving:
         return "it is disproven, and the negation was not what was to be proved"
-    return block_reason(attempt.proof) or banned_reason(attempt.proof) or ""
+    return _no_proof(attempt.proof)
+
+
+@lru_cache(10_000)
+def _no_proof(text: str) -> str:
+    """Why a proof, or one tactic, would not be shown to Lean. Runs say the same ones over and over."""
+    return block_reason(text) or banned_reason(text) or ""
 
 
 def _misfitting_steps(attempt: Attempt) -> str:
@@ -193,7 +200,7 @@ def _misfitting_steps(attempt: Attempt) -> str:
     for position, (_, tactic, depth) in enumerate(steps):
         if not _is_count(depth) or not 1 <= depth <= number:
             return f"depth {str(depth)[:80]!r} in a proof of {number} tactics"
-        if reason := banned_reason(tactic):
+        if reason := _no_proof(tactic):
             return reason
         word = _FIRST_WORD.match(tactic.lstrip())
         if word is not None and word.group() not in words | _LAID_OUT:
