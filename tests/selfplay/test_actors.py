@@ -192,7 +192,7 @@ def test_a_signal_that_comes_of_the_death_of_another_rank_is_not_why_the_run_end
     def broken_collective(_):
         raise RuntimeError("Connection closed by peer")
 
-    monkeypatch.setattr(actor_pool, "gather_json", broken_collective)
     pool = ActorPool([], policy(), make_prover, check, asked_to_end=lambda: True)
+    monkeypatch.setattr(actor_pool, "gather_json", broken_collective)
     with pytest.raises(RankLost, match="rank 1 has died"):
         wait_together(pool, lambda: False)

@@ -9,6 +9,7 @@ from nanoproof.data.nanolean import list_theorems
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.selfplay import eval_command
 from nanoproof.selfplay.fleet import STEPS_NOT_SECONDS, Fleet
 from scripts import check_with_lean, prover_eval
@@ -25,10 +26,15 @@ AWKWARD = {
 
 
 @pytest.fixture(scope="module")
-def slots():
-    """Processes of one embedded server, for all evaluations here."""
+def embedded():
     with start_embedded(4) as servers:
-        yield LeanFleet(servers.addresses, servers.token, STEPS_NOT_SECONDS).servers * 4
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def slots(embedded):
+    """Processes of one embedded server, for all evaluations here."""
+    return LeanFleet(embedded.addresses, embedded.token, STEPS_NOT_SECONDS).servers * 4
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +82,8 @@ def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(m
     assert summary["certificates"] == 2
 
 
-def test_proofs_are_confirmed_by_somebody_else(monkeypatch, tmp_path, capsys, slots):
+def test_proofs_are_confirmed_by_somebody_else(monkeypatch, tmp_path, capsys, slots, embedded):
+    monkeypatch.setenv(TOKEN_VARIABLE, embedded.token)
     theorems = [Theorem(AWKWARD[name], "awkward", name) for name in ("good", "false")]
     monkeypatch.setitem(sets.DATASETS, "awkward", lambda split, version=None: theorems)
     evaluate(tmp_path / "out", "awkward", 2, "--policy", "uniform", "--recheck-with", slots[0].address)
