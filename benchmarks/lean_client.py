@@ -39,7 +39,7 @@ def milliseconds(work: Callable[[], Any], repeats: int) -> float:
 
 def bare_process(batches: int) -> float:
     """The prover's own time for a batch, without any server."""
-    process = ReplProcess((sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"))
+    process = ReplProcess((sys.executable, "-m", "nanolean", "repl", "--json"))
     try:
         state = process.request({"cmd": THEOREM.source}, 60)["sorries"][0]["proofState"]
         return milliseconds(lambda: [process.request({"tactic": t, "proofState": state}, 60) for t in TACTICS], batches)

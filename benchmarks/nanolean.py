@@ -24,18 +24,18 @@ from typing import Any
 
 import psutil
 
+from nanolean.commands.runner import run_text
+from nanolean.env_state import EnvState
+from nanolean.import_ndjson import check_export
+from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.loader import load_library
+from nanolean.repl import Repl
+from nanolean.tools.certificates import certificate
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import list_theorems
 from nanoproof.data.nanolean.library_proofs import tactic_proofs
 from nanoproof.data.nanolean.problem import Step
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.import_ndjson import check_export
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
-from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.repl import Repl
-from nanoproof.lean.nanolean.tools.certificates import certificate
 from nanoproof.lean.server.repl_process import ReplProcess
 from nanoproof.lean.source import splice
 
@@ -174,7 +174,7 @@ def export_times(state: EnvState, proofs: list[Proof], build_seconds: float) -> 
 
 def process_memory(proofs: list[Proof]) -> dict[str, Any]:
     """Resident megabytes of a REPL process after all proofs, against after the first one."""
-    process = ReplProcess((sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"))
+    process = ReplProcess((sys.executable, "-m", "nanolean", "repl", "--json"))
 
     def ask(request: dict[str, Any]) -> dict[str, Any]:
         return process.request(request, 60)

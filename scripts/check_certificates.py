@@ -23,7 +23,7 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from scripts.lean_command import run
 
-NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean")
+NANOLEAN = (sys.executable, "-m", "nanolean")
 SUFFIXES = (".ndjson", ".ndjson.gz")
 REASON_LETTERS = 300
 START_SECONDS = 300.0

@@ -47,7 +47,7 @@ _DECLARATIONS = re.compile(
 )
 _BROUGHT = re.compile(r"^Brought along[^:\n]*: (?P<names>[^\n]*)\.$", re.M)
 _NAMESPACE = "NanoLean."
-"""Where `nanoproof.lean.nanolean export` puts what it exports."""
+"""Where `nanolean export` puts what it exports."""
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ class NanoLeanCommand(LeanCommand):
         self.believed = "NanoLean, in a process of its own that runs no code of a file"
 
     def _words(self) -> list[str]:
-        return [sys.executable, "-m", "nanoproof.lean.nanolean", "check", "--messages"]
+        return [sys.executable, "-m", "nanolean", "check", "--messages"]
 
     def _ask(self, inquiries: dict[str, Inquiry]) -> None:
         if inquiries:

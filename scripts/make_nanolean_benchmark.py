@@ -16,6 +16,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from nanolean.commands.runner import run_text
+from nanolean.env_state import EnvState
+from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
@@ -27,9 +30,6 @@ from nanoproof.data.nanolean.library_proofs import Entry, tactic_proofs
 from nanoproof.data.nanolean.problem import level_of_size, render
 from nanoproof.data.nanolean.replay import ReplayError, library, replay, start
 from nanoproof.data.nanolean.statement_key import library_keys, statement_key
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 

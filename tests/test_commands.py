@@ -56,8 +56,8 @@ WORK = [
     "python -m nanoproof.lean.server --backend nanolean --address 10.0.0.11 --no-token",
     "python -m nanoproof.lean.project create DIR --lean v4.27.0 --libraries mathlib formal_conjectures",
     "python -m nanoproof.lean.project setup DIR",
-    "python -m nanoproof.lean.nanolean repl",
-    "python -m nanoproof.lean.nanolean check FILE.lean --axioms",
+    "python -m nanolean repl",
+    "python -m nanolean check FILE.lean --axioms",
     # reinforcement learning
     "python -m nanoproof.rl --model-path sft/RUN",
     "python -m nanoproof.rl --resume-from rl/RUN",

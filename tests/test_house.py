@@ -39,7 +39,7 @@ FLOORS = {
 BESIDE = {("selfplay", "training")}
 """Who may import a room of its own floor."""
 TORCH_FREE = ("lean", "search", "prover", "monitor")
-KERNEL = "nanoproof.lean.nanolean.kernel"
+KERNEL = "nanolean.kernel"
 ENTRY_POINT = 9
 PAGES = (
     "README.md",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.lean.nanolean.loader import Library
-from nanoproof.lean.nanolean.tools import check as check_tool
+from nanolean.loader import Library
+from nanolean.tools import check as check_tool
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt

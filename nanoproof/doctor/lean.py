@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nanoproof.lean.fleet import ServerReport
 
 PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
-BUILD = "python -m nanoproof.lean.nanolean build"
+BUILD = "python -m nanolean build"
 
 
 def embedded(asked: Asked) -> list[Finding]:
@@ -23,7 +23,7 @@ def embedded(asked: Asked) -> list[Finding]:
 
 
 def _embedded() -> Finding:
-    from nanoproof.lean.nanolean.loader import cache_path, library_files, load_library
+    from nanolean.loader import cache_path, library_files, load_library
 
     path = cache_path()
     if not path.exists():

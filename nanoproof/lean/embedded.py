@@ -144,7 +144,7 @@ def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> in
     if not files:
         return 0
     words = ["export", "--format", "ndjson", str(proofs), "--seconds", f"{seconds:g}"]
-    command = [sys.executable, "-m", "nanoproof.lean.nanolean", *words]
+    command = [sys.executable, "-m", "nanolean", *words]
     said = ""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + _READY_SECONDS)

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nanolean.lexer import ParseError
+from nanolean.parser import parse_commands
 from nanoproof.common.errors import UserError
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import SORRY
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask
-from nanoproof.lean.nanolean.lexer import ParseError
-from nanoproof.lean.nanolean.parser import parse_commands
 from nanoproof.lean.source import name_examples, parts
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.data.augment import AugmentConfig, augment, augment_transition
 from nanoproof.data.lean_words import rename_words, words_of
 from nanoproof.data.name_pools import kind_of
@@ -20,7 +21,6 @@ from nanoproof.data.nanolean.library_proofs import library_proofs
 from nanoproof.data.nanolean.problem import Step, chain
 from nanoproof.data.nanolean.replay import library, start
 from nanoproof.data.transitions import Transition
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.lean.state import Hypothesis, ProofState, parse_state
 from tests.data.tricky import tricky_proofs
 from tests.data.twins import Replayed, name_map, outcome, replayed, twin

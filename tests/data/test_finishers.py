@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from nanolean.env_state import EnvState
+from nanolean.loader import load_library
+from nanolean.tactic_state import run_tactic
 from nanoproof.data.nanolean import __main__ as command
 from nanoproof.data.nanolean.finishers import FINISHERS, finisher_of, is_trivial
 from nanoproof.data.nanolean.generate import family_problems
 from nanoproof.data.nanolean.make import Quota, make_family
 from nanoproof.data.nanolean.replay import start
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.tactic_state import run_tactic
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
+from nanolean.commands.runner import run_text
+from nanolean.env_state import EnvState
+from nanolean.loader import load_library
 from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
 from nanoproof.data.nanolean.generate_terms import FALSE, Formula, arg, atom, show, substitute, var
 from nanoproof.data.nanolean.intuitionistic import holds
 from nanoproof.data.nanolean.logic_search import LogicSearch
 from nanoproof.data.nanolean.problem import Names, Step, chain, level_of_size, render
 from nanoproof.data.nanolean.replay import replay, start
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.source import theorem_name
 
 P, Q, R = atom("p"), atom("q"), atom("r")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.env_state import EnvState
+from nanolean.loader import PACKAGE, load_library
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.data.nanolean import __main__ as command
@@ -22,8 +24,6 @@ from nanoproof.data.nanolean.replay import ReplayError, replay, start
 from nanoproof.data.nanolean.statement_key import library_keys, statement_key
 from nanoproof.data.statements import declared_statements, normal_form
 from nanoproof.data.transitions import read_transitions
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.loader import PACKAGE, load_library
 from nanoproof.lean.source import parts
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
@@ -288,7 +288,7 @@ def test_all_that_the_generator_imports_decides_what_the_data_is_and_nothing_els
             continue
         imported.add(file)
         found = re.findall(r"^ *from (nanoproof[\w.]*) import", file.read_text("utf-8"), re.MULTILINE)
-        waiting += [other for other in found if not other.startswith("nanoproof.lean.nanolean")]
+        waiting += [other for other in found if not other.startswith("nanolean")]
     named = {file for file in data.makers() if file.suffix == ".py" and PACKAGE not in file.parents}
     assert named == imported
 

@@ -7,10 +7,8 @@ as that text, and the augmented tactic does on it what the tactic did, the augme
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nanoproof.data.nanolean.problem import Step
-from nanoproof.data.transitions import Transition
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.errors import ProofError
+from nanolean.kernel.expr import (
     Expr,
     FVar,
     Lam,
@@ -20,10 +18,12 @@ from nanoproof.lean.nanolean.kernel.expr import (
     collect_mvars,
     is_arrow,
 )
-from nanoproof.lean.nanolean.kernel.expr import replace as replace_in
-from nanoproof.lean.nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh_fvar_id, inaccessible
-from nanoproof.lean.nanolean.printer import shown_names
-from nanoproof.lean.nanolean.tactic_state import TacticState, run_tactic
+from nanolean.kernel.expr import replace as replace_in
+from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh_fvar_id, inaccessible
+from nanolean.printer import shown_names
+from nanolean.tactic_state import TacticState, run_tactic
+from nanoproof.data.nanolean.problem import Step
+from nanoproof.data.transitions import Transition
 from nanoproof.lean.state import Goal
 
 

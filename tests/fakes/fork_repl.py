@@ -13,9 +13,9 @@ import sys
 import time
 from typing import Any
 
-from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.repl import Repl, requests
-from nanoproof.lean.nanolean.tools.stack import with_deep_stack
+from nanolean.loader import load_library
+from nanolean.repl import Repl, requests
+from nanolean.tools.stack import with_deep_stack
 from nanoproof.lean.state import parse_goal
 
 NEVER_ENDS = "never_ends"

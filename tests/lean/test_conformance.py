@@ -27,7 +27,7 @@ THEOREM = Theorem(AND_SOURCE + "sorry", "test", "t")
 EXISTS_THEOREM = Theorem("theorem e : ∃ x, x = 2 := by\n  sorry", "test", "e")
 CLOSED = TacticApplied(())
 FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json")
+NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 DEADLINE = 60.0
 
 # What NanoLean answers by itself, for the scripted REPL.

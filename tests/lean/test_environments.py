@@ -21,7 +21,7 @@ from tests.fakes.upstream_server import UpstreamServer
 from tests.lean.conftest import start_server
 
 FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json")
+NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 
 # Each with a proof; those that are refused alone are refused in whatever company.
 LEAKY: dict[str, tuple[str, str, bool]] = {

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.commands.runner import run_text
+from nanolean.loader import load_library
 from nanoproof.data.midtrain.refine import examine
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.lean.lexical import imported_modules, without_header
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.loader import load_library
 from nanoproof.lean.project.layout import ROOT_MODULE, required_imports
 from nanoproof.lean.source import parts
 

@@ -14,7 +14,7 @@ from tests.fakes.leantree_server import LeanTreeServer
 from tests.lean.conftest import start_server
 
 FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json")
+NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 Answer = tuple[int, Any]
 Defect = Callable[[str, dict[str, Any], Callable[[], Answer]], Answer]
 

@@ -1,13 +1,13 @@
 """What the tests of attacks share: whether a text gets a false `boom` past the prover, in any of the ways to ask."""
 
-from nanoproof.lean.nanolean.commands.messages import CommandResult
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.kernel.expr import Const
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
-from nanoproof.lean.nanolean.repl import Repl
-from nanoproof.lean.nanolean.tactic_state import proof_status, run_tactic
+from nanolean.commands.messages import CommandResult
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.kernel.env import axioms_of
+from nanolean.kernel.expr import Const
+from nanolean.kernel.typecheck import TypeChecker
+from nanolean.repl import Repl
+from nanolean.tactic_state import proof_status, run_tactic
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from tests.nanolean.library import base, run
 from tests.nanolean.proving import start

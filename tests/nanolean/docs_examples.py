@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from nanolean.__main__ import with_deep_stack
+from nanolean.commands.runner import run_text
+from nanolean.errors import ProofError
+from nanolean.parser import ParseError, parse_commands
+from nanolean.syntax import By, Command, ExampleCmd
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from nanoproof.common.errors import run_main
-from nanoproof.lean.nanolean.__main__ import with_deep_stack
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.parser import ParseError, parse_commands
-from nanoproof.lean.nanolean.syntax import By, Command, ExampleCmd
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.library import base
 
 DOC = Path(__file__).parents[2] / "docs" / "tactics.md"

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from nanoproof.lean.nanolean.import_ndjson import Reader, Verdict
-from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, Constants, InductiveInfo, ValueInfo
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.import_ndjson import Reader, Verdict
+from nanolean.kernel.declaration import ConstantInfo, Constants, InductiveInfo, ValueInfo
+from nanolean.kernel.expr import (
     Const,
     Expr,
     Proj,
@@ -17,8 +17,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
     replace,
     subterms,
 )
-from nanoproof.lean.nanolean.kernel.level import LParam
-from nanoproof.lean.nanolean.ndjson_rows import Declined, Refused
+from nanolean.kernel.level import LParam
+from nanolean.ndjson_rows import Declined, Refused
 
 
 class Mutant(NamedTuple):

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from nanoproof.lean.nanolean import tactics
-from nanoproof.lean.nanolean.__main__ import with_deep_stack
-from nanoproof.lean.nanolean.kernel.expr import sweep
-from nanoproof.lean.nanolean.lexer import RESERVED, Tokens
-from nanoproof.lean.nanolean.loader import library_files, load_library
-from nanoproof.lean.nanolean.parser import ParseError, parse_commands, parse_tactic, parse_term
-from nanoproof.lean.nanolean.repl import Repl
+from nanolean import tactics
+from nanolean.__main__ import with_deep_stack
+from nanolean.kernel.expr import sweep
+from nanolean.lexer import RESERVED, Tokens
+from nanolean.loader import library_files, load_library
+from nanolean.parser import ParseError, parse_commands, parse_tactic, parse_term
+from nanolean.repl import Repl
 from tests.nanolean.random_claims import claim, tactic
 
 KINDS = ("command", "parse", "term", "step", "step", "step")

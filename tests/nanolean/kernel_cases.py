@@ -27,8 +27,8 @@ the flags of terms after a panic (#8554), and what concerns the order of lines a
 from collections.abc import Iterator
 from itertools import chain
 
-from nanoproof.lean.nanolean.kernel.env import AxiomDecl, Declaration, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.env import AxiomDecl, Declaration, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -47,7 +47,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_lambda,
     mk_pi,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, IMax, LParam, Max, Succ
+from nanolean.kernel.level import ONE, ZERO, IMax, LParam, Max, Succ
 from tests.nanolean.kernel_prelude import BOOL, NAT, U, V, add, b, c, call, eq, inductive, n, refl, succ, var
 
 Case = list[Declaration]

@@ -2,14 +2,14 @@
 
 from functools import cache
 
-from nanoproof.lean.nanolean.kernel.env import (
+from nanolean.kernel.env import (
     CtorDecl,
     DefDecl,
     Environment,
     InductiveDecl,
     TheoremDecl,
 )
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -25,8 +25,8 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_lambda,
     mk_pi,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, LParam, Succ
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
+from nanolean.kernel.level import ONE, LParam, Succ
+from nanolean.kernel.typecheck import TypeChecker
 
 NAT, BOOL = Const("Nat"), Const("Bool")
 U, V = LParam("u"), LParam("v")

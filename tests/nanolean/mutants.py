@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
-from nanoproof.lean.nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, subterms
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, Level, LParam, Succ
+from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
+from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, subterms
+from nanolean.kernel.level import ONE, ZERO, Level, LParam, Succ
 
 MAX_NODES = 400
 """Terms with more distinct nodes are not mutated: the second checker is too slow for them."""

@@ -2,12 +2,12 @@
 
 from functools import cache
 
-from nanoproof.lean.nanolean import tactics
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean import tactics
+from nanolean.commands.runner import run_text
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.loader import load_library
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 
 TACTIC_MODULES = tactics.MODULES
 

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from nanoproof.lean.nanolean.kernel.env import DefDecl, Environment, InductiveDecl
-from nanoproof.lean.nanolean.kernel.expr import PROP, TYPE, App, Expr, FVar, Lit, Local, Sort, arrow, mk_app, mk_pi
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ
+from nanolean.kernel.env import DefDecl, Environment, InductiveDecl
+from nanolean.kernel.expr import PROP, TYPE, App, Expr, FVar, Lit, Local, Sort, arrow, mk_app, mk_pi
+from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ
 from tests.nanolean.kernel_cases import CONST, ID, PUNIT
 from tests.nanolean.kernel_prelude import BOOL, NAT, U, V, b, c, call, eq, inductive, prelude, succ
 

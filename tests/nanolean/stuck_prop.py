@@ -11,9 +11,9 @@ proof irrelevance makes `true` of `false`.
 
 from collections.abc import Iterator
 
-from nanoproof.lean.nanolean.kernel.env import Declaration, DefDecl, OpaqueDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.expr import PROP, TYPE, App, Expr, Lam, Local, Proj, arrow, mk_app, mk_lambda, mk_pi
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, Succ
+from nanolean.kernel.env import Declaration, DefDecl, OpaqueDecl, TheoremDecl
+from nanolean.kernel.expr import PROP, TYPE, App, Expr, Lam, Local, Proj, arrow, mk_app, mk_lambda, mk_pi
+from nanolean.kernel.level import ONE, ZERO, Succ
 from tests.nanolean.kernel_prelude import BOOL, b, c, call, eq, inductive, refl, var
 
 FALSE, TRUE = c("Bool.false"), c("Bool.true")

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
+from nanolean import loader
+from nanolean.__main__ import check_files
+from nanolean.env_state import EnvState
+from nanolean.kernel.declaration import TheoremInfo
+from nanolean.kernel.expr import Const, Lam, Lit
+from nanolean.kernel.recheck import recheck
+from nanolean.repl import Repl
 from nanoproof.lean.errors import LeanError, SourceError
 from nanoproof.lean.inquiry import Inquiry
-from nanoproof.lean.nanolean import loader
-from nanoproof.lean.nanolean.__main__ import check_files
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
-from nanoproof.lean.nanolean.kernel.expr import Const, Lam, Lit
-from nanoproof.lean.nanolean.kernel.recheck import recheck
-from nanoproof.lean.nanolean.repl import Repl
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.check import check_proof
@@ -249,7 +249,7 @@ def test_the_cache_is_written_for_its_owner_only(cache):
 
 
 def test_the_library_is_the_recorded_one():
-    """After a change of the library or of its elaborator: python -m nanoproof.lean.nanolean build --record."""
+    """After a change of the library or of its elaborator: python -m nanolean build --record."""
     assert hashlib.sha256(loader._encoded(base())).hexdigest() == loader.recorded_digest()
 
 
@@ -259,8 +259,8 @@ def test_the_whole_library_passes_the_kernel_again():
 
 def test_the_kernel_depends_on_nothing_else_of_the_prover():
     code = (
-        "import sys, nanoproof.lean.nanolean.kernel.env, nanoproof.lean.nanolean.kernel.recheck\n"
-        "names = [m for m in sys.modules if m.startswith('nanoproof.lean.nanolean.')]\n"
+        "import sys, nanolean.kernel.env, nanolean.kernel.recheck\n"
+        "names = [m for m in sys.modules if m.startswith('nanolean.')]\n"
         "print([m for m in names if '.kernel' not in m])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

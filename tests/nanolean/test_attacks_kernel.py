@@ -5,10 +5,10 @@ import dataclasses
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.declaration import AxiomInfo, DefInfo, RecInfo, TheoremInfo
-from nanoproof.lean.nanolean.kernel.env import AxiomDecl, DefDecl, Environment, OpaqueDecl, QuotDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.declaration import AxiomInfo, DefInfo, RecInfo, TheoremInfo
+from nanolean.kernel.env import AxiomDecl, DefDecl, Environment, OpaqueDecl, QuotDecl, TheoremDecl
+from nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -28,9 +28,9 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_pi,
     sweep,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, leq
-from nanoproof.lean.nanolean.kernel.recheck import recheck
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
+from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, leq
+from nanolean.kernel.recheck import recheck
+from nanolean.kernel.typecheck import TypeChecker
 from tests.nanolean.kernel_prelude import (
     BOOL,
     NAT,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.expr import Const, collect_consts
+from nanolean.kernel.expr import Const, collect_consts
 from tests.nanolean.attacks import contradictions, refused, rests_on, unproved
 from tests.nanolean.library import base, run
 from tests.nanolean.test_attacks_text import attack

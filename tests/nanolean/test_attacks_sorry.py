@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.repl import Repl
+from nanolean.kernel.env import axioms_of
+from nanolean.repl import Repl
 from tests.nanolean.attacks import contradictions, refused, unproved
 from tests.nanolean.library import base, run
 from tests.nanolean.test_attacks_text import attack

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.repl import Repl
+from nanolean.kernel.env import axioms_of
+from nanolean.repl import Repl
 from tests.nanolean.attacks import refused, rests_on, unproved
 from tests.nanolean.library import base, run
 

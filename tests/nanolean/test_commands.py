@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from nanoproof.lean.nanolean import loader
-from nanoproof.lean.nanolean.commands.messages import LineMap
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.env import Environment, axioms_of
-from nanoproof.lean.nanolean.loader import LibraryError, build_library, cache_path, load_library
+from nanolean import loader
+from nanolean.commands.messages import LineMap
+from nanolean.env_state import EnvState
+from nanolean.kernel.env import Environment, axioms_of
+from nanolean.loader import LibraryError, build_library, cache_path, load_library
 from tests.nanolean.library import base, errors, run
 
 
@@ -314,14 +314,14 @@ def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     path = cache_path()
     path.write_bytes(b"rubbish")
-    monkeypatch.setattr("nanoproof.lean.nanolean.loader.library_files", lambda: [])
+    monkeypatch.setattr("nanolean.loader.library_files", lambda: [])
     assert len(load_library().env) == 0
 
 
 def test_what_killed_writers_of_the_cache_left_is_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     killed = (
-        "import os; from nanoproof.lean.nanolean import loader; "
+        "import os; from nanolean import loader; "
         "loader.os.fsync = lambda file: os.kill(os.getpid(), 9); loader._write(loader.cache_path(), b'library')"
     )
     assert subprocess.run([sys.executable, "-c", killed]).returncode == -9

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.lean.nanolean.__main__ import main
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.parse_tactics import _TACTICS
-from nanoproof.lean.nanolean.tools.session import Session
+from nanolean.__main__ import main
+from nanolean.commands.runner import run_text
+from nanolean.parse_tactics import _TACTICS
+from nanolean.tools.session import Session
 from tests.nanolean import docs_examples
 from tests.nanolean.docs_examples import ANSWER, DOC, MANUAL, Example, examples, headings, run_example
 from tests.nanolean.library import base

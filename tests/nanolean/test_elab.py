@@ -2,14 +2,14 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.elab.api import elab_term
-from nanoproof.lean.nanolean.elab.session import Session
-from nanoproof.lean.nanolean.errors import ElabError
-from nanoproof.lean.nanolean.kernel.errors import Budget
-from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
-from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.parser import parse_term
-from nanoproof.lean.nanolean.tactic_state import run_block
+from nanolean.elab.api import elab_term
+from nanolean.elab.session import Session
+from nanolean.errors import ElabError
+from nanolean.kernel.errors import Budget
+from nanolean.meta.lctx import EMPTY_CONTEXT
+from nanolean.meta.mctx import MetaContext
+from nanolean.parser import parse_term
+from nanolean.tactic_state import run_block
 from tests.nanolean.library import base, errors, run
 
 

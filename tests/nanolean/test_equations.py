@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.tactic_state import proof_status, run_tactic
+from nanolean.kernel.env import axioms_of
+from nanolean.tactic_state import proof_status, run_tactic
 from tests.nanolean.library import errors, run
 from tests.nanolean.proving import goals, proves, refusal, with_commands
 

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from nanoproof.lean.nanolean.export_ndjson import export_lines
-from nanoproof.lean.nanolean.import_ndjson import check_export
-from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
+from nanolean.export_ndjson import export_lines
+from nanolean.import_ndjson import check_export
+from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
 from tests.nanolean.export_mutants import ExportMutator, differences, verdicts
 from tests.nanolean.library import base
 from tests.nanolean.reference import OutOfFuel, Reference

@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
-from nanoproof.data.nanolean import list_theorems
-from nanoproof.lean.nanolean.__main__ import main
-from nanoproof.lean.nanolean.export_ndjson import closure, decimal, export_lines, split_name
-from nanoproof.lean.nanolean.import_ndjson import PERMITTED, check_export
-from nanoproof.lean.nanolean.kernel.declaration import DefDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.__main__ import main
+from nanolean.export_ndjson import closure, decimal, export_lines, split_name
+from nanolean.import_ndjson import PERMITTED, check_export
+from nanolean.kernel.declaration import DefDecl, TheoremDecl
+from nanolean.kernel.expr import (
     TYPE,
     BVar,
     Const,
@@ -29,9 +26,12 @@ from nanoproof.lean.nanolean.kernel.expr import (
     erase,
     mk_app,
 )
-from nanoproof.lean.nanolean.kernel.level import IMax, LParam, Max, Succ
-from nanoproof.lean.nanolean.tools import certificates
-from nanoproof.lean.nanolean.tools.certificates import export_folder, export_ndjson, other_meaning
+from nanolean.kernel.level import IMax, LParam, Max, Succ
+from nanolean.tools import certificates
+from nanolean.tools.certificates import export_folder, export_ndjson, other_meaning
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_jsonl
+from nanoproof.data.nanolean import list_theorems
 from nanoproof.lean.source import splice
 from tests.nanolean.export_mutants import content, differences
 from tests.nanolean.export_validator import validate

@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
-from nanoproof.lean.nanolean.kernel.expr import node_count
+from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.expr import node_count
 from tests.nanolean.fuzz import Corpus, Fuzzer, main
 
 COUNT = 800

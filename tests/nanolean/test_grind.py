@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.expr import MVar, show
-from nanoproof.lean.nanolean.tactic_state import TacticState, open_state
+from nanolean.kernel.expr import MVar, show
+from nanolean.tactic_state import TacticState, open_state
 from tests.nanolean.proving import after, proves, refusal, with_commands
 
 PROPOSITIONAL = {

@@ -7,7 +7,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator
 
-from nanoproof.lean.nanolean.errors import ProofError
+from nanolean.errors import ProofError
 from tests.nanolean.proving import proves
 
 ENOUGH = 0.95

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.env import (
+from nanolean.kernel.env import (
     AxiomDecl,
     DefDecl,
     Environment,
@@ -11,8 +11,8 @@ from nanoproof.lean.nanolean.kernel.env import (
     TheoremDecl,
     axioms_of,
 )
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.errors import BudgetExceeded, KernelError
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -30,10 +30,10 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_lambda,
     mk_pi,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LMVar, LParam, Succ
-from nanoproof.lean.nanolean.kernel.packing import pack, unpack
-from nanoproof.lean.nanolean.kernel.reduce import compute
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
+from nanolean.kernel.level import ONE, ZERO, LMVar, LParam, Succ
+from nanolean.kernel.packing import pack, unpack
+from nanolean.kernel.reduce import compute
+from nanolean.kernel.typecheck import TypeChecker
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_prelude import (
     BOOL,

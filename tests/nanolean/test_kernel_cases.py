@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.declaration import (
+from nanolean.kernel.declaration import (
     AxiomDecl,
     AxiomInfo,
     ConstantInfo,
@@ -23,11 +23,11 @@ from nanoproof.lean.nanolean.kernel.declaration import (
     TheoremDecl,
     TheoremInfo,
 )
-from nanoproof.lean.nanolean.kernel.env import Environment
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError
-from nanoproof.lean.nanolean.kernel.expr import App, BVar, Expr, Lam, Lit, Pi, Sort, collect_consts
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LParam
-from nanoproof.lean.nanolean.kernel.recheck import recheck
+from nanolean.kernel.env import Environment
+from nanolean.kernel.errors import BudgetExceeded, KernelError
+from nanolean.kernel.expr import App, BVar, Expr, Lam, Lit, Pi, Sort, collect_consts
+from nanolean.kernel.level import ONE, ZERO, LParam
+from nanolean.kernel.recheck import recheck
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_cases import ACCEPTED, REFUSED, UNDECIDED, Case, data
 from tests.nanolean.kernel_prelude import BOOL, NAT, TYPE, arrow, b, c, call, eq, mk_pi, prelude, refl

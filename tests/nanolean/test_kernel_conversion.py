@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanoproof.lean.nanolean.kernel.env import AxiomDecl, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.env import AxiomDecl, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
+from nanolean.kernel.errors import BudgetExceeded
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -23,9 +23,9 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_lambda,
     mk_pi,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LParam, Max
-from nanoproof.lean.nanolean.kernel.node import Sort
-from nanoproof.lean.nanolean.kernel.reduce import NAT_FUNCTIONS, beta, fold_nat, reduce_head, unfold_app
+from nanolean.kernel.level import ONE, ZERO, LParam, Max
+from nanolean.kernel.node import Sort
+from nanolean.kernel.reduce import NAT_FUNCTIONS, beta, fold_nat, reduce_head, unfold_app
 from tests.nanolean.kernel_prelude import (
     BOOL,
     NAT,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.errors import KernelError
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -18,7 +18,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_lambda,
     mk_pi,
 )
-from nanoproof.lean.nanolean.kernel.level import ONE, ZERO, LParam, Succ
+from nanolean.kernel.level import ONE, ZERO, LParam, Succ
 from tests.nanolean.kernel_prelude import (
     NAT,
     U,

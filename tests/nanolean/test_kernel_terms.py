@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.kernel.errors import BudgetExceeded
+from nanolean.kernel.expr import (
     PROP,
     App,
     BVar,
@@ -47,7 +47,7 @@ from nanoproof.lean.nanolean.kernel.expr import (
     replace,
     sweep,
 )
-from nanoproof.lean.nanolean.kernel.level import (
+from nanolean.kernel.level import (
     ONE,
     ZERO,
     IMax,

@@ -4,13 +4,13 @@ from functools import cache
 
 import pytest
 
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
-from nanoproof.lean.nanolean.loader import library_files, load_library
-from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.nanolean.printer import pp_expr
-from nanoproof.lean.nanolean.syntax import TheoremCmd
+from nanolean.env_state import EnvState
+from nanolean.kernel.declaration import TheoremInfo
+from nanolean.loader import library_files, load_library
+from nanolean.meta.lctx import EMPTY_CONTEXT
+from nanolean.parser import parse_commands
+from nanolean.printer import pp_expr
+from nanolean.syntax import TheoremCmd
 from tests.nanolean.library import errors
 
 ALLOWED = {"propext", "Classical.choice", "Quot.sound"}

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanoproof.lean.nanolean.elab.api import elab_term
-from nanoproof.lean.nanolean.elab.session import Session
-from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.elab.api import elab_term
+from nanolean.elab.session import Session
+from nanolean.kernel.errors import Budget, BudgetExceeded
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     App,
@@ -21,13 +21,13 @@ from nanoproof.lean.nanolean.kernel.expr import (
     arrow,
     mk_app,
 )
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
-from nanoproof.lean.nanolean.meta.generalize import kabstract
-from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
-from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.meta.offset import nat_offset
-from nanoproof.lean.nanolean.parser import parse_term
-from nanoproof.lean.nanolean.tactic_state import run_block
+from nanolean.kernel.typecheck import TypeChecker
+from nanolean.meta.generalize import kabstract
+from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
+from nanolean.meta.mctx import MetaContext
+from nanolean.meta.offset import nat_offset
+from nanolean.parser import parse_term
+from nanolean.tactic_state import run_block
 from tests.nanolean.library import base
 
 NAT = Const("Nat")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.nanolean.repl import Repl
-from nanoproof.lean.nanolean.syntax import By, InductionStx, Tactic, TacticSeq, TheoremCmd
+from nanolean.parser import parse_commands
+from nanolean.repl import Repl
+from nanolean.syntax import By, InductionStx, Tactic, TacticSeq, TheoremCmd
 from tests.nanolean.library import base
 
 GAME = Path(__file__).parent / "number_game.lean"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.kernel.errors import Budget, BudgetExceeded
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr
-from nanoproof.lean.nanolean.meta.mctx import MetaContext
-from nanoproof.lean.nanolean.tactic_state import TacticState, open_state, run_tactic
-from nanoproof.lean.nanolean.tactics.omega import is_linear_fact, solve
+from nanolean.errors import ProofError
+from nanolean.kernel.errors import Budget, BudgetExceeded
+from nanolean.kernel.expr import Const, Expr
+from nanolean.meta.mctx import MetaContext
+from nanolean.tactic_state import TacticState, open_state, run_tactic
+from nanolean.tactics.omega import is_linear_fact, solve
 from tests.nanolean.proving import goals, proves, refusal, start, status
 
 PROVED = {

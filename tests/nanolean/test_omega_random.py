@@ -1,7 +1,7 @@
 """`omega` on random claims: it proves nothing false, and nearly everything that holds."""
 
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.errors import ProofError
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.linear_claims import derived_claim, random_claim
 from tests.nanolean.proving import start
 

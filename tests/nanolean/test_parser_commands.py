@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.parser import ParseError, iter_commands, parse_commands
-from nanoproof.lean.nanolean.syntax import (
+from nanolean.parser import ParseError, iter_commands, parse_commands
+from nanolean.syntax import (
     AttributeCmd,
     AxiomCmd,
     Binder,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanoproof.lean.nanolean.parser import ParseError, iter_commands, parse_commands, parse_tactic, parse_term
+from nanolean.parser import ParseError, iter_commands, parse_commands, parse_tactic, parse_term
 
 ENTRIES = (parse_term, parse_tactic, parse_commands, lambda text: list(iter_commands(text)))
 VOCABULARY = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.parser import ParseError, parse_tactic, parse_term
-from nanoproof.lean.nanolean.syntax import (
+from nanolean.parser import ParseError, parse_tactic, parse_term
+from nanolean.syntax import (
     AcRflStx,
     AllGoalsStx,
     AndIntrosStx,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.lexer import BAD, EOF, Tokens
-from nanoproof.lean.nanolean.parser import ParseError, parse_term
-from nanoproof.lean.nanolean.syntax import (
+from nanolean.lexer import BAD, EOF, Tokens
+from nanolean.parser import ParseError, parse_term
+from nanolean.syntax import (
     AnonCtor,
     AppStx,
     Arrow,

@@ -4,9 +4,9 @@ import functools
 
 import pytest
 
-from nanoproof.lean.nanolean.commands.header import elab_header
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.commands.header import elab_header
+from nanolean.env_state import EnvState
+from nanolean.kernel.expr import (
     PROP,
     TYPE,
     Const,
@@ -22,13 +22,13 @@ from nanoproof.lean.nanolean.kernel.expr import (
     arrow,
     mk_app,
 )
-from nanoproof.lean.nanolean.kernel.level import IMax, LParam, Max, Succ
-from nanoproof.lean.nanolean.layout import WIDTH
-from nanoproof.lean.nanolean.loader import build_library, library_files
-from nanoproof.lean.nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.nanolean.printer import pp_expr, pp_goal
-from nanoproof.lean.nanolean.syntax import AxiomCmd
+from nanolean.kernel.level import IMax, LParam, Max, Succ
+from nanolean.layout import WIDTH
+from nanolean.loader import build_library, library_files
+from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
+from nanolean.parser import parse_commands
+from nanolean.printer import pp_expr, pp_goal
+from nanolean.syntax import AxiomCmd
 
 NAT = Const("Nat")
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.expr import Const
-from nanoproof.lean.nanolean.repl import Repl, requests, serve
-from nanoproof.lean.nanolean.syntax import SkipStx
-from nanoproof.lean.nanolean.tactics import core, load
+from nanolean.kernel.expr import Const
+from nanolean.repl import Repl, requests, serve
+from nanolean.syntax import SkipStx
+from nanolean.tactics import core, load
 from tests.nanolean.library import base
 
 
@@ -228,7 +228,7 @@ def test_the_process_speaks_the_protocol():
     requests_text = (
         '{"cmd": "example (p : Prop) (h : p) : p := by sorry"}\n\n{"tactic": "exact h", "proofState": 0}\n\n'
     )
-    command = [sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"]
+    command = [sys.executable, "-m", "nanolean", "repl", "--json"]
     done = subprocess.run(command, input=requests_text, capture_output=True, text=True, timeout=120, check=True)
     answers = [json.loads(part) for part in done.stdout.strip().split("\n\n")]
     assert answers[1] == {"proofStatus": "Completed", "proofState": 1, "goals": []}
@@ -238,7 +238,7 @@ def test_checking_files_exits_with_one_on_errors(tmp_path):
     good, bad = tmp_path / "good.lean", tmp_path / "bad.lean"
     good.write_text("theorem t : 1 = 1 := rfl\n")
     bad.write_text("theorem t : 1 = 1 := rfl\n\ntheorem u : 1 = 2 := rfl\n")
-    command = [sys.executable, "-m", "nanoproof.lean.nanolean", "check"]
+    command = [sys.executable, "-m", "nanolean", "check"]
     assert subprocess.run([*command, str(good)], capture_output=True, timeout=120).returncode == 0
     done = subprocess.run([*command, str(good), str(bad)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1

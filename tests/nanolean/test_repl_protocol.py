@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.lean.nanolean.pickling import FORMAT
-from nanoproof.lean.nanolean.recording import name_hash
-from nanoproof.lean.nanolean.repl import Repl
+from nanolean.pickling import FORMAT
+from nanolean.recording import name_hash
+from nanolean.repl import Repl
 from tests.nanolean.library import base
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.repl import Repl
+from nanolean.repl import Repl
 from nanoproof.lean.server.verdicts import Refused, judge
 from tests.nanolean.library import base
 

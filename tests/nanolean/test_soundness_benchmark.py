@@ -3,13 +3,13 @@
 from functools import cache
 from itertools import permutations
 
+from nanolean.kernel.declaration import TheoremInfo
+from nanolean.kernel.env import TheoremDecl
+from nanolean.kernel.errors import KernelError
+from nanolean.kernel.typecheck import TypeChecker
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import list_theorems
-from nanoproof.lean.nanolean.kernel.declaration import TheoremInfo
-from nanoproof.lean.nanolean.kernel.env import TheoremDecl
-from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
 from nanoproof.lean.source import declared_names, splice
 from tests.nanolean.library import base, run
 

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from nanoproof.lean.nanolean.kernel.declaration import Constants
-from nanoproof.lean.nanolean.kernel.env import OpaqueDecl
-from nanoproof.lean.nanolean.kernel.errors import BudgetExceeded, KernelError, allow_deep_recursion
-from nanoproof.lean.nanolean.kernel.expr import Const, Expr, Lit
+from nanolean.kernel.declaration import Constants
+from nanolean.kernel.env import OpaqueDecl
+from nanolean.kernel.errors import BudgetExceeded, KernelError, allow_deep_recursion
+from nanolean.kernel.expr import Const, Expr, Lit
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_prelude import prelude
 from tests.nanolean.library import SEED, base, run, sized

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.errors import ProofError
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.library import SEED, sized
 from tests.nanolean.proving import start
 from tests.nanolean.random_claims import claims, tactic

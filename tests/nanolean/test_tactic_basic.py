@@ -1,7 +1,7 @@
 """Introducing, giving terms, restating: `intro exact refine have show change specialize revert rename_i sorry`."""
 
-from nanoproof.lean.nanolean.syntax import OmegaStx
-from nanoproof.lean.nanolean.tactics import core
+from nanolean.syntax import OmegaStx
+from nanolean.tactics import core
 from tests.nanolean.proving import goals, library, proves, refusal, status, targets
 
 IMP = "(p q : Prop) : p → q → p"

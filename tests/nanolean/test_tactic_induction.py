@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from nanoproof.lean.nanolean.env_state import EnvState
+from nanolean.env_state import EnvState
 from tests.nanolean.proving import goals, proves, refusal, with_commands
 
 SUM = "(n m : Nat) : n + m = m + n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.commands.runner import run_text
+from nanolean.commands.runner import run_text
 from tests.nanolean.proving import goals, library, proves, refusal
 
 TEXTS = [

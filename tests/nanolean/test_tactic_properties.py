@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.errors import ProofError
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.proving import start
 
 STATEMENTS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.nanolean.tactic_state import proof_status, run_tactic
+from nanolean.tactic_state import proof_status, run_tactic
 from tests.nanolean.proving import goals, proves, refusal, start, targets, with_commands
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.loader import cache_path
+from nanolean.tools import stack
+from nanolean.tools.check import check_files
+from nanolean.tools.session import Session
+from nanolean.tools.stack import with_deep_stack
 from nanoproof.common.errors import UserError
-from nanoproof.lean.nanolean.loader import cache_path
-from nanoproof.lean.nanolean.tools import stack
-from nanoproof.lean.nanolean.tools.check import check_files
-from nanoproof.lean.nanolean.tools.session import Session
-from nanoproof.lean.nanolean.tools.stack import with_deep_stack
 from tests.nanolean.library import base
 
-COMMAND = [sys.executable, "-m", "nanoproof.lean.nanolean"]
+COMMAND = [sys.executable, "-m", "nanolean"]
 
 
 def talk(*lines: str) -> list[str]:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.commands.runner import run_text
+from nanolean.kernel.env import axioms_of
+from nanolean.loader import cache_path, load_library
+from nanolean.parser import parse_tactic
+from nanolean.tools import export as export_tool
+from nanolean.tools.check import check_file, check_files
+from nanolean.tools.export import NAMESPACE, export
+from nanolean.tools.library import beyond_core, declarations, declared_in, library_declarations
+from nanolean.tools.stats import build, figures, tactic_name, tactics_in
 from nanoproof.common.errors import UserError
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.kernel.env import axioms_of
-from nanoproof.lean.nanolean.loader import cache_path, load_library
-from nanoproof.lean.nanolean.parser import parse_tactic
-from nanoproof.lean.nanolean.tools import export as export_tool
-from nanoproof.lean.nanolean.tools.check import check_file, check_files
-from nanoproof.lean.nanolean.tools.export import NAMESPACE, export
-from nanoproof.lean.nanolean.tools.library import beyond_core, declarations, declared_in, library_declarations
-from nanoproof.lean.nanolean.tools.stats import build, figures, tactic_name, tactics_in
 from tests.nanolean.library import base
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from nanoproof.lean.nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Lit, Pi, Sort
-from nanoproof.lean.nanolean.kernel.level import ZERO
+from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Lit, Pi, Sort
+from nanolean.kernel.level import ZERO
 
 NUMBERS = range(4)
 WITNESSES = range(40)

@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
+from nanolean.commands.runner import run_text
 from nanoproof.data.nanolean import replay as nanolean
 from nanoproof.data.nanolean.generate import FAMILIES, family_problems
 from nanoproof.data.nanolean.library_proofs import library_proofs
 from nanoproof.data.nanolean.problem import Step as ProblemStep
-from nanoproof.lean.nanolean.commands.runner import run_text
 from nanoproof.lean.source import splice
 from nanoproof.prover.linearize import linearize
 from nanoproof.prover.proof import Proof, Step

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json
@@ -22,7 +23,6 @@ from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
 from nanoproof.data.nanolean.made import SEED, ensure_made, held_out_keys, list_theorems
 from nanoproof.data.nanolean.problem import render
 from nanoproof.data.nanolean.replay import library
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.tactic_state import TacticState, run_tactic
 from nanoproof.data.nanolean.replay import start
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.tactic_state import TacticState, run_tactic
 
 FINISHERS = ("rfl", "assumption", "contradiction", "decide", "simp", "omega", "grind")
 FINISHER_STEPS = 50_000

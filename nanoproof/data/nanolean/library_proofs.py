@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
-from nanoproof.data.nanolean.problem import Step
-from nanoproof.data.nanolean.statement_key import statement_key
-from nanoproof.lean.nanolean.loader import library_files
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.nanolean.syntax import (
+from nanolean.loader import library_files
+from nanolean.parser import parse_commands
+from nanolean.syntax import (
     BulletStx,
     By,
     CasesStx,
@@ -22,6 +20,8 @@ from nanoproof.lean.nanolean.syntax import (
     Term,
     TheoremCmd,
 )
+from nanoproof.data.nanolean.problem import Step
+from nanoproof.data.nanolean.statement_key import statement_key
 
 UNIVERSES = "universe u v w"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from nanolean.loader import LIBRARY, PACKAGE
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
 from nanoproof.data.nanolean.make import make
 from nanoproof.data.nanolean.statement_key import statement_key
-from nanoproof.lean.nanolean.loader import LIBRARY, PACKAGE
 from nanoproof.lean.theorem import Theorem
 
 DATASET = "nanolean"

@@ -13,6 +13,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from nanolean.env_state import EnvState
+from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line
 from nanoproof.data.nanolean.finishers import trivial_filter
 from nanoproof.data.nanolean.generate import LEVELS, Named, family_problems, shown_problems
@@ -20,8 +22,6 @@ from nanoproof.data.nanolean.library_proofs import library_proofs
 from nanoproof.data.nanolean.replay import Node, ReplayError, closed_by, library, replay, start, theorem_record
 from nanoproof.data.nanolean.statement_key import library_keys
 from nanoproof.data.nanolean.strong import strong_proof
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.kernel.errors import allow_deep_recursion
 
 
 @dataclass(frozen=True)

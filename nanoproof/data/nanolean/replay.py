@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from nanolean.commands.runner import run_text
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.loader import load_library
+from nanolean.memory import Sweeper
+from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from nanoproof.common.garbage import settle
 from nanoproof.data.nanolean.problem import Step
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.env_state import EnvState
-from nanoproof.lean.nanolean.errors import ProofError
-from nanoproof.lean.nanolean.loader import load_library
-from nanoproof.lean.nanolean.memory import Sweeper
-from nanoproof.lean.nanolean.tactic_state import TacticState, proof_status, run_tactic
 from nanoproof.lean.state import parse_goal
 
 

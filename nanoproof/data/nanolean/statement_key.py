@@ -9,13 +9,11 @@ It is computed from the statement as NanoLean elaborates it.
 
 from dataclasses import dataclass, field
 
-from nanoproof.data.nanolean.replay import library
-from nanoproof.lean.errors import SourceError
-from nanoproof.lean.nanolean.commands.messages import LineMap
-from nanoproof.lean.nanolean.commands.runner import run_text
-from nanoproof.lean.nanolean.kernel.declaration import Constants, TheoremInfo
-from nanoproof.lean.nanolean.kernel.errors import KernelError
-from nanoproof.lean.nanolean.kernel.expr import (
+from nanolean.commands.messages import LineMap
+from nanolean.commands.runner import run_text
+from nanolean.kernel.declaration import Constants, TheoremInfo
+from nanolean.kernel.errors import KernelError
+from nanolean.kernel.expr import (
     App,
     BVar,
     Const,
@@ -33,10 +31,12 @@ from nanoproof.lean.nanolean.kernel.expr import (
     mk_app,
     replace,
 )
-from nanoproof.lean.nanolean.kernel.level import ZERO
-from nanoproof.lean.nanolean.kernel.typecheck import TypeChecker
-from nanoproof.lean.nanolean.parser import parse_commands
-from nanoproof.lean.nanolean.syntax import TheoremCmd
+from nanolean.kernel.level import ZERO
+from nanolean.kernel.typecheck import TypeChecker
+from nanolean.parser import parse_commands
+from nanolean.syntax import TheoremCmd
+from nanoproof.data.nanolean.replay import library
+from nanoproof.lean.errors import SourceError
 
 _FALSE = Const("False")
 _TURNED = {"Nat.gt": "Nat.lt", "Nat.ge": "Nat.le"}

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nanolean.loader import library_files
 from nanoproof.common.files import read_jsonl
 from nanoproof.data.leantree import stated
 from nanoproof.data.nanolean.made import transitions_file
 from nanoproof.data.nanolean.problem import Step, render
 from nanoproof.data.transitions import VALID_FRACTION
-from nanoproof.lean.nanolean.loader import library_files
 
 
 def nanolean_documents() -> tuple[list[str], list[str]]:

@@ -93,7 +93,7 @@ def make_backend(settings: ServerSettings) -> Backend:
     """The backend that the settings ask for; `UserError` if something it needs is not there."""
     if settings.backend == "nanolean":
         return Backend(
-            command=(sys.executable, "-m", "nanoproof.lean.nanolean", "repl", "--json"),
+            command=(sys.executable, "-m", "nanolean", "repl", "--json"),
             start_seconds=settings.start_seconds,
             can_prune=True,
             address_space_bytes=settings.address_space_bytes,

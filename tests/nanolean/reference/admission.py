@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.lean.nanolean.kernel.declaration import ConstantInfo, CtorInfo, InductiveInfo, RecInfo
-from nanoproof.lean.nanolean.kernel.node import Pi
+from nanolean.kernel.declaration import ConstantInfo, CtorInfo, InductiveInfo, RecInfo
+from nanolean.kernel.node import Pi
 from tests.nanolean.reference.families import Builder, Constructor, Family
 from tests.nanolean.reference.judge import Judge
 from tests.nanolean.reference.terms import Reader, Telescope, Var, Vector, occurs, open_foralls, spine

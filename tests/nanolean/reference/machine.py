@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from nanoproof.lean.nanolean.kernel.level import Level
+from nanolean.kernel.level import Level
 from tests.nanolean.reference.families import Builder, Family
 from tests.nanolean.reference.terms import (
     Apply,

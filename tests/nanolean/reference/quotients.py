@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nanoproof.lean.nanolean.kernel.level import LParam, Zero
+from nanolean.kernel.level import LParam, Zero
 from tests.nanolean.reference.machine import Entry
 from tests.nanolean.reference.terms import (
     Constant,

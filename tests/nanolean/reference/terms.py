@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count, product
 from typing import Any
 
-from nanoproof.lean.nanolean.kernel.level import IMax, Level, LParam, Max, Succ, Zero
-from nanoproof.lean.nanolean.kernel.node import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort
+from nanolean.kernel.level import IMax, Level, LParam, Max, Succ, Zero
+from nanolean.kernel.node import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort
 from tests.nanolean.reference.values import Refused
 
 LARGE = 10_000

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from nanoproof.lean.nanolean.kernel.declaration import (
+from nanolean.kernel.declaration import (
     ConstantInfo,
     Constants,
     CtorInfo,
@@ -17,7 +17,7 @@ from nanoproof.lean.nanolean.kernel.declaration import (
     TheoremInfo,
     ValueInfo,
 )
-from nanoproof.lean.nanolean.kernel.node import Expr
+from nanolean.kernel.node import Expr
 from tests.nanolean.reference.admission import Admission, describe
 from tests.nanolean.reference.families import Family
 from tests.nanolean.reference.judge import Judge

@@ -1,0 +1,222 @@
+"""`theorem`, `example`, `def`, `axiom`: elaborate, have the kernel check, and report what `sorry` left."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nanolean.commands.header import (
+    Header,
+    close_context,
+    elab_header,
+    full_name,
+    include_variables,
+    name_levels,
+    used_levels,
+)
+from nanolean.commands.messages import CommandResult, SorryGoal
+from nanolean.commands.recursion import (
+    allow_recursion,
+    compile_body,
+    equation_lemmas,
+    is_recursive,
+    open_value,
+    without_stand_in,
+)
+from nanolean.elab.api import elab_term
+from nanolean.elab.session import Session
+from nanolean.env_state import EnvState
+from nanolean.errors import ElabError, ProofError
+from nanolean.kernel.declaration import AxiomDecl, Declaration, DefDecl, OpaqueDecl, TheoremDecl
+from nanolean.kernel.errors import KernelError
+from nanolean.kernel.expr import Expr, collect_consts
+from nanolean.recording import Recorder
+from nanolean.syntax import (
+    AxiomCmd,
+    DefCmd,
+    ExampleCmd,
+    InductiveCmd,
+    Modifiers,
+    Signature,
+    StructureCmd,
+    TheoremCmd,
+)
+from nanolean.tactic_state import CHECK_STEPS, default_levels, refusals, sorry_state
+
+ATTRIBUTES = frozenset(
+    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"}
+)
+"""The attributes that may be given; only `simp`, `(ir)reducible` and `elab_as_elim` do something here."""
+MADE_NAMES = {
+    "inductive": re.compile(
+        "(casesOn|recOn|below|ibelow|brecOn|binductionOn|noConfusion|noConfusionType|ctorIdx|toCtorIdx|ctorElim"
+        "|ctorElimType)"
+    ),
+    "ctor": re.compile("(inj|injEq|sizeOf_spec|elim|noConfusion)"),
+    "def": re.compile("(eq_[0-9]+|eq_def|eq_unfold|congr_simp|hcongr_[0-9]+|(induct|fun_cases)(_unfolding)?)"),
+}
+"""The last parts of the names under which Lean declares something about a constant, by its kind."""
+OWN_NAMES = ("Nat.succ.inj",)
+"""Names of this form that the library declares."""
+
+Declared = TheoremCmd | ExampleCmd | DefCmd | AxiomCmd | InductiveCmd | StructureCmd
+
+
+def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd) -> None:
+    """Run a declaration with a value; errors and sorries go into the result, and the state moves on."""
+    state, signature = result.state, cmd.signature
+    check_modifiers(state, cmd)
+    check_new(state, signature)
+    header = elab_header(state, signature)
+    session = header.session
+    is_theorem = isinstance(cmd, TheoremCmd)
+    if is_theorem:
+        if header.type is None:
+            raise ElabError("the type of a theorem cannot be left out", signature.pos, signature.end)
+        if not session.mctx.is_prop(header.type):
+            shown = session.show(header.type, header.lctx)
+            raise ElabError(
+                f"type of theorem `{header.name}` is not a proposition\n  {shown}", signature.pos, signature.end
+            )
+        name_levels(session, header.type, *(decl.type for decl in header.lctx))
+        include_variables(header, instances=True)
+        header.lctx = close_context(session, header.lctx, signature)
+    allow_recursion(header, signature, cmd.value)
+    value: Expr | None = None
+    session.recover = True
+    recorder = Recorder() if result.watch else None
+    session.watch = recorder
+    try:
+        with refusals():
+            value = elab_term(session, header.lctx, cmd.value, header.type, recover=True).term
+    except ProofError as error:
+        session.report(error.at(cmd.value.pos, cmd.value.end))
+    result.say_notes(session.notes)
+    report_goals(result, session)
+    if recorder is not None:
+        result.steps += recorder.steps
+    if session.has_errors:
+        if header.type is None:
+            return
+        value = session.synthetic_sorry(header.type)
+    assert value is not None
+    if not session.has_errors and (session.sorries or "sorryAx" in collect_consts(value)):
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
+    if header.type is None:
+        header.type = session.mctx.instantiate(session.mctx.infer_type(value))
+    add_value(result, cmd, header, value)
+
+
+def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, header: Header, value: Expr) -> None:
+    """Close type and value over the locals and hand them to the kernel."""
+    session, signature = header.session, cmd.signature
+    mctx = session.mctx
+    assert header.type is not None
+    if not isinstance(cmd, TheoremCmd):
+        include_variables(header, value)
+        name_levels(session, header.type, value, *(decl.type for decl in header.lctx))
+    ids = [decl.fvar_id for decl in header.lctx]
+    value = mctx.instantiate(value)
+    opened = open_value(header, value)
+    if is_recursive(header, value):
+        value = compile_body(header, opened, signature)
+        value = mctx.mk_lambda(ids[: header.num_variables], value)
+    else:
+        value = mctx.mk_lambda(ids, value)
+    type_ = default_levels(mctx.instantiate(mctx.mk_pi(ids, header.type)))
+    value = default_levels(mctx.instantiate(value))
+    params = used_levels(session, signature, type_, value)
+    state = without_stand_in(header, result.state)
+    decl: Declaration
+    if isinstance(cmd, TheoremCmd):
+        decl = TheoremDecl(header.name, params, type_, value)
+    elif isinstance(cmd, ExampleCmd):
+        decl = OpaqueDecl("_example", params, type_, value)
+    else:
+        reducible = cmd.abbrev or "reducible" in cmd.modifiers.attributes
+        decl = DefDecl(header.name, params, type_, value, reducible)
+    state = add_to_kernel(state, decl, signature)
+    if isinstance(cmd, DefCmd):
+        state = equation_lemmas(header, opened, params, state)
+    if isinstance(decl, OpaqueDecl):
+        result.examples.append(decl)
+    else:
+        result.state = with_modifiers(state, header.name, cmd.modifiers)
+
+
+def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> EnvState:
+    """The state with one more declaration; a refusal of the kernel is an error at the declaration's name."""
+    if isinstance(decl, DefDecl | TheoremDecl | OpaqueDecl) and decl.value.has_mvar:
+        text = f"(kernel) declaration has metavariables '{decl.name}'"
+        raise ElabError(text, signature.pos, signature.end)
+    try:
+        return state.with_env(state.env.add(decl, CHECK_STEPS))
+    except KernelError as error:
+        raise ElabError(f"(kernel) {error}", signature.pos, signature.end) from None
+
+
+def report_goals(result: CommandResult, session: Session) -> None:
+    """A proof state for every `sorry` of the text, in the order of their places, and for `by` blocks if asked for."""
+    kinds = [(session.sorries, result.sorries)]
+    if result.watch:
+        kinds.append((session.roots, result.roots))
+    for records, found in kinds:
+        for record in sorted(records, key=lambda record: record.pos):
+            state = sorry_state(session, record, partial=False)
+            found.append(SorryGoal(record.pos, record.end, state.goal_texts()[0], state))
+
+
+def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:
+    """Run `axiom name : type`."""
+    check_modifiers(result.state, cmd)
+    check_new(result.state, cmd.signature)
+    header = elab_header(result.state, cmd.signature)
+    if header.type is None:
+        raise ElabError("the type of an axiom cannot be left out", cmd.signature.pos, cmd.signature.end)
+    session = header.session
+    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    include_variables(header)
+    header.lctx = close_context(session, header.lctx, cmd.signature)
+    type_ = session.mctx.instantiate(session.mctx.mk_pi([decl.fvar_id for decl in header.lctx], header.type))
+    decl = AxiomDecl(header.name, used_levels(session, cmd.signature, type_), type_)
+    state = add_to_kernel(result.state, decl, cmd.signature)
+    result.state = with_modifiers(state, header.name, cmd.modifiers)
+
+
+def check_modifiers(state: EnvState, cmd: Declared) -> None:
+    """Refuse attributes that are not known, and words that do not go with the declaration."""
+    modifiers = cmd.modifiers
+    for name in modifiers.attributes:
+        if name.split()[0] not in ATTRIBUTES:
+            raise ElabError(f"Unknown attribute `[{name}]`", modifiers.pos, modifiers.end)
+    if "protected" in modifiers.words and "." not in full_name(state, cmd.signature.name or "_example"):
+        raise ElabError("protected declarations must be in a namespace", modifiers.pos, modifiers.end)
+    if "noncomputable" in modifiers.words and not isinstance(cmd, DefCmd | ExampleCmd):
+        raise ElabError("only what has code can be `noncomputable`", modifiers.pos, modifiers.end)
+
+
+def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState:
+    """The state with the attributes of a new declaration."""
+    for attribute in modifiers.attributes:
+        state = state.with_attribute(attribute.split()[0], name)
+    if "protected" in modifiers.words:
+        state = replace(state, protected=state.protected | {name})
+    return state
+
+
+def check_new(state: EnvState, signature: Signature) -> None:
+    """Refuse a name that is taken, or that Lean's own declarations about another constant have."""
+    if signature.name is None:
+        return
+    name = full_name(state, signature.name)
+    if name in state.env or is_made(state, name):
+        raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)
+
+
+def is_made(state: EnvState, name: str) -> bool:
+    """Whether Lean declares something under this name about another constant."""
+    outer, _, last = name.rpartition(".")
+    info = state.get(outer)
+    if info is None or info.kind not in MADE_NAMES or name in OWN_NAMES:
+        return False
+    return MADE_NAMES[info.kind].fullmatch(last) is not None

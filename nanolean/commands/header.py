@@ -1,0 +1,149 @@
+"""The head of a declaration: section variables, binders and type, elaborated into a local context and a type."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nanolean.elab.api import finish
+from nanolean.elab.binders import binder_name, binder_type
+from nanolean.elab.elaborator import Elaborator
+from nanolean.elab.levels import collect_level_mvars
+from nanolean.elab.session import Session
+from nanolean.env_state import EnvState
+from nanolean.errors import ElabError
+from nanolean.kernel.errors import Budget
+from nanolean.kernel.expr import Expr, collect_fvars, collect_level_params_of, collect_mvars
+from nanolean.kernel.level import LParam
+from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
+from nanolean.meta.mctx import MetaContext
+from nanolean.syntax import Binder, Signature
+from nanolean.tactic_state import instantiated, run_block
+
+COMMAND_STEPS = 5_000_000
+"""Elementary steps that one command may take."""
+TERM_STEPS = 200_000
+"""Elementary steps for a command that only elaborates a term or binders (about a second)."""
+
+
+@dataclass
+class Header:
+    """The elaborated head: locals in `lctx` (section variables first), and the type where there is one."""
+
+    session: Session
+    name: str
+    lctx: LocalContext
+    type: Expr | None
+    num_variables: int
+    """How many of the locals are section variables."""
+
+
+def full_name(state: EnvState, name: str) -> str:
+    """The name of a declaration in the current namespace."""
+    if name.startswith("_root_."):
+        return name.removeprefix("_root_.")
+    return f"{state.scope.namespace}.{name}" if state.scope.namespace else name
+
+
+def inside(state: EnvState, name: str) -> EnvState:
+    """The state in which the body of declaration `name` is elaborated: inside of the namespace of its name."""
+    namespace = name.rpartition(".")[0]
+    return state.push(replace(state.scope, kind="section", namespace=namespace, opens=(), variables=(), universes=()))
+
+
+def universe_names(state: EnvState) -> tuple[str, ...]:
+    """The universe variables of all scopes, outermost first."""
+    return tuple(name for scope in state.scopes for name in scope.universes)
+
+
+def section_variables(state: EnvState) -> tuple[Binder, ...]:
+    """The variables of all scopes, outermost first."""
+    return tuple(binder for scope in state.scopes for binder in scope.variables)
+
+
+def new_session(state: EnvState, level_names: Sequence[str], steps: int = COMMAND_STEPS) -> Session:
+    """A session for one command."""
+    mctx = MetaContext(state.env, Budget(steps), state.caches)
+    mctx.show_universes = state.shows_universes
+    return Session(mctx, state, run_block, tuple(level_names))
+
+
+def elab_header(state: EnvState, signature: Signature) -> Header:
+    """Elaborate variables, binders and type; nothing stays open but levels. Raises `ElabError`."""
+    name = full_name(state, signature.name or "_example")
+    levels = (*universe_names(state), *signature.level_params)
+    session = new_session(inside(state, name), levels)
+    session.decl_name = name
+    elaborator = Elaborator(session, EMPTY_CONTEXT)
+    variables = section_variables(state)
+    for binder in (*variables, *signature.binders):
+        add_local(elaborator, binder)
+    type_ = None
+    if signature.type is None:
+        elaborator.force()
+    else:
+        type_ = finish(elaborator, elaborator.elab_type(signature.type), "error", signature.type).term
+    lctx = close_context(session, elaborator.lctx, signature)
+    return Header(session, name, lctx, type_, len(variables))
+
+
+def add_local(elaborator: Elaborator, binder: Binder) -> str:
+    """Bring a binder into scope for good; answers the id of the local."""
+    type_ = binder_type(elaborator, binder)
+    decl = elaborator.mctx.fresh_local(binder_name(binder), type_, info=binder.info)
+    elaborator.lctx = elaborator.lctx.add(decl)
+    return decl.fvar_id
+
+
+def close_context(session: Session, lctx: LocalContext, signature: Signature) -> LocalContext:
+    """The context with all metavariables in it replaced; raises where one has no value."""
+    lctx = instantiated(session.mctx, lctx)
+    for decl in lctx:
+        if collect_mvars(decl.type):
+            raise ElabError(f"Failed to infer type of binder `{decl.user_name}`", signature.pos, signature.end)
+    session.mctx.know(lctx)
+    return lctx
+
+
+def include_variables(header: Header, *terms: Expr, instances: bool = False) -> None:
+    """Drop the section variables that neither the type nor `terms` nor the other binders mention.
+
+    With `instances`, as for theorems, those in `[..]` stay whose types mention only what stays.
+    """
+    lctx = header.lctx
+    used: set[str] = set()
+    for e in (header.type, *terms):
+        if e is not None:
+            used |= collect_fvars(header.session.mctx.instantiate(e)).keys()
+    used |= {decl.fvar_id for decl in lctx.decls[header.num_variables :]}
+    for decl in reversed(lctx.decls):
+        if decl.fvar_id in used:
+            used |= collect_fvars(decl.type).keys()
+    variables = lctx.decls[: header.num_variables]
+    for decl in variables if instances else ():
+        if decl.info == "inst" and collect_fvars(decl.type).keys() <= used:
+            used.add(decl.fvar_id)
+    header.lctx = LocalContext(decl for decl in lctx if decl.fvar_id in used)
+    header.num_variables = sum(decl.fvar_id in used for decl in variables)
+
+
+def name_levels(session: Session, *terms: Expr) -> None:
+    """Turn the level metavariables that are left in the terms into parameters `u_1`, `u_2`, ..."""
+    taken = set(session.level_names)
+    fresh = (name for i in itertools.count(1) if (name := f"u_{i}") not in taken)
+    for e in terms:
+        for mvar in collect_level_mvars(session.mctx.instantiate(e)):
+            if mvar not in session.mctx.level_assignment:
+                name = next(fresh)
+                session.mctx.assign_level(mvar, LParam(name))
+                session.level_names = (*session.level_names, name)
+
+
+def used_levels(session: Session, signature: Signature, *terms: Expr) -> tuple[str, ...]:
+    """The universe parameters of a declaration: those it lists, then others that occur, in their order of scope."""
+    occurring: set[str] = set()
+    for e in terms:
+        occurring |= collect_level_params_of(e)
+    rest = [name for name in session.level_names if name in occurring and name not in signature.level_params]
+    return (*signature.level_params, *dict.fromkeys(rest))

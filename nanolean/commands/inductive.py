@@ -1,0 +1,222 @@
+"""`inductive` and `structure`: from their syntax to one declaration of the kernel, plus the projections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanolean.commands.declarations import (
+    add_to_kernel,
+    check_modifiers,
+    check_new,
+    is_made,
+    with_modifiers,
+)
+from nanolean.commands.header import (
+    Header,
+    add_local,
+    close_context,
+    elab_header,
+    include_variables,
+    inside,
+    name_levels,
+    used_levels,
+)
+from nanolean.commands.messages import CommandResult
+from nanolean.elab.api import finish
+from nanolean.elab.elaborator import Elaborator
+from nanolean.errors import ElabError
+from nanolean.kernel.declaration import (
+    AxiomInfo,
+    CtorDecl,
+    CtorInfo,
+    DefDecl,
+    InductiveDecl,
+    InductiveInfo,
+    TheoremDecl,
+)
+from nanolean.kernel.expr import (
+    TYPE,
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Pi,
+    Proj,
+    Sort,
+    collect_consts,
+    get_app_fn_args,
+    instantiate,
+    lift,
+    mk_app,
+    replace,
+    subterms,
+)
+from nanolean.kernel.level import LParam
+from nanolean.meta.bind import replace_fvar
+from nanolean.meta.lctx import LocalContext
+from nanolean.syntax import CtorStx, InductiveCmd, Signature, StructureCmd
+
+
+def run_inductive(result: CommandResult, cmd: InductiveCmd) -> None:
+    """Add an inductive type; trailing arguments that never vary become parameters, as in Lean."""
+    check_modifiers(result.state, cmd)
+    check_new(result.state, cmd.signature)
+    header = elab_header(result.state, cmd.signature)
+    if header.type is None:
+        header.type = TYPE
+    _declare(result, cmd, header, cmd.ctors)
+
+
+def _declare(
+    result: CommandResult, cmd: InductiveCmd | StructureCmd, header: Header, ctors: Sequence[CtorStx]
+) -> InductiveDecl:
+    session, signature = header.session, cmd.signature
+    mctx = session.mctx
+    assert header.type is not None
+    _check_result(header, signature)
+    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    include_variables(header)
+    header.lctx = close_context(session, header.lctx, signature)
+    params = header.lctx
+    ids = [decl.fvar_id for decl in params]
+    type_ = mctx.instantiate(mctx.mk_pi(ids, header.type))
+    levels = used_levels(session, signature, type_)
+    # The constructors see the type as a constant that is not checked yet; the kernel checks all of it together.
+    provisional = result.state.env.add_unchecked([AxiomInfo(header.name, levels, type_)])
+    state = inside(result.state.with_env(provisional), f"{header.name}.mk")
+    session.state, mctx.env, mctx.caches = state, provisional, state.caches
+    self_const = Const(header.name, tuple(LParam(level) for level in levels))
+    types = []
+    for ctor in ctors:
+        if "." in ctor.name:
+            raise ElabError(f"the name `{ctor.name}` of a constructor may have no dots here", ctor.pos, ctor.end)
+        types.append(CtorDecl(f"{header.name}.{ctor.name}", _ctor_type(header, ctor, params, self_const)))
+    count = _num_params(header.name, len(ids), type_, [ctor.type for ctor in types])
+    decl = InductiveDecl(header.name, levels, count, type_, tuple(types))
+    new = add_to_kernel(result.state, decl, signature)
+    for info in result.state.env:
+        if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
+            raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
+    result.state = with_modifiers(new, header.name, cmd.modifiers)
+    if any("sorryAx" in collect_consts(e) for e in (type_, *[ctor.type for ctor in types])):
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
+    return decl
+
+
+def _check_result(header: Header, signature: Signature) -> None:
+    """The type of a type must end in a sort as it stands, not only after computing, as Lean's elaborator wants it."""
+    assert header.type is not None
+    result = header.session.mctx.instantiate(header.type)
+    while isinstance(result, Pi):
+        result = result.body
+    if not isinstance(result, Sort):
+        at = signature.type or signature
+        raise ElabError("invalid inductive type, resultant type is not a sort", at.pos, at.end)
+
+
+def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: Const) -> Expr:
+    session = header.session
+    mctx = session.mctx
+    elaborator = Elaborator(session, params)
+    ids = [add_local(elaborator, binder) for binder in ctor.binders]
+    if ctor.type is None:
+        if isinstance(header.type, Pi):
+            raise ElabError(
+                f"Missing resulting type for constructor `{ctor.name}`: it must be given because `{header.name}` is "
+                "an inductive family",
+                ctor.pos,
+                ctor.end,
+            )
+        result: Expr = mk_app(self_const, *[decl.fvar for decl in params])
+        elaborator.force()
+    else:
+        result = finish(elaborator, elaborator.elab_type(ctor.type), "error", ctor.type).term
+    type_ = mctx.instantiate(mctx.mk_pi(ids, result))
+    for decl in reversed(params.decls):
+        hidden = mctx.fresh_local(decl.user_name, decl.type, info="implicit")
+        type_ = mctx.mk_pi([hidden.fvar_id], replace_fvar(type_, decl.fvar_id, FVar(hidden.fvar_id)))
+    type_ = mctx.instantiate(type_)
+    return replace(type_, lambda node: self_const if isinstance(node, Const) and node.name == self_const.name else None)
+
+
+def _num_params(name: str, given: int, type_: Expr, ctors: list[Expr]) -> int:
+    """The parameters given before the colon, and the arguments after it that are the same everywhere."""
+    count = given
+    arity = 0
+    while isinstance(type_, Pi):
+        type_, arity = type_.body, arity + 1
+    while count < arity and ctors and all(_is_fixed(name, count, ctor) for ctor in ctors):
+        count += 1
+    return count
+
+
+def _is_fixed(name: str, place: int, ctor: Expr) -> bool:
+    """Whether the constructor's binder at `place` is the argument at `place` of every occurrence of the type."""
+    fvars: list[Expr] = []
+    type_ = ctor
+    for i in range(place + 1):
+        if not isinstance(type_, Pi):
+            return False
+        fvars.append(FVar(f"_param{i}"))
+        type_ = instantiate(type_.body, fvars[-1])
+    for node in subterms(type_):
+        fn, args = get_app_fn_args(node)
+        if isinstance(fn, Const) and fn.name == name and len(args) > place and args[place] is not fvars[place]:
+            return False
+    return True
+
+
+# -- structures -------------------------------------------------------------------------------------------------------
+
+
+def run_structure(result: CommandResult, cmd: StructureCmd) -> None:
+    """Add a structure: an inductive type with one constructor, and a projection for every field."""
+    check_modifiers(result.state, cmd)
+    check_new(result.state, cmd.signature)
+    header = elab_header(result.state, cmd.signature)
+    if header.type is None:
+        header.type = TYPE
+    ctor = CtorStx(cmd.ctor, cmd.fields, None, pos=cmd.pos, end=cmd.end)
+    decl = _declare(result, InductiveCmd(cmd.modifiers, cmd.signature, (ctor,)), header, (ctor,))
+    info = result.state.env[decl.name]
+    assert isinstance(info, InductiveInfo)
+    for index, field in enumerate(cmd.fields):
+        _add_projection(result, cmd, info, index, f"{decl.name}.{field.name}")
+
+
+def _add_projection(result: CommandResult, cmd: StructureCmd, info: InductiveInfo, index: int, name: str) -> None:
+    env = result.state.env
+    ctor = env[info.ctors[0]]
+    assert isinstance(ctor, CtorInfo)
+    levels = tuple(LParam(level) for level in info.level_params)
+    binders: list[Pi] = []
+    type_: Expr = ctor.type
+    for _ in range(info.num_params):
+        assert isinstance(type_, Pi)
+        binders.append(type_)
+        type_ = type_.body
+    owner = mk_app(Const(info.name, levels), *[BVar(i) for i in range(info.num_params - 1, -1, -1)])
+    fields: list[Expr] = []
+    type_ = lift(type_, 1)
+    for i in range(index):
+        assert isinstance(type_, Pi)
+        previous = cmd.fields[i].name
+        params = [BVar(k) for k in range(info.num_params, 0, -1)]
+        fields.append(App(mk_app(Const(f"{info.name}.{previous}", levels), *params), BVar(0)))
+        type_ = instantiate(type_.body, fields[-1])
+    assert isinstance(type_, Pi)
+    field_type, value = type_.type, Proj(info.name, index, BVar(0))
+    full_type: Expr = Pi("self", owner, field_type)
+    full_value: Expr = Lam("self", owner, value)
+    for binder in reversed(binders):
+        full_type = Pi(binder.name, binder.type, full_type, "implicit")
+        full_value = Lam(binder.name, binder.type, full_value, "implicit")
+    params_ = info.level_params
+    decl = (
+        TheoremDecl(name, params_, full_type, full_value)
+        if info.is_prop
+        else DefDecl(name, params_, full_type, full_value, True)
+    )
+    result.state = add_to_kernel(result.state, decl, cmd.signature)

@@ -1,0 +1,119 @@
+"""`run_text`: run all commands of a text over an `EnvState`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nanolean.commands.declarations import run_axiom, run_declaration
+from nanolean.commands.inductive import run_inductive, run_structure
+from nanolean.commands.messages import CommandResult, LineMap
+from nanolean.commands.options import read_header, run_set_option
+from nanolean.commands.questions import run_check, run_print, run_print_axioms
+from nanolean.commands.scopes import (
+    opened,
+    run_attribute,
+    run_end,
+    run_namespace,
+    run_open,
+    run_section,
+    run_universe,
+    run_variable,
+)
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.parser import ParseError, iter_commands
+from nanolean.syntax import (
+    AttributeCmd,
+    AxiomCmd,
+    CheckCmd,
+    Command,
+    DefCmd,
+    EndCmd,
+    ExampleCmd,
+    InductiveCmd,
+    NamespaceCmd,
+    OpenCmd,
+    PrintAxiomsCmd,
+    PrintCmd,
+    SectionCmd,
+    SetOptionCmd,
+    StructureCmd,
+    TheoremCmd,
+    UniverseCmd,
+    VariableCmd,
+)
+from nanolean.tactic_state import refusals
+
+_UNEXPECTED = re.compile(r"unexpected (?:token|identifier) '([^\n]+)'; expected ")
+RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
+    TheoremCmd: run_declaration,
+    ExampleCmd: run_declaration,
+    DefCmd: run_declaration,
+    AxiomCmd: run_axiom,
+    InductiveCmd: run_inductive,
+    StructureCmd: run_structure,
+    NamespaceCmd: run_namespace,
+    SectionCmd: run_section,
+    EndCmd: run_end,
+    SetOptionCmd: run_set_option,
+    VariableCmd: run_variable,
+    UniverseCmd: run_universe,
+    AttributeCmd: run_attribute,
+    PrintAxiomsCmd: run_print_axioms,
+    PrintCmd: run_print,
+    CheckCmd: run_check,
+}
+
+
+def run_text(state: EnvState, text: str, header: bool = False, watch: bool = False) -> CommandResult:
+    """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
+
+    With `header` the text is a whole file, which may begin with a header; with `watch` the `by` blocks and the tactics
+    that run are put on record. What is wrong comes back as messages; this raises nothing that a text can cause.
+    """
+    result = CommandResult(state, watch=watch)
+    lines = LineMap(text)
+    if header:
+        text = read_header(result, text)
+    try:
+        for command in iter_commands(text):
+            if isinstance(command, ParseError):
+                offset = lines.offset(command.line, command.column)
+                unexpected = _UNEXPECTED.match(command.message)
+                result.say("error", command.message, offset, offset + (len(unexpected[1]) if unexpected else 0))
+            else:
+                run_command(result, command)
+    except RecursionError:
+        result.say("error", "the text is nested too deeply", 0, 0)
+    return result
+
+
+def run_command(result: CommandResult, command: Command) -> None:
+    """Run one command; a refusal becomes an error message."""
+    before = result.state
+    try:
+        with refusals():
+            _run(result, command)
+    except ProofError as error:
+        result.state = before
+        error = error.at(command.pos, command.end)
+        result.say("error", error.message, error.pos or 0, error.pos or 0 if error.end is None else error.end)
+
+
+def _run(result: CommandResult, command: Command) -> None:
+    if isinstance(command, OpenCmd) and command.inner is None:
+        run_open(result, command)
+    elif isinstance(command, OpenCmd) and command.inner is not None:
+        scope = result.state.scope
+        result.state = opened(result.state, command)
+        run_command(result, command.inner)
+        result.state = result.state.with_scope(scope)
+    elif isinstance(command, SetOptionCmd) and command.inner is not None:
+        scope = result.state.scope
+        run_set_option(result, command)
+        run_command(result, command.inner)
+        result.state = result.state.with_scope(scope)
+    else:
+        RUNNERS[type(command)](result, command)

@@ -1,0 +1,101 @@
+"""The way into elaboration for commands and tactics: `elab_term`, `elab_type`."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal
+
+from nanolean.elab import app, binders, calc, match, operators, rewrite_arrow, terms
+from nanolean.elab.elaborator import Elaborator
+from nanolean.elab.session import Session
+from nanolean.errors import ElabError
+from nanolean.kernel.expr import Expr, collect_mvars
+from nanolean.meta.lctx import LocalContext
+from nanolean.meta.unify_level import solve_postponed
+from nanolean.printer import pp_goal
+from nanolean.syntax import Hole, Node, SyntheticHole, Term
+
+FORMS = (app, binders, calc, match, operators, rewrite_arrow, terms)
+"""The modules whose rules the elaborator knows."""
+
+Holes = Literal["error", "goals", "natural"]
+
+
+@dataclass(frozen=True)
+class Elaborated:
+    """A term, and the goals it leaves open: the `?_` in order (`goals`), and what unification did not find
+    (`natural`, only where that was allowed)."""
+
+    term: Expr
+    goals: tuple[str, ...] = ()
+    natural: tuple[str, ...] = ()
+
+
+def elab_term(
+    session: Session,
+    lctx: LocalContext,
+    stx: Term,
+    expected: Expr | None = None,
+    holes: Holes = "error",
+    ensure: bool = True,
+    recover: bool = False,
+) -> Elaborated:
+    """Elaborate a term in a context.
+
+    `holes` says what may stay open: "error" nothing, "goals" (as `refine`) only `?_`, "natural" (as `apply`, `rw`)
+    also `_` and implicit arguments that unification has not found yet. With `ensure` the result has the expected type;
+    without, the expected type only guides. Raises `ElabError` with a place in the source; with `recover`, and where the
+    session allows it, most errors are reported to the session instead and `sorry` stands for the part they are in.
+    """
+    elaborator, known = Elaborator(session, lctx), len(session.mctx.decls)
+    with session.recovering(recover):
+        term = elaborator.elab(stx, expected)
+        if expected is not None and ensure:
+            term = elaborator.ensure_type(term, expected, stx)
+        return finish(elaborator, term, holes, stx, known)
+
+
+def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error", recover: bool = False) -> Expr:
+    """Elaborate a type in a context (see `elab_term`)."""
+    elaborator, known = Elaborator(session, lctx), len(session.mctx.decls)
+    with session.recovering(recover):
+        return finish(elaborator, elaborator.elab_type(stx), holes, stx, known).term
+
+
+def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node, known: int = 0) -> Elaborated:
+    """Elaborate everything that waits and see to what stays open (see `elab_term`).
+
+    The first `known` metavariables were there before; that they are still open is nobody's fault here.
+    """
+    mctx = elaborator.mctx
+    elaborator.force()
+    elaborator.find_instances()
+    if not solve_postponed(mctx):
+        raise ElabError("stuck at solving universe constraint", stx.pos, stx.end)
+    term = mctx.instantiate(term)
+    open_goals = tuple(goal for goal in elaborator.goals if not mctx.is_assigned(goal))
+    blame: dict[str, Node] = dict(reversed(elaborator.holes))
+    if holes == "error" and open_goals:
+        raise _unsolved(elaborator, open_goals[0], blame.get(open_goals[0], stx))
+    natural = _natural(elaborator, term, known)
+    if natural and holes != "natural":
+        raise _unsolved(elaborator, natural[0], blame.get(natural[0], stx))
+    return Elaborated(term, open_goals, natural)
+
+
+def _natural(elaborator: Elaborator, term: Expr, known: int) -> tuple[str, ...]:
+    """The new assignable metavariables of the term, in the order of their arguments."""
+    if not term.has_mvar:
+        return ()
+    mctx = elaborator.mctx
+    old = set(itertools.islice(mctx.decls, known))
+    return tuple(i for i in collect_mvars(term) if i not in old and mctx.decl(i).kind == "natural")
+
+
+def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:
+    mctx = elaborator.mctx
+    decl = mctx.decl(mvar_id)
+    what = "placeholder" if isinstance(stx, Hole | SyntheticHole) else "implicit argument"
+    text = pp_goal("", decl.lctx, mctx.instantiate(decl.type), mctx.env, mctx.user_name, mctx.show_universes)
+    return ElabError(f"don't know how to synthesize {what}\ncontext:\n{text}", stx.pos, stx.end)

@@ -1,0 +1,427 @@
+"""Elaboration of applications: implicit and named arguments, overloaded names, and the expected type.
+
+The expected type is unified with the result type before the arguments are elaborated (as far as the result type is
+known then), so that it can tell what the arguments are to be; once more at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanolean.elab.elaborator import Elaborator, elaborates
+from nanolean.elab.fields import access_fields, field_names, find_in_namespace_of
+from nanolean.elab.levels import elab_level
+from nanolean.elab.names import split_name
+from nanolean.elab.operators import try_operands, wait_for_operands
+from nanolean.errors import ElabError
+from nanolean.kernel.declaration import CtorInfo, InductiveInfo
+from nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    MVar,
+    Pi,
+    get_app_fn,
+    instantiate,
+)
+from nanolean.syntax import (
+    AnonCtor,
+    AppStx,
+    DotIdent,
+    Ident,
+    LevelStx,
+    NamedArg,
+    ProjStx,
+    StructLit,
+    Term,
+)
+
+Arg = Term | Expr
+"""An argument: syntax, or a term that is elaborated already."""
+
+
+@elaborates(Ident, DotIdent, ProjStx, AppStx)
+def elab_application(self: Elaborator, stx: Term, expected: Expr | None) -> Expr:
+    """An application, or a single name (an application to no arguments)."""
+    args: list[Arg] = []
+    named: dict[str, NamedArg] = {}
+    fn: Term = stx
+    if isinstance(stx, AppStx):
+        fn = stx.fn
+        for arg in stx.args:
+            if isinstance(arg, NamedArg):
+                if arg.name in named:
+                    raise ElabError(f"argument `{arg.name}` was already set", arg.pos, arg.end)
+                named[arg.name] = arg
+            else:
+                args.append(arg)
+    if isinstance(fn, DotIdent) and self.known_head(expected) is None and stx is not self.forced:
+        return self.wait(stx, expected)
+    call = Call(self, stx, args, named, expected)
+    return call.run(fn)
+
+
+class Call:
+    """One application while it is elaborated."""
+
+    def __init__(
+        self,
+        elaborator: Elaborator,
+        stx: Term,
+        args: list[Arg],
+        named: dict[str, NamedArg],
+        expected: Expr | None,
+    ) -> None:
+        self.elaborator = elaborator
+        self.mctx = elaborator.mctx
+        self.stx = stx
+        self.args = args
+        self.named = named
+        self.expected = expected
+
+    # -- the head ------------------------------------------------------------------------------------------------
+
+    def run(self, fn: Term) -> Expr:
+        """The term for the application of `fn`."""
+        explicit = isinstance(fn, Ident) and fn.explicit
+        if isinstance(fn, Ident):
+            return self._ident(fn, explicit)
+        if isinstance(fn, ProjStx):
+            self.elaborator.forced = fn.term
+            base = self.elaborator.elab(fn.term)
+            fields: list[str | int] = [fn.field] if isinstance(fn.field, int) else list(fn.field.split("."))
+            return self._with_fields(base, fields, explicit)
+        if isinstance(fn, DotIdent):
+            return self.apply(self._dot_ident(fn), explicit=False)
+        self.elaborator.forced = fn
+        return self.apply(self.elaborator.elab(fn), explicit=False)
+
+    def _ident(self, fn: Ident, explicit: bool) -> Expr:
+        found = split_name(self.elaborator.session.state, self.elaborator.lctx, fn.name)
+        if found is None:
+            raise ElabError(f"Unknown identifier `{fn.name}`", fn.pos, fn.end)
+        head, fields = found
+        if not isinstance(head, list):
+            return self._with_fields(head, list(fields), explicit)
+        if head[0] in ("Max.max", "Min.min") and not (explicit or fields or self.named):
+            waiting = self._wait_for_arguments(fn, head[0])
+            if waiting is not None:
+                return waiting
+        if len(head) == 1:
+            return self._with_fields(self._constant(head[0], fn.levels), list(fields), explicit)
+        return self._overloaded(head, fn, list(fields), explicit)
+
+    def _wait_for_arguments(self, fn: Ident, name: str) -> Expr | None:
+        """A placeholder while none of the arguments is known to be a number, as for operators."""
+        terms = [arg for arg in self.args if not isinstance(arg, Expr)]
+        if len(terms) != 2 or self.elaborator.known_head(self.expected) is not None:
+            return None
+        done, types = try_operands(self.elaborator, terms)
+        self.args = [done.get(id(arg), arg) for arg in terms]
+        if not types:
+            return None
+        tried = AppStx(fn, tuple(done.values()), pos=self.stx.pos, end=self.stx.end)
+        type_ = self.elaborator.fresh_type() if self.expected is None else self.expected
+        return wait_for_operands(self.elaborator, self.stx, tried, type_, types, name)
+
+    def _overloaded(self, names: list[str], fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
+        """Several constants have this name: the one that elaborates with the expected type."""
+        fitting: list[str] = []
+        refusals: list[ElabError] = []
+        for name in names:
+            try:
+                with self.elaborator.trial():
+                    self._candidate(name, fn, fields, explicit)
+                    fitting.append(name)
+                    raise ElabError("only tried")
+            except ElabError as error:
+                refusals.append(error)
+        if len(fitting) > 1:
+            raise ElabError(f"ambiguous, possible interpretations: {', '.join(fitting)}", fn.pos, fn.end)
+        if not fitting:
+            raise refusals[0]
+        return self._candidate(fitting[0], fn, fields, explicit)
+
+    def _candidate(self, name: str, fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
+        call = Call(self.elaborator, self.stx, list(self.args), dict(self.named), self.expected)
+        e = call._with_fields(call._constant(name, fn.levels), fields, explicit)
+        return e if self.expected is None else self.elaborator.ensure_type(e, self.expected, self.stx)
+
+    def _constant(self, name: str, levels: tuple[LevelStx, ...] | None) -> Expr:
+        info = self.elaborator.session.state.env[name]
+        count = len(info.level_params)
+        if levels is None:
+            return Const(name, tuple(self.mctx.fresh_level() for _ in range(count)))
+        if len(levels) > count:
+            raise ElabError(f"too many explicit universe levels for `{name}`", self.stx.pos, self.stx.end)
+        given = [elab_level(self.elaborator.session, level) for level in levels]
+        return Const(name, (*given, *[self.mctx.fresh_level() for _ in range(count - len(given))]))
+
+    def _dot_ident(self, fn: DotIdent) -> Expr:
+        """`.f`: the constant `T.f` where the expected type (after its arguments) is headed by `T`."""
+        type_ = self.elaborator.known_head(self.expected)
+        while isinstance(type_, Pi):
+            type_ = type_.body
+        name = find_in_namespace_of(self.mctx, type_, fn.name) if type_ is not None else None
+        if name is None:
+            raise ElabError(f"Unknown constant `.{fn.name}` at the expected type", fn.pos, fn.end)
+        return self._constant(name, None)
+
+    def _with_fields(self, head: Expr, fields: Sequence[str | int], explicit: bool) -> Expr:
+        if not fields:
+            return self.apply(head, explicit)
+        for i, field in enumerate(fields):
+            last = i == len(fields) - 1
+            inner = Call(self.elaborator, self.stx, [], {}, None)
+            head = inner.apply(head, explicit=False)
+            access = access_fields(self.elaborator, head, field, self.stx)
+            fn = access.term if access.name is None else self._constant(access.name, None)
+            assert fn is not None
+            call = self if last else inner
+            if access.name is None:
+                head = call.apply(fn, explicit) if last else fn
+            else:
+                head = call.insert_self(fn, head, access.owner, explicit and last)
+        return head
+
+    def insert_self(self, fn: Expr, value: Expr, owner: str, explicit: bool) -> Expr:
+        """Apply `fn` with `value` as its first explicit argument of a type headed by `owner`."""
+        place = 0
+        type_ = self.mctx.infer_type(fn)
+        while isinstance(type_, Pi):
+            head = get_app_fn(type_.type)
+            is_explicit = type_.info == "default"
+            if (is_explicit or explicit) and ((isinstance(head, Const) and head.name == owner) or _is_pi(owner, type_)):
+                break
+            if type_.name in self.named:
+                place -= is_explicit
+            place += is_explicit or explicit
+            type_ = type_.body
+        else:
+            raise ElabError(
+                f"Invalid field notation: `{self.elaborator.show(fn)}` has no explicit argument of type `{owner} ...`",
+                self.stx.pos,
+                self.stx.end,
+            )
+        if place > len(self.args):
+            raise ElabError("Invalid field notation: too few arguments before the object", self.stx.pos, self.stx.end)
+        self.args = [*self.args[:place], value, *self.args[place:]]
+        return self.apply(fn, explicit)
+
+    # -- the arguments -------------------------------------------------------------------------------------------
+
+    def apply(self, fn: Expr, explicit: bool) -> Expr:
+        """Apply `fn` to the arguments, finding the implicit ones; `explicit` is `@f`."""
+        if not self.args and not self.named and explicit:
+            return self._finish(fn)
+        motive = self._eliminator(fn, explicit)
+        if motive is not None:
+            return motive
+        type_ = self.mctx.infer_type(fn)
+        args = list(self.args)
+        eta: list[str] = []
+        outer = self.elaborator.lctx
+        propagated = explicit or self.expected is None
+        try:
+            while True:
+                if not isinstance(type_, Pi):
+                    type_ = self.mctx.whnf(self.mctx.instantiate(type_))
+                if not isinstance(type_, Pi):
+                    if not args and not self.named:
+                        break
+                    self._too_many(fn, type_, args)
+                assert isinstance(type_, Pi)
+                pi = type_
+                if pi.name in self.named:
+                    arg = self._argument(self.named.pop(pi.name).value, pi, fn)
+                elif not explicit and (pi.info == "implicit" or (pi.info == "strict" and (args or self.named))):
+                    arg = self.elaborator.fresh_hole(pi.type, self.stx)
+                elif not explicit and pi.info == "inst":
+                    arg = self.elaborator.fresh_instance(pi.type, self.stx)
+                elif (args and pi.info != "strict") or (args and explicit):
+                    if not propagated:
+                        propagated = self._propagate(pi, len(args))
+                    arg = self._argument(args.pop(0), pi, fn)
+                elif self.named:
+                    decl = self.mctx.fresh_local(pi.name, pi.type)
+                    self.elaborator.lctx = self.elaborator.lctx.add(decl)
+                    eta.append(decl.fvar_id)
+                    arg = decl.fvar
+                else:
+                    break
+                fn = App(fn, arg)
+                type_ = instantiate(pi.body, arg) if pi.body.loose else pi.body
+            if eta:
+                fn = self.mctx.mk_lambda(eta, fn)
+        finally:
+            self.elaborator.lctx = outer
+        return self._finish(fn)
+
+    def _too_many(self, fn: Expr, type_: Expr, args: list[Arg]) -> None:
+        if self.named:
+            name, arg = next(iter(self.named.items()))
+            raise ElabError(
+                f"Invalid argument name `{name}` for function `{self.elaborator.show(get_app_fn(fn))}`",
+                arg.pos,
+                arg.end,
+            )
+        self.elaborator.resume()
+        raise ElabError(
+            f"Function expected at\n  {self.elaborator.show(fn)}\nbut this term has type\n  "
+            f"{self.elaborator.show(type_)}\n\nNote: Expected a function because this term is being applied to the "
+            f"argument\n  {self._show_arg(args[0])}",
+            self.stx.pos,
+            self.stx.end,
+        )
+
+    def _show_arg(self, arg: Arg) -> str:
+        if isinstance(arg, Expr):
+            return self.elaborator.show(arg)
+        return arg.name if isinstance(arg, Ident) else "..."
+
+    def _argument(self, arg: Arg, pi: Pi, fn: Expr) -> Expr:
+        if isinstance(arg, Expr):
+            value, stx = arg, self.stx
+        else:
+            value, stx = self.elaborator.elab(arg, pi.type), arg
+        coerced = self.elaborator.coerce(value, pi.type, stx)
+        if coerced is not None:
+            return coerced
+        show = self.elaborator.show
+        whole = show(App(fn, value))
+        raise ElabError(
+            f"Application type mismatch: The argument\n  {show(value)}\nhas type\n  "
+            f"{show(self.mctx.infer_type(value))}\nbut is expected to have type\n  {show(pi.type)}\n"
+            f"in the application\n  {whole}",
+            stx.pos,
+            stx.end,
+        )
+
+    def _propagate(self, pi: Pi, explicit_left: int) -> bool:
+        """Unify the type of the result with the expected type, where it does not depend on arguments to come."""
+        assert self.expected is not None
+        type_: Expr = pi
+        skipped = 0
+        while isinstance(type_, Pi) and (explicit_left or type_.info != "default"):
+            if type_.name in self.named:
+                return True
+            explicit_left -= type_.info == "default"
+            type_ = type_.body
+            skipped += 1
+        if explicit_left or isinstance(type_, Pi) or type_.loose:
+            return True
+        if isinstance(get_app_fn(self.mctx.instantiate(self.expected)), MVar):
+            return True
+        self.mctx.is_def_eq(self.expected, type_)
+        return True
+
+    def _finish(self, e: Expr) -> Expr:
+        if self.expected is not None:
+            self.mctx.is_def_eq(self.expected, self.mctx.infer_type(e))
+        if self.elaborator.instances:
+            self.elaborator.find_instances()
+        return e
+
+    # -- recursors -----------------------------------------------------------------------------------------------
+
+    def _eliminator(self, fn: Expr, explicit: bool) -> Expr | None:
+        """A recursor whose motive is left out: the motive is the expected type, abstracted over the targets."""
+        from nanolean.elab.eliminator import elab_eliminator, eliminator_shape
+
+        if explicit or not isinstance(fn, Const):
+            return None
+        shape = eliminator_shape(self.elaborator.session.state, fn)
+        if shape is None or shape.motive in self.named:
+            return None
+        if self.elaborator.known_head(self.expected) is None:
+            if self.stx is not self.elaborator.forced:
+                return self.elaborator.wait(self.stx, self.expected)
+            raise ElabError("failed to elaborate eliminator, expected type is not available")
+        return elab_eliminator(self, fn, shape)
+
+
+def _is_pi(owner: str, type_: Pi) -> bool:
+    return owner == "Function" and isinstance(type_.type, Pi)
+
+
+@elaborates(AnonCtor)
+def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr | None) -> Expr:
+    """`⟨a, b⟩`: the only constructor of the expected type; too many parts go into the last one."""
+    type_ = self.known_head(expected)
+    if type_ is None:
+        if stx is not self.forced:
+            return self.wait(stx, expected)
+        raise ElabError(
+            "Invalid `⟨...⟩` notation: The expected type of this term could not be determined", stx.pos, stx.end
+        )
+    head = get_app_fn(type_)
+    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    if info is None or info.kind != "inductive":
+        raise ElabError(
+            f"Invalid `⟨...⟩` notation: The expected type {self.show(type_)} is not an inductive type",
+            stx.pos,
+            stx.end,
+        )
+    ctors: tuple[str, ...] = info.ctors  # type: ignore[attr-defined]
+    if len(ctors) != 1:
+        raise ElabError(
+            f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` has "
+            f"{'more than one constructor' if ctors else 'no constructors'}",
+            stx.pos,
+            stx.end,
+        )
+    count = _explicit_fields(self, ctors[0])
+    if len(stx.args) < count or (len(stx.args) > count == 0):
+        raise ElabError(
+            f"Invalid `⟨...⟩` notation: The constructor `{ctors[0]}` has {count} explicit fields, "
+            f"but {len(stx.args)} were provided",
+            stx.pos,
+            stx.end,
+        )
+    args = list(stx.args)
+    if len(args) > count:
+        rest = tuple(args[count - 1 :])
+        args[count - 1 :] = [AnonCtor(rest, pos=rest[0].pos, end=stx.end)]
+    call = Call(self, stx, list(args), {}, type_)
+    return call.apply(Const(ctors[0], tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
+
+
+@elaborates(StructLit)
+def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> Expr:
+    """`{ x := a, y := b }`: the constructor of the expected structure with these fields."""
+    type_ = self.known_head(expected)
+    if type_ is None:
+        if stx is not self.forced:
+            return self.wait(stx, expected)
+        raise ElabError("Invalid `{...}` notation: The expected type of this term could not be determined")
+    head = get_app_fn(type_)
+    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    if not isinstance(info, InductiveInfo) or len(info.ctors) != 1 or info.num_indices:
+        raise ElabError(f"Invalid `{{...}}` notation: The expected type `{self.show(type_)}` is not a structure")
+    ctor = self.session.state.env[info.ctors[0]]
+    assert isinstance(ctor, CtorInfo)
+    names = field_names(ctor)
+    given: dict[str, Term] = {}
+    for field in stx.fields:
+        if field.name not in names:
+            raise ElabError(f"`{field.name}` is not a field of structure `{info.name}`", field.pos, field.end)
+        if field.name in given:
+            raise ElabError(f"field `{field.name}` has already been specified", field.pos, field.end)
+        given[field.name] = field.value
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
+    call = Call(self, stx, [given[name] for name in names], {}, type_)
+    return call.apply(Const(ctor.name, tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
+
+
+def _explicit_fields(self: Elaborator, ctor_name: str) -> int:
+    ctor = self.session.state.env[ctor_name]
+    type_, count = ctor.type, 0
+    for _ in range(ctor.num_params):  # type: ignore[attr-defined]
+        assert isinstance(type_, Pi)
+        type_ = type_.body
+    while isinstance(type_, Pi):
+        count += type_.info == "default"
+        type_ = type_.body
+    return count

@@ -1,0 +1,157 @@
+"""`calc`: steps `a R b := proof` are put together by the transitivity of their relations.
+
+Lean finds transitivity through the class `Trans`; here a table holds the instances that Lean's core has for the
+relations of the fragment. An equation goes together with any relation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nanolean.elab.elaborator import Elaborator, elaborates
+from nanolean.errors import ElabError
+from nanolean.kernel.expr import (
+    PROP,
+    BVar,
+    Const,
+    Expr,
+    Lam,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+)
+from nanolean.kernel.level import ONE, ZERO
+from nanolean.meta.mctx import MetaContext
+from nanolean.syntax import Calc, CalcStep, Term
+
+TRANS = {
+    ("Iff", "Iff"): ("Iff", "Iff.trans"),
+    ("Nat.le", "Nat.le"): ("Nat.le", "Nat.le_trans"),
+    ("Nat.lt", "Nat.lt"): ("Nat.lt", "Nat.lt_trans"),
+    ("Nat.lt", "Nat.le"): ("Nat.lt", "Nat.lt_of_lt_of_le"),
+    ("Nat.le", "Nat.lt"): ("Nat.lt", "Nat.lt_of_le_of_lt"),
+}
+"""The relations of two steps: that of both together, and the lemma `a R b → b S c → a T c` (three implicit sides)."""
+
+
+class Relation(NamedTuple):
+    """`rel lhs rhs`, where `rel` is applied to everything but its sides."""
+
+    rel: Expr
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def name(self) -> str:
+        """The constant at its head."""
+        return getattr(get_app_fn(self.rel), "name", "")
+
+
+class Chain(NamedTuple):
+    """`proof : relation`."""
+
+    relation: Relation
+    proof: Expr
+
+
+def relation_of(mctx: MetaContext, type_: Expr) -> Relation | None:
+    """A proposition as a relation between its last two arguments."""
+    fn, args = get_app_fn_args(mctx.instantiate(type_))
+    if len(args) < 2 or not mctx.is_prop(type_):
+        return None
+    return Relation(mk_app(fn, *args[:-2]), args[-2], args[-1])
+
+
+@elaborates(Calc)
+def elab_calc(self: Elaborator, stx: Calc, expected: Expr | None) -> Expr:
+    """The term `calc`; the chain must prove what is expected."""
+    return elab_calc_steps(self, stx).proof
+
+
+def elab_calc_steps(self: Elaborator, stx: Calc) -> Chain:
+    """All steps, as one."""
+    rhs: Expr | None = None
+    chain: Chain | None = None
+    for step in stx.steps:
+        if step.proof is None:
+            rhs = self.elab(step.relation)
+            continue
+        relation = _step_relation(self, step, rhs)
+        proof = self.elab_as(step.proof, mk_app(relation.rel, relation.lhs, relation.rhs))
+        new = Chain(relation, proof)
+        chain = new if chain is None else join(self, chain, new, step)
+        rhs = relation.rhs
+    if chain is None:
+        raise ElabError("a `calc` needs a step with a proof", stx.pos, stx.end)
+    return chain
+
+
+def _step_relation(self: Elaborator, step: CalcStep, before: Expr | None) -> Relation:
+    type_ = self.elab_type(step.relation)
+    relation = relation_of(self.mctx, type_)
+    if relation is None:
+        raise ElabError(
+            f"invalid 'calc' step, relation expected\n  {self.show(type_)}", step.relation.pos, step.relation.end
+        )
+    if before is not None and not self.mctx.is_def_eq(relation.lhs, before):
+        raise ElabError(
+            f"invalid 'calc' step, left-hand side is\n  {_typed(self, relation.lhs)}\nprevious right-hand side is\n  "
+            f"{_typed(self, before)}",
+            step.relation.pos,
+            step.relation.end,
+        )
+    return relation
+
+
+def _typed(self: Elaborator, e: Expr) -> str:
+    return f"{self.show(e)} : {self.show(self.mctx.infer_type(e))}"
+
+
+def join(self: Elaborator, first: Chain, second: Chain, blame: Term | CalcStep) -> Chain:
+    """The two steps as one."""
+    joined = compose(self.mctx, first, second)
+    if joined is None:
+        shown = " ".join(self.show(chain.relation.rel) for chain in (first, second))
+        raise ElabError(
+            f"invalid 'calc' step, failed to synthesize `Trans` instance\n  Trans {shown} ?m", blame.pos, blame.end
+        )
+    return joined
+
+
+def compose(mctx: MetaContext, first: Chain, second: Chain) -> Chain | None:
+    """`a T c` from `a R b` and `b S c`, None where the relations do not go together."""
+    a, b, c = first.relation.lhs, first.relation.rhs, second.relation.rhs
+    names = (first.relation.name, second.relation.name)
+    if names == ("Eq", "Eq"):
+        eq = get_app_fn(first.relation.rel)
+        assert isinstance(eq, Const)
+        (type_,) = get_app_fn_args(first.relation.rel)[1]
+        proof = mk_app(Const("Eq.trans", eq.levels), type_, a, b, c, first.proof, second.proof)
+        return Chain(Relation(first.relation.rel, a, c), proof)
+    if names[0] == "Eq":
+        rel = second.relation.rel
+        return Chain(Relation(rel, a, c), _along(first, Lam("x", _type(first), mk_app(rel, BVar(0), c)), second.proof))
+    if names[1] == "Eq":
+        rel = first.relation.rel
+        moved = _along(second, Lam("x", _type(second), mk_app(rel, a, BVar(0))), first.proof, forward=True)
+        return Chain(Relation(rel, a, c), moved)
+    found = TRANS.get(names)
+    if found is None:
+        return None
+    return Chain(Relation(Const(found[0]), a, c), mk_app(Const(found[1]), a, b, c, first.proof, second.proof))
+
+
+def _type(equation: Chain) -> Expr:
+    return get_app_fn_args(equation.relation.rel)[1][0]
+
+
+def _along(equation: Chain, motive: Lam, proof: Expr, forward: bool = False) -> Expr:
+    """A proof of `motive lhs` from one of `motive rhs`, or the other way round when `forward`."""
+    eq = get_app_fn(equation.relation.rel)
+    assert isinstance(eq, Const)
+    lhs, rhs = equation.relation.lhs, equation.relation.rhs
+    head = Const("congrArg", (*eq.levels, ONE))
+    same = mk_app(head, _type(equation), PROP, lhs, rhs, motive, equation.proof)
+    sides = instantiate(motive.body, lhs), instantiate(motive.body, rhs)
+    return mk_app(Const("Eq.mp" if forward else "Eq.mpr", (ZERO,)), *sides, same, proof)

@@ -1,0 +1,179 @@
+"""Elaboration of `match`, of `fun` with alternatives, and of patterns after `fun`, `let` and `have`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nanolean.elab.elaborator import Elaborator, elaborates
+from nanolean.elab.matchers import MatcherMaker, Row, without_lets
+from nanolean.elab.patterns import Pattern, PatternReader
+from nanolean.errors import ElabError
+from nanolean.kernel.expr import Expr, FVar, Pi, collect_mvars, instantiate, mk_app
+from nanolean.kernel.reduce import beta
+from nanolean.meta.bind import replace_fvar
+from nanolean.meta.generalize import kabstract
+from nanolean.meta.lctx import inaccessible
+from nanolean.syntax import FunAlts, Match, MatchAlt, Node
+
+
+@dataclass(frozen=True)
+class Target:
+    """A term that is matched, and the name for the equation with the pattern, if one was given."""
+
+    value: Expr
+    equation: str | None = None
+
+
+@elaborates(Match)
+def elab_match(self: Elaborator, stx: Match, expected: Expr | None) -> Expr:
+    """`match a, h : b with | p, q => e`; waits until the type of the result is known."""
+    if expected is not None and self.known_head(expected) is None and stx is not self.forced:
+        return self.wait(stx, expected)
+    targets = [Target(self.elab(term), name) for name, term in stx.targets]
+    return match_on(self, stx, targets, stx.alts, self.fresh_type() if expected is None else expected)
+
+
+@elaborates(FunAlts)
+def elab_fun_alternatives(self: Elaborator, stx: FunAlts, expected: Expr | None) -> Expr:
+    """`fun | p, q => e`: a function of as many arguments as there are patterns, which matches them."""
+    type_ = self.known_head(expected)
+    if type_ is None:
+        if stx is not self.forced:
+            return self.wait(stx, expected)
+        raise ElabError("Failed to infer the type of the function that is defined by alternatives", stx.pos, stx.end)
+    outer, ids = self.lctx, []
+    try:
+        for _ in stx.alts[0].patterns:
+            type_ = type_ if isinstance(type_, Pi) else self.mctx.whnf(type_)
+            if not isinstance(type_, Pi):
+                raise ElabError(
+                    "Too many patterns in match alternative: the type of the function has no argument for each\n  "
+                    f"{self.show(expected)}"
+                    if expected is not None
+                    else "",
+                    stx.alts[0].pos,
+                    stx.alts[0].end,
+                )
+            decl = self.mctx.fresh_local(inaccessible("x"), type_.type, info=type_.info)
+            self.lctx = self.lctx.add(decl)
+            ids.append(decl.fvar_id)
+            type_ = instantiate(type_.body, decl.fvar)
+        body = match_on(self, stx, [Target(FVar(fvar_id)) for fvar_id in ids], stx.alts, type_)
+        return self.mctx.mk_lambda(ids, body)
+    finally:
+        self.lctx = outer
+
+
+def match_on(self: Elaborator, stx: Node, targets: Sequence[Target], alts: Sequence[MatchAlt], expected: Expr) -> Expr:
+    """The term that matches the targets against the alternatives, with a result of the expected type."""
+    self.resume()
+    case = _Case(self, stx, targets, expected)
+    rows = [case.read(alt) for alt in alts]
+    return case.finish(alts, rows)
+
+
+class _Case:
+    """One match while it is elaborated."""
+
+    def __init__(self, elaborator: Elaborator, stx: Node, targets: Sequence[Target], expected: Expr) -> None:
+        self.elaborator = elaborator
+        self.mctx = mctx = elaborator.mctx
+        self.stx = stx
+        self.targets = [Target(mctx.instantiate(target.value), target.equation) for target in targets]
+        self.locals: list[str] = []
+        for i, target in enumerate(self.targets):
+            type_ = without_lets(elaborator.session, elaborator.lctx, mctx.instantiate(mctx.infer_type(target.value)))
+            if collect_mvars(type_):
+                raise ElabError(
+                    "Invalid match expression: The type of a matched term is not known:\n  "
+                    f"{elaborator.show(target.value)} : {elaborator.show(type_)}",
+                    stx.pos,
+                    stx.end,
+                )
+            self.locals.append(mctx.fresh_local(f"x_{i + 1}", self._generalize(type_, i)).fvar_id)
+        self.expected = mctx.instantiate(expected)
+        self.motive = mctx.mk_lambda(self.locals, self._result(self._generalize(self.expected, len(self.targets))))
+
+    def _generalize(self, e: Expr, count: int) -> Expr:
+        """The term with the first targets replaced by their locals."""
+        for target, fvar_id in zip(self.targets[:count], self.locals):
+            e = instantiate(kabstract(self.mctx, e, target.value), FVar(fvar_id))
+        return e
+
+    def _result(self, type_: Expr) -> Expr:
+        """`h : target = local → type_` for the targets whose equation has a name."""
+        for target, fvar_id in reversed(list(zip(self.targets, self.locals))):
+            if target.equation is not None:
+                equation = self.elaborator.mk_equation(target.value, FVar(fvar_id))
+                type_ = Pi(target.equation, equation, type_)
+        return type_
+
+    def read(self, alt: MatchAlt) -> tuple[Row, Expr]:
+        """The patterns of an alternative, and the function of their variables that it is."""
+        if len(alt.patterns) != len(self.targets):
+            raise ElabError(
+                f"Not enough patterns in match alternative: Expected {len(self.targets)}, but found {len(alt.patterns)}"
+                if len(alt.patterns) < len(self.targets)
+                else f"Too many patterns in match alternative: Expected {len(self.targets)}, but found "
+                f"{len(alt.patterns)}",
+                alt.pos,
+                alt.end,
+            )
+        self_, outer = self.elaborator, self.elaborator.lctx
+        try:
+            reader = PatternReader(self_)
+            patterns: list[Pattern] = []
+            for stx, fvar_id in zip(alt.patterns, self.locals):
+                type_ = self.mctx.fvars[fvar_id].type
+                for other, pattern in zip(self.locals, patterns):
+                    type_ = replace_fvar(type_, other, pattern.expr)
+                patterns.append(reader.read(stx, type_))
+            result = beta(self.motive, [pattern.expr for pattern in patterns])
+            function = self._right_side(alt, reader.ids, result)
+        finally:
+            self_.lctx = outer
+        return Row(tuple(patterns), tuple(reader.ids)), function
+
+    def _right_side(self, alt: MatchAlt, ids: list[str], result: Expr) -> Expr:
+        self_ = self.elaborator
+        named = [target for target in self.targets if target.equation is not None]
+        hyps = []
+        for target in named:
+            assert isinstance(result, Pi)
+            name = inaccessible("h") if target.equation == "_" else target.equation
+            decl = self.mctx.fresh_local(name or "", result.type)
+            self_.lctx = self_.lctx.add(decl)
+            hyps.append(decl.fvar_id)
+            result = instantiate(result.body, decl.fvar)
+        body = self_.elab_as(alt.rhs, result)
+        return self.mctx.mk_lambda([*ids, *hyps], body)
+
+    def finish(self, alts: Sequence[MatchAlt], rows: Sequence[tuple[Row, Expr]]) -> Expr:
+        """The whole term, once all alternatives have been read."""
+        level = self.mctx.sort_level(self.expected)
+        if level is None:
+            raise ElabError("type expected", self.stx.pos, self.stx.end)
+        self_ = self.elaborator
+        to_prop = self.mctx.is_prop(self.expected)
+        maker = MatcherMaker(self_.session, self_.lctx, self.locals, to_prop)
+        call, coverage = maker.make([row for row, _ in rows])
+        if coverage.missing:
+            raise ElabError("Missing cases:\n" + "\n".join(coverage.missing), self.stx.pos, self.stx.end)
+        if call is None:
+            alt = alts[coverage.redundant[0]]
+            row, _ = rows[coverage.redundant[0]]
+            shown = ", ".join(self._show_pattern(pattern) for pattern in row.patterns)
+            raise ElabError(
+                f"Redundant alternative: Any expression matching\n  {shown}\n"
+                "will match one of the preceding alternatives",
+                alt.pos,
+                alt.end,
+            )
+        functions = [function for _, function in rows]
+        values = [target.value for target in self.targets]
+        refls = [self_.mk_refl(target.value) for target in self.targets if target.equation is not None]
+        return mk_app(call.apply(level, self.motive, [*values, *functions]), *refls)
+
+    def _show_pattern(self, pattern: Pattern) -> str:
+        return self.elaborator.show(pattern.shape)

@@ -1,0 +1,199 @@
+"""Elaboration of operators. Arithmetic and order are on `Nat` only: `a + b` is `Nat.add a b`, without type classes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from nanolean.elab.elaborator import BOOL, Elaborator, elaborates
+from nanolean.elab.names import ROOT
+from nanolean.errors import ElabError
+from nanolean.kernel.expr import PROP, Const, Expr, MVar, get_app_fn, mk_app
+from nanolean.meta.offset import NAT_TYPE
+from nanolean.syntax import AppStx, BinOp, Ident, NamedArg, Num, Term, Unary
+
+NAT_OPS = {"+": "Nat.add", "-": "Nat.sub", "*": "Nat.mul", "/": "Nat.div", "%": "Nat.mod", "^": "Nat.pow"}
+NAT_RELATIONS = {"<": "Nat.lt", "≤": "Nat.le", ">": "Nat.gt", "≥": "Nat.ge", "∣": "Nat.dvd"}
+CONNECTIVES = {"∧": "And", "∨": "Or", "↔": "Iff"}
+BOOL_OPS = {"&&": "and", "||": "or"}
+FUNCTIONS = {"::": "List.cons", "++": "List.append", "∈": "List.Mem", "∘": "Function.comp", "×": "Prod"}
+CLASSES = {
+    "+": "HAdd", "-": "HSub", "*": "HMul", "/": "HDiv", "%": "HMod", "^": "HPow",
+    "<": "LT", "≤": "LE", ">": "LT", "≥": "LE", "∣": "Dvd", "++": "HAppend", "∈": "Membership", "∉": "Membership",
+    "Max.max": "Max", "Min.min": "Min",
+}  # fmt: skip
+CHAINED = (*NAT_OPS, "++")
+"""The operators whose results have the type of their operands."""
+
+
+def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
+    """A binary operator, by its kind; one that Lean has for many types waits while the type is not known."""
+    if self.known_head(expected) is None or stx.op not in CHAINED:
+        leaves = _leaves(stx, _chain(stx))
+        done, types = try_operands(self, leaves)
+        tried = _with_leaves(stx, done)
+        if types:
+            return wait_for_operands(self, stx, tried, _result_type(self, stx, expected), types, _class_operator(stx))
+        stx = tried
+    op = stx.op
+    if op in NAT_OPS:
+        return mk_app(_nat_const(self, stx, NAT_OPS[op]), _nat(self, stx, stx.lhs), _nat(self, stx, stx.rhs))
+    if op in NAT_RELATIONS:
+        return mk_app(_nat_const(self, stx, NAT_RELATIONS[op]), _nat(self, stx, stx.lhs), _nat(self, stx, stx.rhs))
+    if op in CONNECTIVES:
+        return mk_app(Const(CONNECTIVES[op]), self.elab_as(stx.lhs, PROP), self.elab_as(stx.rhs, PROP))
+    if op in BOOL_OPS:
+        return mk_app(Const(BOOL_OPS[op]), self.elab_as(stx.lhs, BOOL), self.elab_as(stx.rhs, BOOL))
+    if op in ("=", "≠"):
+        return _equality(self, stx)
+    if op in ("==", "!="):
+        test = mk_app(Const("Nat.beq"), _nat(self, stx, stx.lhs), _nat(self, stx, stx.rhs))
+        return test if op == "==" else mk_app(Const("not"), test)
+    if op in ("<|", "|>"):
+        fn, arg = (stx.lhs, stx.rhs) if op == "<|" else (stx.rhs, stx.lhs)
+        return self.elab(_applied(stx, fn, arg), expected)
+    if op == "∉":
+        return mk_app(Const("Not"), elab_binop(self, replace(stx, op="∈"), expected))
+    if op in FUNCTIONS and FUNCTIONS[op] in self.session.state.env:
+        fn_stx = Ident(ROOT + FUNCTIONS[op], pos=stx.pos, end=stx.end)
+        return self.elab(AppStx(fn_stx, (stx.lhs, stx.rhs), pos=stx.pos, end=stx.end), expected)
+    raise ElabError(f"the operator `{op}` is not supported", stx.pos, stx.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Term):
+    """An operand that is elaborated already."""
+
+    value: Expr
+
+
+@elaborates(Done)
+def elab_done(self: Elaborator, stx: Done, expected: Expr | None) -> Expr:
+    """What it was elaborated to."""
+    return stx.value
+
+
+def _is_arithmetic(stx: Term) -> TypeGuard[BinOp]:
+    return isinstance(stx, BinOp) and stx.op in NAT_OPS
+
+
+def _chain(stx: BinOp) -> Collection[str] | None:
+    """The operators that make one chain with `stx` where they are its operands, None if `stx` is for one type only."""
+    equation = stx.op in ("=", "≠") and (_is_arithmetic(stx.lhs) or _is_arithmetic(stx.rhs))
+    if equation or stx.op in NAT_OPS or stx.op in NAT_RELATIONS or stx.op in ("==", "!="):
+        return NAT_OPS
+    return {"++": ("++",), "∈": (), "∉": ()}.get(stx.op)
+
+
+def _leaves(stx: BinOp, chain: Collection[str] | None) -> list[Term]:
+    """The operands of a chain, which say what type it is for: no exponents, and of `∈` only the right side."""
+    if chain is None:
+        return []
+    found: list[Term] = []
+    for operand in {"^": (stx.lhs,), "∈": (stx.rhs,), "∉": (stx.rhs,)}.get(stx.op, (stx.lhs, stx.rhs)):
+        found += _leaves(operand, chain) if isinstance(operand, BinOp) and operand.op in chain else [operand]
+    return found
+
+
+def try_operands(self: Elaborator, leaves: Sequence[Term]) -> tuple[dict[int, Term], tuple[Expr, ...]]:
+    """Elaborate operands up to the first whose type is known; answers them by `id`.
+
+    Also answers the types of all if none is known. Numerals are numbers, whatever the others are.
+    """
+    done: dict[int, Term] = {}
+    types: list[Expr] = []
+    if any(isinstance(leaf, Num) for leaf in leaves):
+        return done, ()
+    for leaf in leaves:
+        value = self.elab(leaf)
+        done[id(leaf)] = Done(value, pos=leaf.pos, end=leaf.end)
+        types.append(self.mctx.infer_type(value))
+        if self.known_head(types[-1]) is not None:
+            return done, ()
+    return done, tuple(types)
+
+
+def _with_leaves(stx: BinOp, done: dict[int, Term]) -> BinOp:
+    if not done:
+        return stx
+    sides = [
+        _with_leaves(side, done) if isinstance(side, BinOp) and side.op in CHAINED else done.get(id(side), side)
+        for side in (stx.lhs, stx.rhs)
+    ]
+    return replace(stx, lhs=sides[0], rhs=sides[1])
+
+
+def _result_type(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
+    if stx.op not in CHAINED:
+        return BOOL if stx.op in ("==", "!=") else PROP
+    return self.fresh_type() if expected is None else expected
+
+
+def _class_operator(stx: BinOp) -> str:
+    return stx.op if stx.op in CLASSES else next((e.op for e in (stx.lhs, stx.rhs) if _is_arithmetic(e)), "==")
+
+
+def wait_for_operands(self: Elaborator, stx: Term, tried: Term, type_: Expr, types: tuple[Expr, ...], op: str) -> Expr:
+    """A placeholder for `tried`, which waits for one of the types; refused where `stx` is forced to do without."""
+    if stx is not self.forced:
+        return self.wait(tried, type_, (*types, type_) if isinstance(get_app_fn(type_), MVar) else types)
+    name = CLASSES.get(op, "BEq")
+    instance = f"{name} ?m ?m ?m" if name.startswith("H") else f"{name} ?m"
+    raise ElabError(
+        f"typeclass instance problem is stuck, it is often due to metavariables\n  {instance}", stx.pos, stx.end
+    )
+
+
+def _applied(stx: Term, fn: Term, arg: Term) -> Term:
+    if isinstance(fn, AppStx):
+        args: tuple[Term | NamedArg, ...] = (*fn.args, arg)
+        return AppStx(fn.fn, args, pos=stx.pos, end=stx.end)
+    return AppStx(fn, (arg,), pos=stx.pos, end=stx.end)
+
+
+def _nat_const(self: Elaborator, stx: BinOp, name: str) -> Expr:
+    if name not in self.session.state.env:
+        raise ElabError(f"the operator `{stx.op}` is not supported", stx.pos, stx.end)
+    return Const(name)
+
+
+def _nat(self: Elaborator, stx: BinOp, operand: Term) -> Expr:
+    """An operand of an operator on `Nat`."""
+    e = self.elab(operand, NAT_TYPE)
+    type_ = self.mctx.infer_type(e)
+    if self.mctx.is_def_eq(NAT_TYPE, type_):
+        return e
+    shown = self.show(type_)
+    shown = f"({shown})" if " " in shown else shown
+    name = CLASSES.get(stx.op, "BEq")
+    instance = f"{name} {shown} {shown} ?m" if name.startswith("H") else f"{name} {shown}"
+    raise ElabError(f"failed to synthesize\n  {instance}\n(only `Nat` has `{stx.op}` here)", stx.pos, stx.end)
+
+
+def _equality(self: Elaborator, stx: BinOp) -> Expr:
+    """`a = b` and `a ≠ b` at any type; the type comes from whichever side knows it."""
+    if isinstance(stx.lhs, Num) and not isinstance(stx.rhs, Num):
+        rhs = self.elab(stx.rhs, NAT_TYPE if _is_arithmetic(stx.rhs) else None)
+        lhs = self.elab_as(stx.lhs, self.mctx.infer_type(rhs))
+    else:
+        lhs = self.elab(stx.lhs, NAT_TYPE if _is_arithmetic(stx.lhs) else None)
+        rhs = self.elab(stx.rhs, NAT_TYPE if _is_arithmetic(stx.rhs) else self.mctx.infer_type(lhs))
+    type_ = self.mctx.instantiate(self.mctx.infer_type(lhs))
+    if type_ is BOOL and self.mctx.whnf(self.mctx.infer_type(rhs)) is PROP:
+        lhs, type_ = self.bool_to_prop(lhs), PROP
+    rhs = self.ensure_type(rhs, type_, stx.rhs)
+    level = self.mctx.sort_level(type_)
+    if level is None:
+        level = self.mctx.fresh_level()
+    return mk_app(Const("Eq" if stx.op == "=" else "Ne", (level,)), type_, lhs, rhs)
+
+
+@elaborates(Unary)
+def elab_unary(self: Elaborator, stx: Unary, expected: Expr | None) -> Expr:
+    """`¬p` and `!b`."""
+    if stx.op == "¬":
+        return mk_app(Const("Not"), self.elab_as(stx.arg, PROP))
+    if stx.op == "!":
+        return mk_app(Const("not"), self.elab_as(stx.arg, BOOL))
+    raise ElabError("failed to synthesize\n  Neg Nat", stx.pos, stx.end)

@@ -1,0 +1,139 @@
+"""`Session`: what one command or one tactic step shares while it elaborates terms and runs tactic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nanolean.env_state import EnvState
+from nanolean.errors import Aborted, ElabError, ProofError
+from nanolean.kernel.declaration import Declaration
+from nanolean.kernel.expr import Const, Expr, collect_mvars, mk_app
+from nanolean.meta.lctx import LocalContext
+from nanolean.meta.mctx import MetaContext
+from nanolean.printer import pp_expr
+from nanolean.syntax import Tactic, TacticSeq
+
+
+@dataclass(frozen=True)
+class SorryRecord:
+    """One `sorry`: where it stands and what it is to prove or build."""
+
+    pos: int
+    end: int
+    lctx: LocalContext
+    type: Expr
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell the user: severity "info" or "warning", or "error" for what `Session.report` recovered from."""
+
+    severity: str
+    text: str
+    pos: int
+    end: int
+
+
+RunBlock = Callable[["Session", str, TacticSeq, int, int], None]
+"""(session, goal id, tactics, start, end of the `by` block): closes the goal or raises a `ProofError`."""
+
+
+Watch = Callable[[Any, Tactic, Callable[[], None]], None]
+"""(tactic context, tactic, what runs it)"""
+
+
+@dataclass
+class Session:
+    """The metavariables, the environment, and what is collected on the way.
+
+    `run_block` runs the tactics of a nested `by`; it is passed in because tactics are built on elaboration.
+    """
+
+    mctx: MetaContext
+    state: EnvState
+    run_block: RunBlock
+    level_names: tuple[str, ...] = ()
+    sorries: list[SorryRecord] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    roots: list[SorryRecord] = field(default_factory=list)
+    """The outermost `by` blocks."""
+    blocks: list[str] = field(default_factory=list)
+    """The goals of the `by` blocks that are running, outermost first."""
+    watch: Watch | None = None
+    """Runs the tactics, if somebody wants to see them."""
+    recover: bool = False
+    """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
+
+    auxiliary: list[Declaration] = field(default_factory=list)
+    """What `add_auxiliary` has added, in order."""
+    decl_name: str = ""
+    """The declaration that is elaborated, empty while a tactic runs on its own."""
+
+    def add_auxiliary(self, decl: Declaration) -> None:
+        """Have the kernel check a declaration that the present one needs, such as a matcher; known from now on."""
+        self.auxiliary.append(decl)
+        self.use_state(replace(self.state.with_env(self.state.env.add(decl)), memo=self.state.memo))
+
+    def use_state(self, state: EnvState) -> None:
+        """Go on over another environment."""
+        self.state = state
+        self.mctx.env, self.mctx.caches = state.env, state.caches
+
+    def show(self, e: Expr, lctx: LocalContext) -> str:
+        """A term as Lean prints it."""
+        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name, self.mctx.show_universes)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error has been put on record."""
+        return any(note.severity == "error" for note in self.notes)
+
+    @contextmanager
+    def recovering(self, allowed: bool) -> Iterator[None]:
+        """Inside, errors are recovered from only if that was so before and is `allowed`."""
+        before, self.recover = self.recover, self.recover and allowed
+        try:
+            yield
+        finally:
+            self.recover = before
+
+    def report(self, error: ProofError) -> None:
+        """Put an error on record, except where it only follows from one that is there already."""
+        follows = "sorry" in error.message or error.message.startswith("don't know how to synthesize")
+        if isinstance(error, Aborted) or (follows and self.has_errors):
+            return
+        pos = error.pos or 0
+        self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))
+
+    def synthetic_sorry(self, type_: Expr) -> Expr:
+        """What stands in the place of a part that has errors."""
+        level = self.mctx.sort_level(type_)
+        if level is None:
+            raise ElabError("type expected")
+        return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.true"))
+
+    def admit(self, goal: str) -> None:
+        """Close a goal, as far as it is open, by `synthetic_sorry`."""
+        for mvar_id in self._open_parts(goal):
+            if not self.mctx.is_assigned(mvar_id):
+                self.mctx.assign(mvar_id, self.synthetic_sorry(self.mctx.instantiate(self.mctx.decl(mvar_id).type)))
+
+    def _open_parts(self, goal: str) -> list[str]:
+        """The metavariables in the value of a goal, also those that a delayed assignment waits for."""
+        found: list[str] = []
+        todo = [goal]
+        while todo:
+            mvar_id = todo.pop()
+            if mvar_id in found:
+                continue
+            if mvar_id in self.mctx.delayed:
+                todo.append(self.mctx.delayed[mvar_id].mvar_id)
+            elif mvar_id in self.mctx.assignment:
+                todo += collect_mvars(self.mctx.instantiate(self.mctx.assignment[mvar_id]))
+            else:
+                found.append(mvar_id)
+        return found

@@ -1,0 +1,126 @@
+"""`EnvState`: everything a command or a term can refer to, as an immutable value.
+
+Beside the kernel's environment it holds what Lean keeps in extensions: attributes, open namespaces, the variables of
+the section. Every `env` number of the REPL names one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nanolean.kernel.declaration import ConstantInfo
+from nanolean.kernel.env import Environment
+from nanolean.meta.store import MAX_EXPONENT, Caches
+from nanolean.syntax import Binder
+
+PP_UNIVERSES = "pp.universes"
+TRACE_SIMP = "trace.Meta.Tactic.simp"
+EXPONENTIATION = "exponentiation.threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenScope:
+    """What a `namespace` or `section` adds until its `end`."""
+
+    kind: str
+    """"namespace", "section", or "" for the file itself."""
+    name: str
+    namespace: str
+    """The full name of the current namespace inside, empty at the root."""
+    opens: tuple[str, ...] = ()
+    variables: tuple[Binder, ...] = ()
+    universes: tuple[str, ...] = ()
+    options: tuple[tuple[str, bool | int | str], ...] = ()
+
+
+@dataclass(frozen=True)
+class EnvState:
+    """An environment with attributes and scopes. `caches` and `memo` hold what can be computed again at any time."""
+
+    env: Environment
+    scopes: tuple[OpenScope, ...] = (OpenScope("", "", ""),)
+    attributes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute name -> the constants that carry it, in the order in which they got it."""
+    protected: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    pending: str = ""
+    """The definition whose body is elaborated and may mention itself; a constant here, but nothing may rest on it."""
+    caches: Caches = field(default_factory=Caches, compare=False, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Indexes that others build over this state, such as the simp set."""
+
+    @property
+    def scope(self) -> OpenScope:
+        """The innermost scope."""
+        return self.scopes[-1]
+
+    def option(self, name: str) -> bool | int | str | None:
+        """The value that `set_option` gave an option in this scope or one around it, None for none."""
+        for scope in reversed(self.scopes):
+            for other, value in reversed(scope.options):
+                if other == name:
+                    return value
+        return None
+
+    @property
+    def shows_universes(self) -> bool:
+        """Whether constants are to be printed with their universe levels."""
+        return bool(self.option(PP_UNIVERSES))
+
+    @property
+    def traces_simp(self) -> bool:
+        """Whether `simp` is to say which rules it uses."""
+        return bool(self.option(TRACE_SIMP) or self.option(f"{TRACE_SIMP}.rewrite"))
+
+    def with_option(self, name: str, value: bool | int | str) -> EnvState:
+        """The state with an option set until the end of the innermost scope."""
+        return self.with_scope(replace(self.scope, options=(*self.scope.options, (name, value))))
+
+    def tagged(self, attribute: str) -> tuple[str, ...]:
+        """The constants that carry an attribute, oldest first."""
+        return self.attributes.get(attribute, ())
+
+    def get(self, name: str) -> ConstantInfo | None:
+        """The constant of that full name."""
+        return self.env.get(name)
+
+    def with_env(self, env: Environment) -> EnvState:
+        """The state over a larger environment."""
+        return replace(self, env=env, caches=Caches(self.caches.max_exponent), memo={})
+
+    def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
+        """The state in which a constant carries an attribute, or no longer does."""
+        names = tuple(other for other in self.tagged(attribute) if other != name)
+        if not erase:
+            names = (*names, name)
+        state = replace(self, attributes={**self.attributes, attribute: names}, memo={})
+        return state.with_env(state.env.with_irreducible(name)) if attribute == "irreducible" else state
+
+    def with_scope(self, scope: OpenScope) -> EnvState:
+        """The state with another innermost scope in the place of the present one."""
+        return self._with_scopes((*self.scopes[:-1], scope))
+
+    def push(self, scope: OpenScope) -> EnvState:
+        """The state inside of a new scope."""
+        return self._with_scopes((*self.scopes, scope))
+
+    def pop(self) -> EnvState:
+        """The state after the end of the innermost scope."""
+        return self._with_scopes(self.scopes[:-1])
+
+    def _with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
+        """The state with other scopes, and new caches where their options change what computes."""
+        state = replace(self, scopes=scopes)
+        chosen = state.option(EXPONENTIATION)
+        max_exponent = MAX_EXPONENT if chosen is None else int(chosen)
+        return state if max_exponent == self.caches.max_exponent else replace(state, caches=Caches(max_exponent))
+
+    def namespace_chain(self) -> list[str]:
+        """The current namespace and its parents, innermost first, the root (empty) last."""
+        parts = self.scope.namespace.split(".") if self.scope.namespace else []
+        return [".".join(parts[:count]) for count in range(len(parts), -1, -1)]
+
+    def opened(self) -> list[str]:
+        """The opened namespaces, latest first."""
+        return [name for scope in reversed(self.scopes) for name in reversed(scope.opens)]

@@ -1,0 +1,155 @@
+"""The environment: constants that the kernel has accepted. `Environment.add` is the only door, and it checks."""
+
+from dataclasses import replace
+
+from nanolean.kernel.declaration import (
+    AxiomDecl,
+    AxiomInfo,
+    ConstantInfo,
+    Constants,
+    CtorDecl,
+    CtorInfo,
+    Declaration,
+    DefDecl,
+    DefInfo,
+    InductiveDecl,
+    InductiveInfo,
+    OpaqueDecl,
+    OpaqueInfo,
+    QuotDecl,
+    QuotInfo,
+    RecInfo,
+    RecRule,
+    TheoremDecl,
+    TheoremInfo,
+    ValueInfo,
+)
+from nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
+from nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, erase
+from nanolean.kernel.inductive import CTOR_OWNERS, add_inductive
+from nanolean.kernel.level import ZERO, equiv
+from nanolean.kernel.nat_ops import computes_literals
+from nanolean.kernel.quot import quot_constants
+from nanolean.kernel.typecheck import TypeChecker
+from nanolean.kernel.whnf import DEFAULT_STEPS
+
+__all__ = [
+    "AxiomDecl",
+    "AxiomInfo",
+    "ConstantInfo",
+    "CtorDecl",
+    "CtorInfo",
+    "Declaration",
+    "DefDecl",
+    "DefInfo",
+    "Environment",
+    "InductiveDecl",
+    "InductiveInfo",
+    "OpaqueDecl",
+    "OpaqueInfo",
+    "QuotDecl",
+    "QuotInfo",
+    "RecInfo",
+    "RecRule",
+    "TheoremDecl",
+    "TheoremInfo",
+    "ValueInfo",
+    "axioms_of",
+]
+
+
+class Environment(Constants):
+    """A persistent set of checked constants: `add` gives a new environment and leaves the old one as it was."""
+
+    __slots__ = ()
+
+    def add(self, decl: Declaration, budget: Budget | int = DEFAULT_STEPS) -> "Environment":
+        """The environment with one more declaration, after checking it.
+
+        Raises `KernelError` when it is refused and `BudgetExceeded` when `budget` steps do not settle it.
+        """
+        try:
+            return self.add_unchecked(self._checked(decl, Budget(budget) if isinstance(budget, int) else budget))
+        except RecursionError:
+            raise BudgetExceeded("the declaration is nested too deeply") from None
+
+    def with_irreducible(self, name: str) -> "Environment":
+        """The environment with the hint that the definition `name` should not be unfolded; others stay as they are."""
+        info = self.get(name)
+        return self.add_unchecked([replace(info, irreducible=True)]) if isinstance(info, DefInfo) else self
+
+    def _checked(self, decl: Declaration, budget: Budget) -> list[ConstantInfo]:
+        match decl:
+            case QuotDecl():
+                infos = quot_constants(self)
+            case InductiveDecl(name, level_params, _, type_, ctors):
+                self._check_form(name, level_params, type_, *(ctor.type for ctor in ctors))
+                infos = add_inductive(self, decl, budget)
+            case AxiomDecl(name, level_params, type_):
+                self._check_form(name, level_params, type_)
+                TypeChecker(self, budget=budget).sort_of(erase(type_), check=True)
+                infos = [AxiomInfo(name, level_params, type_)]
+            case _:
+                infos = [self._checked_value(decl, budget)]
+        names = [info.name for info in infos]
+        for i, name in enumerate(names):
+            if name in self or name in names[:i]:
+                raise KernelError(f"'{name}' has already been declared")
+            owner = CTOR_OWNERS.get(name)
+            if owner is not None and names[0] != owner:
+                raise KernelError(f"'{name}' is reserved for the constructor of '{owner}'")
+        return infos
+
+    def _check_form(self, name: str, level_params: tuple[str, ...], *terms: Expr) -> None:
+        if len(set(level_params)) != len(level_params):
+            raise KernelError(f"'{name}' declares a universe parameter twice")
+        for term in terms:
+            if term.has_mvar:
+                raise KernelError(f"'{name}' contains a metavariable")
+            if term.has_fvar:
+                raise KernelError(f"'{name}' contains a free variable")
+            if term.loose:
+                raise KernelError(f"'{name}' contains a loose bound variable")
+            undeclared = collect_level_params_of(term) - set(level_params)
+            if undeclared:
+                raise KernelError(f"'{name}' uses undeclared universe parameters: {', '.join(sorted(undeclared))}")
+
+    def _checked_value(self, decl: DefDecl | TheoremDecl | OpaqueDecl, budget: Budget) -> ConstantInfo:
+        name, level_params, type_, value = decl.name, decl.level_params, decl.type, decl.value
+        self._check_form(name, level_params, type_, value)
+        checker = TypeChecker(self, budget=budget)
+        level = checker.sort_of(erase(type_), check=True)
+        if isinstance(decl, TheoremDecl) and not equiv(level, ZERO):
+            raise KernelError(f"the type of the theorem '{name}' is not a proposition")
+        actual = checker.check(erase(value))
+        if not checker.is_def_eq(actual, erase(type_)):
+            raise KernelError(f"'{name}' is declared with type {type_}, but its value has type {actual}")
+        match decl:
+            case TheoremDecl():
+                return TheoremInfo(name, level_params, type_, value)
+            case OpaqueDecl():
+                return OpaqueInfo(name, level_params, type_, value)
+            case DefDecl(reducible=reducible):
+                info = DefInfo(name, level_params, type_, value, reducible=reducible, height=self._height(value))
+                if name not in self and computes_literals(self.add_unchecked([info]), name):
+                    info = DefInfo(name, level_params, type_, value, reducible, info.height, True)
+                return info
+
+    def _height(self, value: Expr) -> int:
+        infos = [self.get(name) for name in collect_consts(value)]
+        return 1 + max((info.height for info in infos if isinstance(info, DefInfo)), default=0)
+
+
+def axioms_of(env: Environment, name: str) -> set[str]:
+    """The axioms that a constant rests on, through all that it mentions; `KernelError` for an unknown name."""
+    reached = {name}
+    stack = [name]
+    axioms = set()
+    while stack:
+        info = env[stack.pop()]
+        if isinstance(info, AxiomInfo):
+            axioms.add(info.name)
+        new = info.mentions - reached
+        reached |= new
+        stack += new
+    return axioms

@@ -1,0 +1,328 @@
+"""Universe levels: interned immutable nodes, so that equal levels are the same object.
+
+`ZERO` and `ONE` are the levels of `Prop` and `Type`. `leq` and `equiv` decide the order for every value of the
+parameters; level metavariables are treated as further parameters. Levels are walked as trees, so their size is
+bounded, and so is the work of a comparison: beyond that `BudgetExceeded`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from nanolean.kernel.errors import Budget, BudgetExceeded
+
+MAX_SIZE = 1_000
+"""Nodes of the largest level, counted as a tree."""
+COMPARISON_STEPS = 20_000
+"""Elementary steps for the comparison of two levels."""
+
+_TABLE: dict[tuple[Any, ...], Any] = {}
+
+
+class Level:
+    """A universe level; `has_param` and `has_mvar` tell whether a parameter or a metavariable occurs in it."""
+
+    __slots__ = ("has_mvar", "has_param", "size")
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    has_param: bool
+    has_mvar: bool
+    size: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.__class__, tuple(getattr(self, field) for field in self.__match_args__)
+
+    def __repr__(self) -> str:
+        return show_level(self)
+
+
+def _intern(cls: type[Level], fields: tuple[Any, ...], has_param: bool, has_mvar: bool, size: int = 1) -> Any:
+    if size > MAX_SIZE:
+        raise BudgetExceeded("a universe level is too large")
+    node = object.__new__(cls)
+    for name, value in zip(cls.__match_args__, fields):
+        setattr(node, name, value)
+    node.has_param = has_param
+    node.has_mvar = has_mvar
+    node.size = size
+    return _TABLE.setdefault((cls, *fields), node)
+
+
+def _intern_pair(cls: type[Level], left: Level, right: Level) -> Any:
+    has_param, has_mvar = left.has_param or right.has_param, left.has_mvar or right.has_mvar
+    return _intern(cls, (left, right), has_param, has_mvar, left.size + right.size + 1)
+
+
+class Zero(Level):
+    """The level of `Prop`; use the constant `ZERO`."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> "Zero":
+        return _TABLE.get((cls,)) or _intern(cls, (), False, False)
+
+
+class Succ(Level):
+    """The next level."""
+
+    __slots__ = ("of",)
+    __match_args__ = ("of",)
+    of: Level
+
+    def __new__(cls, of: Level) -> "Succ":
+        return _TABLE.get((cls, of)) or _intern(cls, (of,), of.has_param, of.has_mvar, of.size + 1)
+
+
+class Max(Level):
+    """The larger of two levels."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+    left: Level
+    right: Level
+
+    def __new__(cls, left: Level, right: Level) -> "Max":
+        return _TABLE.get((cls, left, right)) or _intern_pair(cls, left, right)
+
+
+class IMax(Level):
+    """Zero where `right` is zero, the larger of the two elsewhere: the level of a dependent function type."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+    left: Level
+    right: Level
+
+    def __new__(cls, left: Level, right: Level) -> "IMax":
+        return _TABLE.get((cls, left, right)) or _intern_pair(cls, left, right)
+
+
+class LParam(Level):
+    """A universe parameter of a declaration."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __new__(cls, name: str) -> "LParam":
+        return _TABLE.get((cls, name)) or _intern(cls, (name,), True, False)
+
+
+class LMVar(Level):
+    """A level that elaboration has yet to find; never part of a declaration."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __new__(cls, name: str) -> "LMVar":
+        return _TABLE.get((cls, name)) or _intern(cls, (name,), False, True)
+
+
+ZERO = Zero()
+ONE = Succ(ZERO)
+
+
+def of_nat(value: int) -> Level:
+    """The numeral level `value`."""
+    level: Level = ZERO
+    for _ in range(value):
+        level = Succ(level)
+    return level
+
+
+def to_nat(level: Level) -> int | None:
+    """The number that a closed level of successors denotes, None for any other level."""
+    value = 0
+    while level.__class__ is Succ:
+        level = level.of
+        value += 1
+    return value if level is ZERO else None
+
+
+def is_never_zero(level: Level) -> bool:
+    """Whether the level is positive for every value of its parameters."""
+    match level:
+        case Succ(_):
+            return True
+        case Max(left, right):
+            return is_never_zero(left) or is_never_zero(right)
+        case IMax(_, right):
+            return is_never_zero(right)
+        case _:
+            return False
+
+
+def mk_max(left: Level, right: Level) -> Level:
+    """`max left right` with the cheap simplifications."""
+    if left is right or right is ZERO:
+        return left
+    if left is ZERO:
+        return right
+    low, high = to_nat(left), to_nat(right)
+    if low is not None and high is not None:
+        return left if low >= high else right
+    return Max(left, right)
+
+
+def mk_imax(left: Level, right: Level) -> Level:
+    """`imax left right` with the cheap simplifications."""
+    if right is ZERO or left is right:
+        return right
+    if left is ZERO or left is ONE:
+        return right
+    if is_never_zero(right):
+        return mk_max(left, right)
+    return IMax(left, right)
+
+
+def substitute(level: Level, values: Mapping[Level, Level]) -> Level:
+    """The level with parameters and metavariables replaced by what `values` says."""
+    if not (level.has_param or level.has_mvar):
+        return level
+    match level:
+        case Succ(of):
+            return Succ(substitute(of, values))
+        case Max(left, right):
+            return mk_max(substitute(left, values), substitute(right, values))
+        case IMax(left, right):
+            return mk_imax(substitute(left, values), substitute(right, values))
+        case _:
+            return values.get(level, level)
+
+
+def instantiate_level(level: Level, names: Sequence[str], levels: Sequence[Level]) -> Level:
+    """The level with each parameter of `names` replaced by the level at the same place."""
+    if not level.has_param:
+        return level
+    return substitute(level, {LParam(name): value for name, value in zip(names, levels)})
+
+
+def collect_level_params(level: Level, into: set[str]) -> None:
+    """Add the names of the parameters of a level to a set."""
+    if level.has_param:
+        match level:
+            case Succ(of):
+                collect_level_params(of, into)
+            case Max(left, right) | IMax(left, right):
+                collect_level_params(left, into)
+                collect_level_params(right, into)
+            case LParam(name):
+                into.add(name)
+
+
+def _push_imax(level: Level, work: Budget) -> Level:
+    """An equal level where the right side of every `imax` is a parameter or a metavariable."""
+    work.spend()
+    match level:
+        case Succ(of):
+            return Succ(_push_imax(of, work))
+        case Max(left, right):
+            return mk_max(_push_imax(left, work), _push_imax(right, work))
+        case IMax(left, right):
+            left, right = _push_imax(left, work), _push_imax(right, work)
+            match right:
+                case Max(a, b):
+                    return mk_max(_push_imax(IMax(left, a), work), _push_imax(IMax(left, b), work))
+                case IMax(a, b):
+                    return mk_max(_push_imax(IMax(left, b), work), _push_imax(IMax(a, b), work))
+                case _:
+                    return mk_imax(left, right)
+        case _:
+            return level
+
+
+def _find_imax_atom(level: Level) -> Level | None:
+    """Some atom on the right side of an `imax` in a level that `_push_imax` has treated."""
+    match level:
+        case Succ(of):
+            return _find_imax_atom(of)
+        case Max(left, right):
+            return _find_imax_atom(left) or _find_imax_atom(right)
+        case IMax(_, right):
+            return right
+        case _:
+            return None
+
+
+def _offsets(level: Level, offset: int, into: dict[Level, int]) -> dict[Level, int]:
+    """The arguments of a maximum as atom -> largest offset (atoms: ZERO, parameters, metavariables, `imax` nodes)."""
+    while level.__class__ is Succ:
+        level, offset = level.of, offset + 1
+    match level:
+        case Max(left, right):
+            _offsets(left, offset, into)
+            _offsets(right, offset, into)
+        case _:
+            into[level] = max(offset, into.get(level, 0))
+    return into
+
+
+def leq(left: Level, right: Level) -> bool:
+    """Whether `left` is at most `right` for every value of the parameters (complete: splits on zero or not)."""
+    return _leq(left, right, Budget(COMPARISON_STEPS))
+
+
+def _leq(left: Level, right: Level, work: Budget) -> bool:
+    if left is right or left is ZERO:
+        return True
+    left, right = _push_imax(left, work), _push_imax(right, work)
+    atom = _find_imax_atom(left) or _find_imax_atom(right)
+    if atom is not None:
+        for case in ({atom: ZERO}, {atom: Succ(atom)}):
+            if not _leq(substitute(left, case), substitute(right, case), work):
+                return False
+        return True
+    bounds = _offsets(right, 0, {})
+    top = max(bounds.values())
+    return all(
+        bounds.get(base, -1) >= offset or (base is ZERO and offset <= top)
+        for base, offset in _offsets(left, 0, {}).items()
+    )
+
+
+def equiv(left: Level, right: Level) -> bool:
+    """Whether two levels are equal for every value of the parameters."""
+    return left is right or (leq(left, right) and leq(right, left))
+
+
+def normalize(level: Level) -> Level:
+    """An equal level in a sorted form without redundant arguments, for printing and comparing."""
+    level = _push_imax(level, Budget(COMPARISON_STEPS))
+    arguments = _offsets(level, 0, {})
+    floor = arguments.pop(ZERO, None)
+    if floor is not None and not any(offset >= floor for offset in arguments.values()):
+        arguments[ZERO] = floor
+    result: Level | None = None
+    for base, offset in sorted(arguments.items(), key=lambda item: (item[0] is not ZERO, show_level(item[0]))):
+        for _ in range(offset):
+            base = Succ(base)
+        result = base if result is None else Max(result, base)
+    assert result is not None
+    return result
+
+
+def show_level(level: Level) -> str:
+    """The level as Lean writes it, such as `max u (v+1)`."""
+    number = to_nat(level)
+    if number is not None:
+        return str(number)
+    match level:
+        case Succ(_):
+            offset = 0
+            while level.__class__ is Succ:
+                level, offset = level.of, offset + 1
+            return f"{_show_atom(level)}+{offset}"
+        case Max(left, right):
+            return f"max {_show_atom(left)} {_show_atom(right)}"
+        case IMax(left, right):
+            return f"imax {_show_atom(left)} {_show_atom(right)}"
+        case LParam(name):
+            return name
+        case LMVar(name):
+            return f"?{name}"
+        case _:
+            raise AssertionError(f"not a level: {level.__class__}")
+
+
+def _show_atom(level: Level) -> str:
+    text = show_level(level)
+    return text if text.isidentifier() or text.isdigit() or text.startswith("?") else f"({text})"

@@ -1,0 +1,329 @@
+"""Single steps of computation, as functions of an environment and of the caller's own `whnf`.
+
+The type checker uses them, and so may anything that computes with other rules about what to unfold: `ops` is the
+caller, which says how to reduce, infer and compare. Each step answers None where it does not apply.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from nanolean.kernel.declaration import (
+    Constants,
+    CtorInfo,
+    DefInfo,
+    InductiveInfo,
+    QuotInfo,
+    RecInfo,
+)
+from nanolean.kernel.errors import BudgetExceeded
+from nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    Lam,
+    Lit,
+    Proj,
+    Sort,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate_rev,
+    mk_app,
+)
+from nanolean.kernel.level import ZERO, equiv
+
+NAT = Const("Nat")
+NAT_ZERO = Const("Nat.zero")
+NAT_SUCC = Const("Nat.succ")
+NAT_ADD = Const("Nat.add")
+NAT_POW = Const("Nat.pow")
+BOOL = Const("Bool")
+BOOL_FALSE = Const("Bool.false")
+BOOL_TRUE = Const("Bool.true")
+
+MAX_LITERAL_BITS = 1 << 20
+"""Powers and products that would be larger are not computed."""
+MAX_EXPONENT = 1 << 24
+"""Powers with larger exponents are not computed, as in Lean's kernel (lean4#4637)."""
+BITS_PER_STEP = 128
+"""Reading and writing numbers costs one elementary step for each so many bits of them."""
+PRODUCTS_PER_STEP = 1 << 23
+"""Multiplying `a` and `b` bits costs one step for each so many of the `a * b` products of their bits."""
+DIVISIONS_PER_STEP = 1 << 19
+"""The same for division, remainder and greatest common divisor, which take longer."""
+
+Spend = Callable[[int], None]
+"""Takes elementary steps from a budget."""
+
+
+class Ops(Protocol):
+    """What the steps need from the caller."""
+
+    def whnf(self, e: Expr) -> Expr:
+        """Weak head normal form."""
+
+    def infer(self, e: Expr) -> Expr:
+        """The type of a term that is known to have one."""
+
+    def is_def_eq(self, a: Expr, b: Expr) -> bool:
+        """Definitional equality."""
+
+
+def beta(fn: Expr, args: Sequence[Expr]) -> Expr:
+    """`fn` applied to the arguments with the head redexes contracted."""
+    start = 0
+    while fn.__class__ is Lam and start < len(args):
+        end = start
+        while fn.__class__ is Lam and end < len(args):
+            fn = fn.body
+            end += 1
+        fn = instantiate_rev(fn, args[start:end])
+        start = end
+        if fn.__class__ is App and start < len(args) and get_app_fn(fn).__class__ is Lam:
+            fn, inner = get_app_fn_args(fn)
+            args, start = [*inner, *args[start:]], 0
+    return mk_app(fn, *args[start:])
+
+
+def unfold(env: Constants, const: Expr) -> Expr | None:
+    """The value of a constant that is a definition (theorems and opaque constants are never unfolded)."""
+    if const.__class__ is Const:
+        info = env.get(const.name)
+        levels = const.levels
+        if info.__class__ is DefInfo and len(levels) == len(info.level_params):
+            return info.value_at(levels)
+    return None
+
+
+def unfold_app(env: Constants, e: Expr) -> Expr | None:
+    """The term with its head constant unfolded and the head redexes contracted."""
+    if e.__class__ is not App:
+        return unfold(env, e)
+    value = unfold(env, get_app_fn(e))
+    return None if value is None else beta(value, get_app_fn_args(e)[1])
+
+
+def literal_to_ctor(e: Expr) -> Expr:
+    """`Nat.zero` or `Nat.succ n` for a literal; other terms as they are."""
+    if e.__class__ is Lit:
+        value = e.value
+        return NAT_ZERO if value == 0 else App(NAT_SUCC, Lit(value - 1))
+    return e
+
+
+def ctor_of(env: Constants, e: Expr) -> CtorInfo | None:
+    """The constructor at the head of a term."""
+    head = get_app_fn(e)
+    info = env.get(head.name) if isinstance(head, Const) else None
+    return info if isinstance(info, CtorInfo) else None
+
+
+def reduce_rec(env: Constants, info: RecInfo, fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """One step of a recursor applied to its arguments, where the major premise is (or can be made) a constructor."""
+    major_idx = info.major_idx
+    if len(args) <= major_idx or len(fn.levels) != len(info.level_params):
+        return None
+    major = args[major_idx]
+    if info.k:
+        major = _major_by_k(env, info, major, ops) or major
+    major = literal_to_ctor(ops.whnf(major))
+    ctor = ctor_of(env, major)
+    if ctor is None or ctor.induct != info.induct:
+        expanded = _major_by_eta(env, info, major, ops)
+        if expanded is None:
+            return None
+        major, ctor = expanded
+    fields = get_app_fn_args(major)[1][ctor.num_params :]
+    if len(fields) != ctor.num_fields:
+        return None
+    shared = args[: info.num_params + info.num_motives + info.num_minors]
+    result = instantiate_rev(info.rhs_at(ctor.idx, fn.levels), [*shared, *fields])
+    return beta(result, args[major_idx + 1 :]) if len(args) > major_idx + 1 else result
+
+
+def _major_by_k(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> Expr | None:
+    """The only constructor, when the type of the major premise fits it."""
+    if ctor_of(env, major) is not None:
+        return None
+    type_ = ops.whnf(ops.infer(major))
+    head, args = get_app_fn_args(type_)
+    if not (isinstance(head, Const) and head.name == info.induct) or type_.has_mvar:
+        return None
+    candidate = mk_app(Const(info.rules[0].ctor, head.levels), *args[: info.num_params])
+    return candidate if ops.is_def_eq(type_, ops.infer(candidate)) else None
+
+
+def _major_by_eta(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> tuple[Expr, CtorInfo] | None:
+    """A structure that is not a constructor application, written as its constructor applied to its projections."""
+    induct = env.get(info.induct)
+    if not isinstance(induct, InductiveInfo) or not induct.is_structure or induct.is_prop:
+        return None
+    ctor = env.get(induct.ctors[0])
+    assert isinstance(ctor, CtorInfo)
+    type_ = ops.whnf(ops.infer(major))
+    head, args = get_app_fn_args(type_)
+    if not (isinstance(head, Const) and head.name == info.induct):
+        return None
+    sort = ops.whnf(ops.infer(type_))
+    if not isinstance(sort, Sort) or equiv(sort.level, ZERO):
+        return None  # a family in `Sort u` is a proposition where `u` is 0, and proofs have no projections to data
+    fields = [Proj(info.induct, i, major) for i in range(ctor.num_fields)]
+    return mk_app(Const(ctor.name, head.levels), *args[: ctor.num_params], *fields), ctor
+
+
+def reduce_quot(fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """`Quot.lift f h (Quot.mk r a)` is `f a`; `Quot.ind h (Quot.mk r a)` is `h a`."""
+    places = {"Quot.lift": (3, 5), "Quot.ind": (3, 4)}.get(fn.name)
+    if places is None or len(args) <= places[1]:
+        return None
+    fn_idx, major_idx = places
+    head, parts = get_app_fn_args(ops.whnf(args[major_idx]))
+    if not (isinstance(head, Const) and head.name == "Quot.mk" and len(parts) == 3):
+        return None
+    return beta(args[fn_idx], [parts[2], *args[major_idx + 1 :]])
+
+
+def reduce_head(env: Constants, fn: Expr, args: Sequence[Expr], ops: Ops) -> Expr | None:
+    """One step of a recursor or of a quotient at the head of an application."""
+    if fn.__class__ is not Const:
+        return None
+    info: Any = env.get(fn.name)
+    if info.__class__ is RecInfo:
+        return reduce_rec(env, info, fn, args, ops)
+    if info.__class__ is QuotInfo:
+        return reduce_quot(fn, args, ops)
+    return None
+
+
+def reduce_proj(env: Constants, e: Proj, whnf: Callable[[Expr], Expr]) -> Expr | None:
+    """The field, where the structure reduces to its constructor."""
+    value = whnf(e.expr)
+    ctor = ctor_of(env, value)
+    if ctor is None or ctor.induct != e.struct:
+        return None
+    args = get_app_fn_args(value)[1]
+    place = ctor.num_params + e.idx
+    return args[place] if place < len(args) else None
+
+
+NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool]] = {
+    "Nat.add": lambda a, b: a + b,
+    "Nat.mul": lambda a, b: a * b,
+    "Nat.sub": lambda a, b: a - b if a > b else 0,
+    "Nat.pow": lambda a, b: a**b,
+    "Nat.div": lambda a, b: a // b if b else 0,
+    "Nat.mod": lambda a, b: a % b if b else a,
+    "Nat.gcd": math.gcd,
+    "Nat.beq": lambda a, b: a == b,
+    "Nat.ble": lambda a, b: a <= b,
+}
+"""The operations that are computed with Python numbers, once the environment has checked what they mean."""
+
+
+def compute(name: str, a: int, b: int, spend: Spend, max_exponent: int = MAX_EXPONENT) -> int | bool | None:
+    """The value of an operation of `NAT_FUNCTIONS`, paid for by its size before it is computed.
+
+    None where it would have more than `MAX_LITERAL_BITS`, or for a power with an exponent above `max_exponent`.
+    """
+    bits_a, bits_b = a.bit_length(), b.bit_length()
+    steps = (bits_a + bits_b) // BITS_PER_STEP
+    if name == "Nat.pow":
+        bits = bits_a * b if a > 1 else 1
+        if b > max_exponent or bits > MAX_LITERAL_BITS:
+            return None
+        steps += bits // BITS_PER_STEP + (bits // 2) ** 2 // PRODUCTS_PER_STEP
+    elif name == "Nat.mul":
+        if bits_a + bits_b > MAX_LITERAL_BITS:
+            return None
+        steps += bits_a * bits_b // PRODUCTS_PER_STEP
+    elif name in ("Nat.div", "Nat.mod", "Nat.gcd"):
+        steps += bits_a * bits_b // DIVISIONS_PER_STEP
+    spend(steps)
+    return NAT_FUNCTIONS[name](a, b)
+
+
+def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
+    """A number as `base + offset` (syntactically, from `succ`, literals and `+ literal`); no base for a numeral."""
+    offset = 0
+    while True:
+        if e.__class__ is Lit:
+            return None, offset + e.value
+        if e is NAT_ZERO:
+            return None, offset
+        if e.__class__ is not App:
+            return e, offset
+        if e.fn is NAT_SUCC:
+            offset += 1
+        elif e.arg.__class__ is Lit and e.fn.__class__ is App and e.fn.fn is NAT_ADD and _is_computed(env, "Nat.add"):
+            offset += e.arg.value
+            e = e.fn
+        else:
+            return e, offset
+        e = e.arg
+
+
+def add_offset(env: Constants, base: Expr | None, offset: int) -> Expr:
+    """The term that `nat_offset` takes apart; with `Nat.add` only where the kernel knows what `Nat.add` computes."""
+    if base is None:
+        return Lit(offset)
+    if offset > 1 and _is_computed(env, "Nat.add"):
+        return mk_app(NAT_ADD, base, Lit(offset))
+    for _ in range(offset):  # then `nat_offset` has met as many successors
+        base = App(NAT_SUCC, base)
+    return base
+
+
+def _is_computed(env: Constants, name: str) -> bool:
+    info: Any = env.get(name)
+    return info.__class__ is DefInfo and info.computes_literals
+
+
+def to_literal(e: Expr) -> int | None:
+    """The number that a literal, `Nat.zero` or successors of these denote (syntactically)."""
+    offset = 0
+    while e.__class__ is App and e.fn is NAT_SUCC:
+        e = e.arg
+        offset += 1
+    if e.__class__ is Lit:
+        return e.value + offset
+    return offset if e is NAT_ZERO else None
+
+
+def _for_nothing(steps: int) -> None:
+    """The budget of who has none."""
+
+
+def fold_nat(
+    env: Constants,
+    e: Expr,
+    whnf: Callable[[Expr], Expr],
+    spend: Spend = _for_nothing,
+    max_exponent: int = MAX_EXPONENT,
+) -> Expr | None:
+    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`; large ones cost steps.
+
+    Raises `BudgetExceeded` where `compute` refuses: counting the value out by the definition takes longer still. Where
+    `max_exponent` is lower than the kernel's, powers with larger exponents are no values, and the answer is None.
+    """
+    if e.__class__ is not App or e.has_fvar:
+        return None
+    fn, second = e.fn, e.arg
+    if fn is NAT_SUCC:
+        value = to_literal(whnf(second))
+        return None if value is None else Lit(value + 1)
+    if fn.__class__ is not App or fn.fn.__class__ is not Const or fn.fn.name not in NAT_FUNCTIONS:
+        return None
+    if not _is_computed(env, fn.fn.name):
+        return None
+    left = to_literal(whnf(fn.arg))
+    right = None if left is None else to_literal(whnf(second))
+    if left is None or right is None:
+        return None
+    result = compute(fn.fn.name, left, right, spend, max_exponent)
+    if result is None:
+        if max_exponent < MAX_EXPONENT and fn.fn is NAT_POW and right > max_exponent:
+            return None
+        raise BudgetExceeded("a number is too large")
+    if result.__class__ is bool:
+        return BOOL_TRUE if result else BOOL_FALSE
+    return Lit(result)

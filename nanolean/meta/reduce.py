@@ -1,0 +1,201 @@
+"""Reduction of terms with metavariables, under a transparency that says which definitions unfold.
+
+The single steps (recursors, projections, arithmetic on literals) are the kernel's; here is the order in which they are
+tried and what a metavariable or a `let` local means to them. Results for terms without metavariables are kept in
+`store.caches`.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from nanolean.kernel.declaration import Constants, DefInfo, RecInfo
+from nanolean.kernel.expr import (
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Let,
+    Lit,
+    MVar,
+    Proj,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+    replace,
+)
+from nanolean.kernel.reduce import (
+    NAT_POW,
+    NAT_SUCC,
+    beta,
+    fold_nat,
+    reduce_head,
+    reduce_proj,
+    to_literal,
+)
+from nanolean.meta.equations import recursive_argument, unfold_by_equations, unfolding_name
+from nanolean.meta.matchers import as_matcher, reduce_matcher
+from nanolean.meta.offset import NAT_ADD, mk_offset
+from nanolean.meta.store import MetaStore
+
+UNFOLD_STEPS = 10
+"""What unfolding a definition costs, in elementary steps."""
+
+
+def whnf(store: MetaStore, e: Expr) -> Expr:
+    """Weak head normal form under the store's transparency."""
+    if not e.has_mvar:
+        cache = store.caches.whnf[store.transparency]
+        found = cache.get(e)
+        if found is None:
+            found = cache[e] = _whnf(store, e)
+        return found
+    return _whnf(store, e)
+
+
+def _whnf(store: MetaStore, e: Expr) -> Expr:
+    while True:
+        e = whnf_core(store, e)
+        new = fold_numbers(store, e) or unfold(store, e)
+        if new is None:
+            return e
+        e = new
+
+
+def whnf_core(store: MetaStore, e: Expr) -> Expr:
+    """Weak head normal form without unfolding definitions (major premises of recursors do unfold)."""
+    while True:
+        cls = e.__class__
+        if cls is App:
+            new = _app_step(store, e)
+        elif cls is FVar:
+            new = store.fvars[e.id].value  # type: ignore[attr-defined]
+        elif cls is MVar:
+            new = store.assignment.get(e.id)  # type: ignore[attr-defined]
+        elif isinstance(e, Let):
+            new = instantiate(e.body, e.value)
+        elif isinstance(e, Proj):
+            new = reduce_proj(store.env, e, store.whnf)
+        else:
+            return e
+        if new is None:
+            return e
+        store.budget.spend()
+        e = new
+
+
+def _app_step(store: MetaStore, e: Expr) -> Expr | None:
+    """One step at the head of an application, None if there is none."""
+    fn, args = get_app_fn_args(e)
+    if isinstance(fn, Const):
+        new = reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
+        return new if new is not None or store.transparency == "none" else None
+    if isinstance(fn, Lam):
+        return beta(fn, args)
+    if isinstance(fn, MVar):
+        if fn.id in store.assignment or fn.id in store.delayed:
+            new = store.instantiate(e)
+            return None if new is e else new
+        return None
+    head = whnf_core(store, fn)
+    return None if head is fn else beta(head, args)
+
+
+def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
+    """The value of an operation on closed numbers, None for anything else, and for powers with large exponents."""
+    if e.__class__ is not App or store.transparency != "default":
+        return None
+    return fold_nat(store.env, e, store.whnf, store.budget.spend, store.caches.max_exponent)
+
+
+def definition(store: MetaStore, e: Expr) -> DefInfo | None:
+    """The definition at the head of a term, if the transparency lets it unfold."""
+    fn = get_app_fn(e)
+    if not isinstance(fn, Const):
+        return None
+    info = store.env.get(fn.name)
+    if not isinstance(info, DefInfo) or info.irreducible or store.transparency == "none":
+        return None
+    return info if store.transparency == "default" or info.reducible else None
+
+
+def unfold(store: MetaStore, e: Expr) -> Expr | None:
+    """The term with the definition at its head unfolded and reduced, None if it does not unfold.
+
+    A definition by recursion unfolds only where its recursor then computes, and what the recursor answers for smaller
+    arguments is written with the definition again: `n + succ m` becomes `succ (n + m)`, `n + m` stays as it is.
+    """
+    info = definition(store, e)
+    if info is None or as_matcher(info) is not None:
+        return None
+    fn, args = get_app_fn_args(e)
+    assert isinstance(fn, Const)
+    store.budget.spend(UNFOLD_STEPS)
+    if fn is NAT_POW and _is_large_power(store, e, args):
+        return None
+    if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
+        return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
+    if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
+        return unfold_by_equations(store, fn, args, whnf, whnf_core)
+    shape = _recursion(store.env, info)
+    if shape is None:
+        return beta(info.value_at(fn.levels), args)
+    arity, major = shape
+    if len(args) < arity:
+        return None
+    recursor = beta(info.value_at(fn.levels), args[:arity])
+    step = _app_step(store, recursor)
+    if step is None:
+        return None
+    assert isinstance(recursor, App)
+    step = _refolded(step, recursor.fn, mk_app(fn, *args[:major]), args[major + 1 : arity])
+    return head_beta(mk_app(step, *args[arity:]))
+
+
+def _is_large_power(store: MetaStore, e: Expr, args: list[Expr]) -> bool:
+    """Whether this is a power of numbers that `fold_numbers` refuses. Lean unfolds it then until it is out of depth."""
+    if e.has_fvar or e.has_mvar or len(args) != 2:
+        return False
+    base, exponent = to_literal(store.whnf(args[0])), to_literal(store.whnf(args[1]))
+    return base is not None and exponent is not None and exponent > store.caches.max_exponent
+
+
+_RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()
+
+
+def _recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    """Number of arguments and place of the major premise of `fun x₁ .. xₙ => T.rec .. xₖ`, None for other values."""
+    if info not in _RECURSIONS:
+        _RECURSIONS[info] = _find_recursion(env, info)
+    return _RECURSIONS[info]
+
+
+def _find_recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    body, arity = info.value, 0
+    while isinstance(body, Lam):
+        body, arity = body.body, arity + 1
+    fn, args = get_app_fn_args(body)
+    rec = env.get(fn.name) if isinstance(fn, Const) else None
+    if not isinstance(rec, RecInfo) or len(args) != rec.major_idx + 1 or not isinstance(args[-1], BVar):
+        return None
+    return arity, arity - 1 - args[-1].idx
+
+
+def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
+    """The term with `recursor x` written as `before x after`."""
+
+    def fold(node: Expr) -> Expr | None:
+        if isinstance(node, App) and node.fn is recursor:
+            return mk_app(before, replace(node.arg, fold), *after)
+        return None
+
+    return replace(e, fold)
+
+
+def head_beta(e: Expr) -> Expr:
+    """The term with redexes at its head contracted."""
+    fn, args = get_app_fn_args(e)
+    return beta(fn, args) if isinstance(fn, Lam) else mk_app(fn, *args)

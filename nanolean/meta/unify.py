@@ -1,0 +1,288 @@
+"""Definitional equality with metavariables.
+
+Order of attempts: the same node, flexible heads (Miller patterns), weak head normal forms, offsets `n + k` and
+literals, lazy unfolding (the definition that is built on more definitions first), congruence, eta, proof irrelevance.
+`None` from a helper means "not decided here".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanolean.kernel.declaration import CtorInfo, InductiveInfo
+from nanolean.kernel.errors import BudgetExceeded
+from nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    Lam,
+    Lit,
+    MVar,
+    Pi,
+    Proj,
+    Sort,
+    erase,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+)
+from nanolean.meta.assign import assign_flex
+from nanolean.meta.infer import infer_type, is_prop
+from nanolean.meta.offset import mk_offset, nat_offset
+from nanolean.meta.reduce import definition, fold_numbers, unfold, whnf, whnf_core
+from nanolean.meta.store import MetaStore
+from nanolean.meta.unify_level import level_def_eq, levels_def_eq
+
+
+def is_def_eq(store: MetaStore, a: Expr, b: Expr) -> bool:
+    """Whether `a` and `b` (of one type) are equal by definition; assigns metavariables only when they are."""
+    if a is b:
+        return True
+    mark = store.save()
+    try:
+        equal = _def_eq(store, a, b)
+    except RecursionError:
+        store.restore(mark)
+        raise BudgetExceeded("maximum recursion depth has been reached") from None
+    except BudgetExceeded:
+        store.restore(mark)
+        raise
+    if not equal:
+        store.restore(mark)
+    return equal
+
+
+def _attempt(store: MetaStore, a: Expr, b: Expr) -> bool:
+    """`_def_eq` that undoes its assignments when it fails."""
+    mark = store.save()
+    if _def_eq(store, a, b):
+        return True
+    store.restore(mark)
+    return False
+
+
+def _def_eq(store: MetaStore, a: Expr, b: Expr) -> bool:
+    if a is b:
+        return True
+    store.budget.spend()
+    if a.has_mvar:
+        a = store.instantiate(a)
+    if b.has_mvar:
+        b = store.instantiate(b)
+    if a is b or erase(a) is erase(b):
+        return True
+    if not (a.has_mvar or b.has_mvar):
+        key = (a, b)
+        known = store.caches.equal.get((store.transparency, key))
+        if known is None:
+            known = store.caches.equal[(store.transparency, key)] = _compare(store, a, b)
+        return known
+    return _compare(store, a, b)
+
+
+def _compare(store: MetaStore, a: Expr, b: Expr) -> bool:
+    quick = _quick(store, a, b)
+    if quick is not None:
+        return quick
+    a_whnf, b_whnf = whnf_core(store, a), whnf_core(store, b)
+    if a_whnf is not a or b_whnf is not b:
+        return _def_eq(store, a_whnf, b_whnf)
+    for step in (_eta_lambda, _offsets, _lazy_unfold):
+        decided = step(store, a, b)
+        if decided is not None:
+            return decided
+    mark = store.save()
+    if _congruent(store, a, b):
+        return True
+    store.restore(mark)
+    return _eta_structure(store, a, b) or _eta_structure(store, b, a) or _proof_irrelevant(store, a, b)
+
+
+def _quick(store: MetaStore, a: Expr, b: Expr) -> bool | None:
+    """Cases that need no reduction: sorts, binders, literals, flexible heads."""
+    if a.__class__ is b.__class__:
+        if isinstance(a, Sort) and isinstance(b, Sort):
+            return level_def_eq(store, a.level, b.level)
+        if isinstance(a, Lit):
+            return False
+        if isinstance(a, Lam | Pi) and isinstance(b, Lam | Pi):
+            return _binders(store, a, b)
+    if a.has_mvar or b.has_mvar:
+        return _flexible(store, a, b)
+    return None
+
+
+def _binders(store: MetaStore, a: Lam | Pi, b: Lam | Pi) -> bool:
+    if not _def_eq(store, a.type, b.type):
+        return False
+    if not (a.body.loose or b.body.loose):
+        return _def_eq(store, a.body, b.body)
+    local = store.fresh_local(a.name, a.type).fvar
+    return _def_eq(store, instantiate(a.body, local), instantiate(b.body, local))
+
+
+# -- flexible heads ---------------------------------------------------------------------------------------------------
+
+
+def _flex(store: MetaStore, e: Expr) -> tuple[MVar, list[Expr]] | None:
+    """Head and arguments where the head is a metavariable that may be assigned."""
+    if not e.has_mvar:
+        return None
+    fn, args = get_app_fn_args(e)
+    return (fn, args) if isinstance(fn, MVar) and store.is_assignable(fn.id) else None
+
+
+def _flexible(store: MetaStore, a: Expr, b: Expr) -> bool | None:
+    left, right = _flex(store, a), _flex(store, b)
+    if left is None and right is None:
+        return None
+    if left is not None and right is not None:
+        if left[0] is right[0]:
+            return _all_equal(store, left[1], right[1]) or None
+        if (left[1] and not right[1]) or (_newer(right[0], left[0]) and bool(left[1]) == bool(right[1])):
+            left, right, a, b = right, left, b, a
+    for side, value in ((left, b), (right, a)):
+        if side is None:
+            continue
+        mark = store.save()
+        if assign_flex(store, side[0], side[1], value, _def_eq):
+            return True
+        store.restore(mark)
+    return _assign_reduced(store, left, b) or _assign_reduced(store, right, a)
+
+
+def _newer(a: MVar, b: MVar) -> bool:
+    return int(a.id[1:]) > int(b.id[1:])
+
+
+def _assign_reduced(store: MetaStore, side: tuple[MVar, list[Expr]] | None, value: Expr) -> bool | None:
+    """Second chance: the value after reduction may fit where the value itself mentions too much."""
+    if side is None:
+        return None
+    reduced = whnf_core(store, value)
+    if reduced is value:
+        unfolded = unfold(store, value) if side[1] else None
+        if unfolded is None:
+            return None
+        reduced = unfolded
+    return _attempt(store, mk_app(side[0], *side[1]), reduced)
+
+
+# -- rigid terms ------------------------------------------------------------------------------------------------------
+
+
+def _eta_lambda(store: MetaStore, a: Expr, b: Expr) -> bool | None:
+    for fn, other in ((a, b), (b, a)):
+        if isinstance(fn, Lam) and not isinstance(other, Lam):
+            other_type = whnf(store, infer_type(store, other))
+            if not isinstance(other_type, Pi):
+                return False
+            local = store.fresh_local(fn.name, fn.type).fvar
+            return _def_eq(store, fn.type, other_type.type) and _def_eq(
+                store, instantiate(fn.body, local), App(other, local)
+            )
+    return None
+
+
+def _offsets(store: MetaStore, a: Expr, b: Expr) -> bool | None:
+    """`x + 3 = y + 2`, `x + 1 = 5`, `succ x = y + 1`."""
+    base_a, plus_a = nat_offset(store, a)
+    if base_a is not None and plus_a == 0:
+        return None
+    base_b, plus_b = nat_offset(store, b)
+    if base_b is not None and plus_b == 0:
+        return None
+    if base_a is None and base_b is None:
+        return plus_a == plus_b
+    if (base_a is None and plus_a < plus_b) or (base_b is None and plus_b < plus_a):
+        return False
+    common = min(plus_a, plus_b)
+    if common == 0:
+        return None
+    return _def_eq(store, mk_offset(base_a, plus_a - common), mk_offset(base_b, plus_b - common))
+
+
+def _lazy_unfold(store: MetaStore, a: Expr, b: Expr) -> bool | None:
+    """Unfold one side or both by one step and go on; None when neither unfolds."""
+    info_a, info_b = definition(store, a), definition(store, b)
+    if info_a is None and info_b is None:
+        folded_a, folded_b = fold_numbers(store, a), fold_numbers(store, b)
+        if folded_a is None and folded_b is None:
+            return None
+        return _def_eq(store, folded_a or a, folded_b or b)
+    if info_a is not None and info_a is info_b:
+        mark = store.save()
+        if _congruent(store, a, b):
+            return True
+        store.restore(mark)
+    new_a = new_b = None
+    if info_a is not None and (info_b is None or info_a.height >= info_b.height):
+        new_a = unfold(store, a)
+    if info_b is not None and (info_a is None or info_b.height >= info_a.height or new_a is None):
+        new_b = unfold(store, b)
+    if new_a is None and new_b is None and info_a is not None:
+        new_a = unfold(store, a)
+    if new_a is None and new_b is None:
+        return None
+    return _def_eq(store, new_a or a, new_b or b)
+
+
+def _congruent(store: MetaStore, a: Expr, b: Expr) -> bool:
+    """Equal heads and equal arguments; leaves assignments behind when it fails."""
+    if isinstance(a, Proj) and isinstance(b, Proj):
+        return a.idx == b.idx and a.struct == b.struct and _def_eq(store, a.expr, b.expr)
+    fn_a, args_a = get_app_fn_args(a)
+    fn_b, args_b = get_app_fn_args(b)
+    if len(args_a) != len(args_b):
+        return False
+    if isinstance(fn_a, Const) and isinstance(fn_b, Const):
+        same_head = fn_a.name == fn_b.name and levels_def_eq(store, fn_a.levels, fn_b.levels)
+    elif args_a and not isinstance(fn_a, Const | MVar):
+        same_head = fn_a is fn_b or _def_eq(store, fn_a, fn_b)
+    else:
+        same_head = fn_a is fn_b
+    return same_head and _all_equal(store, args_a, args_b)
+
+
+def _all_equal(store: MetaStore, left: Sequence[Expr], right: Sequence[Expr]) -> bool:
+    # a plain loop: `all` over a generator would take C stack at every level of the recursion
+    if len(left) != len(right):
+        return False
+    for a, b in zip(left, right):  # noqa: SIM110
+        if not _def_eq(store, a, b):
+            return False
+    return True
+
+
+def _eta_structure(store: MetaStore, a: Expr, b: Expr) -> bool:
+    """`a = ⟨x, y⟩` by `a.1 = x` and `a.2 = y`, for data structures."""
+    fn, args = get_app_fn_args(b)
+    if not isinstance(fn, Const):
+        return False
+    ctor = store.env.get(fn.name)
+    if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields:
+        return False
+    struct = store.env.get(ctor.induct)
+    if not isinstance(struct, InductiveInfo) or not struct.is_structure or struct.is_prop or _is_ctor_app(store, a):
+        return False
+    if not _attempt(store, infer_type(store, a), infer_type(store, b)):
+        return False
+    mark = store.save()
+    fields = args[ctor.num_params :]
+    if all(_def_eq(store, Proj(struct.name, i, a), field) for i, field in enumerate(fields)):
+        return True
+    store.restore(mark)
+    return False
+
+
+def _is_ctor_app(store: MetaStore, e: Expr) -> bool:
+    fn, _ = get_app_fn_args(e)
+    info = store.env.get(fn.name) if isinstance(fn, Const) else None
+    return info is not None and info.kind == "ctor"
+
+
+def _proof_irrelevant(store: MetaStore, a: Expr, b: Expr) -> bool:
+    if isinstance(a, Sort | Pi | Lit) or isinstance(b, Sort | Pi | Lit):
+        return False
+    type_ = infer_type(store, a)
+    return is_prop(store, type_) and _attempt(store, type_, infer_type(store, b))

@@ -1,0 +1,295 @@
+"""The Lean REPL protocol over a stream: JSON requests separated by blank lines, JSON answers followed by one.
+
+Beyond the official protocol: malformed requests get an answer and the process goes on, a `timeout` is accepted (the
+budget is a number of steps, not a time), and `{"prune": [proof states]}` or `{"prune_all": true}` forgets states, so
+that a process can serve one user after another. A pickle is a script (see `pickling`), so loading one takes as long as
+running it.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from nanolean.commands.messages import CommandResult, LineMap, Message, SorryGoal
+from nanolean.commands.runner import run_text
+from nanolean.elab.session import Note
+from nanolean.env_state import EnvState
+from nanolean.errors import ProofError
+from nanolean.memory import Sweeper
+from nanolean.pickling import GoalList, PickleError, Script, Start, load, save
+from nanolean.tactic_state import StepRecord, TacticState, proof_status, refusals, run_tactic
+
+Json = dict[str, Any]
+
+UNKNOWN_ENV = "Unknown environment."
+UNKNOWN_STATE = "Unknown proof state."
+
+
+class Repl:
+    """Environments and proof states by number, as the official REPL keeps them.
+
+    Each is kept with the script that leads to it, which is what pickling writes.
+    """
+
+    def __init__(self, base: EnvState) -> None:
+        self.base = base
+        self.envs: dict[int, EnvState] = {}
+        self.states: dict[int, TacticState] = {}
+        self._env_scripts: dict[int, Script] = {}
+        self._state_scripts: dict[int, Script] = {}
+        self._next_env = 0
+        self._next_state = 0
+        self._sweeper = Sweeper()
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def answer_text(self, text: str) -> Json:
+        """The answer to one request, given as JSON text."""
+        try:
+            request = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return {"message": f"Could not parse JSON:\n{error}"}
+        if not isinstance(request, dict):
+            return {"message": "Could not parse JSON:\nan object is expected"}
+        return self.answer(request)
+
+    def answer(self, request: Json) -> Json:
+        """The answer to one request."""
+        try:
+            for key, kinds, handle in self._forms():
+                if key in request and all(isinstance(request.get(name), kind) for name, kind in kinds.items()):
+                    return handle(request)
+        except PickleError as error:
+            return {"message": str(error)}
+        return {"message": "Could not parse as a valid JSON command:\n" + json.dumps(request, ensure_ascii=False)}
+
+    def _forms(self) -> tuple[tuple[str, dict[str, type], Callable[[Json], Json]], ...]:
+        """The forms of requests: the key that tells them, what must be there, and who answers."""
+        return (
+            ("cmd", {"cmd": str}, self._command),
+            ("tactic", {"tactic": str, "proofState": int}, self._tactic),
+            ("pickleTo", {"pickleTo": str}, self._pickle),
+            ("unpickleEnvFrom", {"unpickleEnvFrom": str}, self._unpickle_env),
+            ("unpickleProofStateFrom", {"unpickleProofStateFrom": str}, self._unpickle_state),
+            ("prune", {"prune": list}, self._prune),
+            ("prune_all", {}, self._prune),
+        )
+
+    def _command(self, request: Json) -> Json:
+        number = request.get("env")
+        state = self.base if number is None else self.envs.get(number) if isinstance(number, int) else None
+        if state is None:
+            return {"message": UNKNOWN_ENV}
+        if request.get("infotree") is not None:
+            return {"message": "`infotree` is not supported: NanoLean keeps no info trees"}
+        all_tactics, root_goals = request.get("allTactics") is True, request.get("rootGoals") is True
+        text = request["cmd"]
+        commands = () if number is None else self._env_scripts[number].commands
+        script = Script((*commands, text))
+        result = run_text(state, text, header=number is None, watch=all_tactics or root_goals)
+        lines = LineMap(text)
+        answer: Json = {}
+        sorries = self._goals(result.sorries, "sorries", script, lines)
+        if root_goals:
+            sorries += self._goals(result.roots, "roots", script, lines)
+        if sorries:
+            answer["sorries"] = sorries
+        if all_tactics:
+            answer["tactics"] = self._steps(result.steps, script, text, lines)
+        if result.messages:
+            answer["messages"] = [show_message(lines, message) for message in result.messages]
+        answer["env"] = self._keep_env(result.state, script)
+        self._sweeper.tidy([self.base, *self.envs.values()])
+        return answer
+
+    def _goals(self, goals: list[SorryGoal], kind: GoalList, script: Script, lines: LineMap) -> list[Json]:
+        return [
+            {
+                "proofState": self._keep(goal.state, Script(script.commands, Start(kind, index))),
+                "pos": show_place(lines, goal.pos),
+                "goal": goal.goal,
+                "endPos": show_place(lines, goal.end),
+            }
+            for index, goal in enumerate(goals)
+        ]
+
+    def _steps(self, steps: list[StepRecord], script: Script, text: str, lines: LineMap) -> list[Json]:
+        return [
+            {
+                "tactic": text[step.pos : step.end],
+                "proofState": self._keep(step.before, Script(script.commands, Start("steps", index))),
+                "pos": show_place(lines, step.pos),
+                "endPos": show_place(lines, step.end),
+                "goals": "\n\n".join(step.before.goal_texts()),
+                "usedConstants": list(step.constants),
+            }
+            for index, step in enumerate(steps)
+        ]
+
+    def _tactic(self, request: Json) -> Json:
+        number, tactic = request["proofState"], request["tactic"]
+        state = self.states.get(number)
+        if state is None:
+            return {"message": UNKNOWN_STATE}
+        try:
+            with refusals():
+                step = run_tactic(state, tactic, recover=True)
+                status, goals = proof_status(step.state), step.state.goal_texts()
+                sorry_goals = [sorry.goal_texts()[0] for sorry in step.sorries]
+        except ProofError as error:
+            return {"message": f"Lean error:\n{error.message}"}
+        script = self._state_scripts[number]
+        answer: Json = {}
+        if step.sorries:
+            answer["sorries"] = [
+                {"proofState": self._keep(sorry, script.then(tactic, index)), "goal": goal}
+                for index, (sorry, goal) in enumerate(zip(step.sorries, sorry_goals))
+            ]
+        traces = [note.text for note in step.notes if note.severity == "trace"]
+        messages = [show_note(note) for note in step.notes if note.severity != "trace"]
+        if messages:
+            answer["messages"] = messages
+        if traces:
+            answer["traces"] = traces
+        answer["proofStatus"] = status
+        answer["proofState"] = self._keep(step.state, script.then(tactic))
+        answer["goals"] = goals
+        self._sweeper.tidy([self.base, *self.envs.values()])
+        return answer
+
+    # -- pickling ------------------------------------------------------------------------------------------------
+
+    def _pickle(self, request: Json) -> Json:
+        path = Path(request["pickleTo"])
+        env, state = request.get("env"), request.get("proofState")
+        if isinstance(state, int):
+            if state not in self.states:
+                return {"message": UNKNOWN_STATE}
+            save(self._state_scripts[state], path)
+            return self._show_state(self.states[state], self._state_scripts[state])
+        if not isinstance(env, int) or env not in self.envs:
+            return {"message": UNKNOWN_ENV}
+        save(self._env_scripts[env], path)
+        return {"env": env}
+
+    def _unpickle_env(self, request: Json) -> Json:
+        script = load(Path(request["unpickleEnvFrom"]))
+        if script.start is not None:
+            raise PickleError("the file holds a proof state, not an environment")
+        result = self._replay_commands(script)
+        return {"env": self._keep_env(self.base if result is None else result.state, script)}
+
+    def _unpickle_state(self, request: Json) -> Json:
+        script = load(Path(request["unpickleProofStateFrom"]))
+        result = self._replay_commands(script)
+        if script.start is None or result is None:
+            raise PickleError("the file holds an environment, not a proof state")
+        try:
+            if script.start.list == "steps":
+                state = result.steps[script.start.index].before
+            else:
+                goals = result.sorries if script.start.list == "sorries" else result.roots
+                state = goals[script.start.index].state
+            with refusals():
+                for step in script.steps:
+                    done = run_tactic(state, step.tactic, recover=True)
+                    state = done.state if step.sorry is None else done.sorries[step.sorry]
+        except (IndexError, ProofError) as error:
+            raise PickleError(f"the steps in the file do not lead to a proof state any more: {error}") from None
+        return self._show_state(state, script)
+
+    def _replay_commands(self, script: Script) -> CommandResult | None:
+        result, state = None, self.base
+        for index, text in enumerate(script.commands):
+            watch = script.start is not None and script.start.list != "sorries" and index == len(script.commands) - 1
+            result = run_text(state, text, header=index == 0, watch=watch)
+            state = result.state
+        return result
+
+    def _show_state(self, state: TacticState, script: Script) -> Json:
+        return {
+            "proofStatus": proof_status(state),
+            "proofState": self._keep(state, script),
+            "goals": state.goal_texts(),
+        }
+
+    # -- memory --------------------------------------------------------------------------------------------------
+
+    def _prune(self, request: Json) -> Json:
+        before = len(self.states)
+        if request.get("prune_all"):
+            for table in (self.states, self._state_scripts, self.envs, self._env_scripts):
+                table.clear()
+        else:
+            for number in request.get("prune", ()):
+                if isinstance(number, int):
+                    self.states.pop(number, None)
+                    self._state_scripts.pop(number, None)
+        self._sweeper.tidy([self.base, *self.envs.values()])
+        return {"pruned": before - len(self.states), "proofStates": len(self.states)}
+
+    def _keep(self, state: TacticState, script: Script) -> int:
+        number = self._next_state
+        self._next_state += 1
+        self.states[number] = state
+        self._state_scripts[number] = script
+        return number
+
+    def _keep_env(self, state: EnvState, script: Script) -> int:
+        number = self._next_env
+        self._next_env += 1
+        self.envs[number] = state
+        self._env_scripts[number] = script
+        return number
+
+
+def show_place(lines: LineMap, offset: int) -> Json:
+    """A place as the protocol writes it: lines from 1, columns from 0 in characters."""
+    line, column = lines.place(offset)
+    return {"line": line, "column": column}
+
+
+def show_message(lines: LineMap, message: Message) -> Json:
+    """A message of a command."""
+    return {
+        "severity": message.severity,
+        "pos": show_place(lines, message.pos),
+        "endPos": show_place(lines, message.end),
+        "data": message.text,
+    }
+
+
+def show_note(note: Note) -> Json:
+    """A message of a tactic, whose text has no place in a file."""
+    nowhere = {"line": 0, "column": 0}
+    return {"severity": note.severity, "pos": nowhere, "endPos": nowhere, "data": note.text}
+
+
+def requests(stream: IO[str]) -> Iterator[str]:
+    """The requests of a stream: runs of lines that are not blank."""
+    lines: list[str] = []
+    for line in stream:
+        if line.strip():
+            lines.append(line)
+        elif lines:
+            yield "".join(lines)
+            lines = []
+    if lines:
+        yield "".join(lines)
+
+
+def serve(base: EnvState, source: IO[str], sink: IO[str]) -> None:
+    """Answer requests until the stream ends."""
+    repl = Repl(base)
+    for text in requests(source):
+        try:
+            answer = repl.answer_text(text)
+        except Exception as error:  # a bug of ours must not take the other states of this process with it
+            traceback.print_exc()
+            answer = {"message": f"internal error: {type(error).__name__}: {error}"}
+        sink.write(json.dumps(answer, ensure_ascii=False) + "\n\n")
+        sink.flush()

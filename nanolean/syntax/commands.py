@@ -1,0 +1,147 @@
+"""Commands and the declarations that they hold."""
+
+from dataclasses import dataclass
+
+from nanolean.syntax.nodes import Command, Node, Term
+from nanolean.syntax.terms import Binder
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers(Node):
+    """What stands before a declaration: attribute names (`simp`, `reducible`, ...), words such as `protected`, text."""
+
+    attributes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature(Node):
+    """`name.{u} (a : A) : T`. `name` is None for `example`, whose span is then the word `example`; `type` is None when
+    it is left out. `pos:end` spans the name: messages about the whole declaration point there."""
+
+    name: str | None
+    level_params: tuple[str, ...]
+    binders: tuple[Binder, ...]
+    type: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremCmd(Command):
+    modifiers: Modifiers
+    signature: Signature
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCmd(Command):
+    modifiers: Modifiers
+    signature: Signature
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class DefCmd(Command):
+    """`def` or (`abbrev` set) `abbrev`; the value is a term or the equations `| p => e`."""
+
+    modifiers: Modifiers
+    signature: Signature
+    value: Term
+    abbrev: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AxiomCmd(Command):
+    modifiers: Modifiers
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class CtorStx(Node):
+    """`| succ (n : Nat) : Nat`; the type is None when left out."""
+
+    name: str
+    binders: tuple[Binder, ...]
+    type: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class InductiveCmd(Command):
+    modifiers: Modifiers
+    signature: Signature
+    ctors: tuple[CtorStx, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StructureCmd(Command):
+    """`structure S (p : A) : T where mk :: (x : B) ..`; `ctor` is `mk` when left out; fields are binders with types."""
+
+    modifiers: Modifiers
+    signature: Signature
+    ctor: str
+    fields: tuple[Binder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceCmd(Command):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionCmd(Command):
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndCmd(Command):
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCmd(Command):
+    """`open A B`; `inner` is the command of `open A in cmd`."""
+
+    names: tuple[str, ...]
+    inner: Command | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableCmd(Command):
+    binders: tuple[Binder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UniverseCmd(Command):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptionCmd(Command):
+    """`set_option name value`; `inner` is the command of `set_option name value in cmd`."""
+
+    name: str
+    value: bool | int | str
+    inner: Command | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeCmd(Command):
+    """`attribute [simp] a b`; an attribute to be erased starts with `-`."""
+
+    attributes: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintAxiomsCmd(Command):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrintCmd(Command):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCmd(Command):
+    term: Term

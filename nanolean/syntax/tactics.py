@@ -1,0 +1,357 @@
+"""Tactics: one class each, combinators last."""
+
+from dataclasses import dataclass
+
+from nanolean.syntax.nodes import Tactic, TacticSeq, Term
+from nanolean.syntax.tactic_parts import (
+    CaseTarget,
+    InductionAlt,
+    Location,
+    Occurrences,
+    RcasesPattern,
+    RwRule,
+    SimpLemma,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IntroStx(Tactic):
+    """`intro x _ y`; without names one hypothesis is introduced under an inaccessible name."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IntrosStx(Tactic):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactStx(Tactic):
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyStx(Tactic):
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class RefineStx(Tactic):
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class AssumptionStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RflStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructorStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class LeftStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RightStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsStx(Tactic):
+    """`exists a, b`."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExfalsoStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class CasesStx(Tactic):
+    """`cases h`, `cases e with | ..`; `alts` is None without `with`."""
+
+    targets: tuple[CaseTarget, ...]
+    alts: tuple[InductionAlt, ...] | None = None
+    using: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InductionStx(Tactic):
+    """`induction n generalizing m with | ..`; `alts` is None without `with`."""
+
+    targets: tuple[CaseTarget, ...]
+    alts: tuple[InductionAlt, ...] | None = None
+    using: Term | None = None
+    generalizing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RcasesStx(Tactic):
+    """`rcases h with ⟨a, b⟩ | c`; the pattern is None without `with`."""
+
+    targets: tuple[CaseTarget, ...]
+    pattern: RcasesPattern | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObtainStx(Tactic):
+    """`obtain ⟨a, b⟩ : T := e`; pattern and type may be missing, and without a value `T` is a new goal."""
+
+    pattern: RcasesPattern | None
+    type: Term | None
+    value: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class RwStx(Tactic):
+    """`rw [h, ← g] at k`; `try_rfl` is False for `rewrite`; without `occurrences` all instances are replaced."""
+
+    rules: tuple[RwRule, ...]
+    location: Location
+    try_rfl: bool = True
+    occurrences: Occurrences | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimpStx(Tactic):
+    """`simp`, `simp only [h, ← g, -k, *] at l`; `star` says that the list holds `*`."""
+
+    only: bool
+    lemmas: tuple[SimpLemma, ...]
+    star: bool
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class SimpAllStx(Tactic):
+    only: bool
+    lemmas: tuple[SimpLemma, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecideStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TrivialStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ByCasesStx(Tactic):
+    """`by_cases h : p`; the name is None for `by_cases p`."""
+
+    name: str | None
+    prop: Term
+
+
+@dataclass(frozen=True, slots=True)
+class HaveStx(Tactic):
+    """`have h : T := e`; the name is `this` when none is given. `have h (x : A) : T := e` comes as `∀ (x : A), T` and
+    `fun (x : A) => e`."""
+
+    name: str
+    type: Term | None
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStx(Tactic):
+    type: Term
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeStx(Tactic):
+    type: Term
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class SpecializeStx(Tactic):
+    """`specialize h a b`: the term is an application of a hypothesis."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class RevertStx(Tactic):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubstStx(Tactic):
+    """`subst h k`: equations or variables."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionStx(Tactic):
+    """`injection h with h₁ h₂`."""
+
+    term: Term
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenameIStx(Tactic):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SymmStx(Tactic):
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class UnfoldStx(Tactic):
+    names: tuple[str, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class SplitStx(Tactic):
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class AcRflStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class OmegaStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GrindStx(Tactic):
+    """`grind`, `grind [h]`, `grind only [h]`."""
+
+    only: bool = False
+    lemmas: tuple[SimpLemma, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SorryStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SkipStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStx(Tactic):
+    """`trace "text"`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoneStx(Tactic):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RotateLeftStx(Tactic):
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RotateRightStx(Tactic):
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AndThenStx(Tactic):
+    """`first <;> then`: `then` runs on every goal that `first` leaves."""
+
+    first: Tactic
+    then: Tactic
+
+
+@dataclass(frozen=True, slots=True)
+class BulletStx(Tactic):
+    """`· tactics`: the first goal must be closed."""
+
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class BraceStx(Tactic):
+    """`{ tactics }`: the first goal must be closed."""
+
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class ParenStx(Tactic):
+    """`(t; u)`: grouping alone."""
+
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStx(Tactic):
+    """`case tag x y => tactics`; several tags with `case a | b => ..`, the tag `_` is the first goal."""
+
+    tags: tuple[tuple[str, tuple[str, ...]], ...]
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class NextStx(Tactic):
+    names: tuple[str, ...]
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class AllGoalsStx(Tactic):
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class AnyGoalsStx(Tactic):
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class FocusStx(Tactic):
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStx(Tactic):
+    """`first | t | u`."""
+
+    alts: tuple[TacticSeq, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TryStx(Tactic):
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatStx(Tactic):
+    tactics: TacticSeq

@@ -1,0 +1,157 @@
+"""Applying a term to a goal: as many arguments as needed become new goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanolean.elab.api import elab_term
+from nanolean.elab.names import split_name
+from nanolean.errors import TacticError
+from nanolean.kernel.expr import (
+    Const,
+    Expr,
+    FVar,
+    MVar,
+    Pi,
+    collect_mvars,
+    get_app_fn,
+    instantiate,
+    mk_app,
+)
+from nanolean.meta.instances import fill_instances
+from nanolean.meta.mctx import MetaContext
+from nanolean.syntax import (
+    AnonCtor,
+    ApplyStx,
+    DotIdent,
+    Fun,
+    Ident,
+    SyntheticHole,
+    Term,
+)
+from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.goals import append_tag, goal_tag, goal_target
+
+NEEDS_EXPECTED_TYPE = (AnonCtor, DotIdent, Fun)
+
+
+def arity(mctx: MetaContext, type_: Expr) -> tuple[int, bool]:
+    """How many arguments a function of this type takes, unfolding definitions in its result, and whether the result is
+    what one of them says, as `C` in `False.elim : {C : Sort u} → False → C`."""
+    count, ids = 0, set()
+    while True:
+        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        if not isinstance(type_, Pi):
+            head = get_app_fn(type_)
+            return count, isinstance(head, MVar) or (isinstance(head, FVar) and head.id in ids)
+        count += 1
+        local, body = mctx.fresh_local(type_.name, type_.type), type_.body
+        ids.add(local.fvar_id)
+        type_ = instantiate(body, local.fvar) if body.loose else body
+
+
+def telescope(mctx: MetaContext, type_: Expr, count: int, goal: str) -> tuple[list[MVar], Expr]:
+    """Metavariables for the first `count` arguments of a function type, and the type of the result."""
+    lctx = mctx.decl(goal).lctx
+    mvars: list[MVar] = []
+    for _ in range(count):
+        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        assert isinstance(type_, Pi)
+        mvar = mctx.fresh_mvar(type_.type, lctx, "natural", type_.name.rstrip("✝"))
+        mvars.append(mvar)
+        type_ = instantiate(type_.body, mvar)
+    return mvars, type_
+
+
+def apply_expr(ctx: TacticContext, fn: Expr, others: Sequence[str] = ()) -> list[str]:
+    """Close the main goal with `fn ?a₁ .. ?aₙ`; answers the new goals (`others` are goals inside of `fn`)."""
+    mctx, goal = ctx.mctx, ctx.main
+    target = goal_target(mctx, goal)
+    fn_type = mctx.instantiate(mctx.infer_type(fn))
+    total, is_open = arity(mctx, fn_type)
+    start = total if is_open else max(0, total - arity(mctx, target)[0])
+    for count in range(start, total + 1):
+        mark = mctx.save()
+        mvars, result = telescope(mctx, fn_type, count, goal)
+        if mctx.is_def_eq(result, target):
+            return _new_goals(ctx, goal, fn, mvars, others)
+        mctx.restore(mark)
+    raise _mismatch(ctx, fn, fn_type, start, target)
+
+
+def _mismatch(ctx: TacticContext, fn: Expr, fn_type: Expr, count: int, target: Expr) -> TacticError:
+    name = ctx.show(fn)
+    _, result = telescope(ctx.mctx, fn_type, count, ctx.main)
+    part = "conclusion" if count else "type"
+    text = f"Tactic `apply` failed: could not unify the {part} of `{name}`\n  {ctx.show(result)}\nwith the goal\n  "
+    text += ctx.show(target)
+    if count:
+        text += f"\n\nNote: The full type of `{name}` is\n  {ctx.show(fn_type)}"
+    return ctx.with_goal(text)
+
+
+def _new_goals(ctx: TacticContext, goal: str, fn: Expr, mvars: list[MVar], others: Sequence[str]) -> list[str]:
+    mctx = ctx.mctx
+    parent = goal_tag(mctx, goal)
+    fill_instances(mctx, [mvar.id for mvar in mvars])
+    value = mctx.instantiate(mk_app(fn, *mvars))
+    mctx.assign(goal, value)
+    open_ids = [mvar.id for mvar in mvars if not mctx.is_assigned(mvar.id)]
+    for mvar_id in open_ids:
+        if len(mvars) == 1:
+            mctx.set_kind(mvar_id, mctx.decl(mvar_id).kind, parent)
+        elif parent:
+            mctx.set_kind(mvar_id, mctx.decl(mvar_id).kind, append_tag(parent, mctx.decl(mvar_id).user_name))
+    return [*_independent_first(mctx, open_ids), *_left_over(mctx, value, open_ids, others)]
+
+
+def _independent_first(mctx: MetaContext, ids: list[str]) -> list[str]:
+    """The goals on which no other goal depends, then the others."""
+    used: set[str] = set()
+    for mvar_id in ids:
+        type_ = goal_target(mctx, mvar_id)
+        if type_.has_mvar:
+            used.update(collect_mvars(type_))
+    return [i for i in ids if i not in used] + [i for i in ids if i in used]
+
+
+def _left_over(mctx: MetaContext, value: Expr, known: list[str], others: Sequence[str]) -> list[str]:
+    """Metavariables of the term that are not among its arguments."""
+    if not value.has_mvar:
+        return []
+    found = [i for i in others if not mctx.is_assigned(i)]
+    found += [i for i in collect_mvars(value) if i not in known and i not in found and i not in mctx.delayed]
+    return found
+
+
+@tactic(ApplyStx)
+def apply_tactic(ctx: TacticContext, stx: ApplyStx) -> None:
+    """`apply e`: arguments of `e` that unification does not find become goals."""
+    ctx.replace_main(apply_term(ctx, stx.term))
+
+
+def apply_term(ctx: TacticContext, term: Term) -> list[str]:
+    """Elaborate a term and apply it to the main goal; a plain name keeps its implicit arguments to be found."""
+    if isinstance(term, SyntheticHole) and term.name not in ("", "_") and term.name == goal_tag(ctx.mctx, ctx.main):
+        return []  # as in Lean, which takes the goal for its own proof and leaves a metavariable that nobody proves
+    named = _resolve(ctx, term) if isinstance(term, Ident) else None
+    if named is not None:
+        return apply_expr(ctx, named)
+    expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
+    found = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
+    return apply_expr(ctx, found.term, found.goals)
+
+
+def _resolve(ctx: TacticContext, term: Ident) -> Expr | None:
+    """The local or the constant that a name without fields means, None for anything less simple."""
+    if term.explicit or term.levels is not None:
+        return None
+    found = split_name(ctx.state, ctx.lctx, term.name)
+    if found is None or found[1]:
+        return None
+    head = found[0]
+    if isinstance(head, Expr):
+        return head
+    if len(head) != 1:
+        return None
+    return Const(head[0], tuple(ctx.mctx.fresh_level() for _ in ctx.state.env[head[0]].level_params))

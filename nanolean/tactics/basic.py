@@ -1,0 +1,232 @@
+"""Introducing, and giving terms: `intro intros exact refine have show change specialize revert rename_i sorry`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nanolean.elab.api import elab_term, elab_type
+from nanolean.elab.session import SorryRecord
+from nanolean.errors import ProofError, TacticError
+from nanolean.kernel.expr import Const, Expr, FVar, Let, Pi, get_app_fn, mk_app
+from nanolean.meta.lctx import LocalContext, inaccessible
+from nanolean.syntax import (
+    By,
+    ChangeStx,
+    ExactStx,
+    HaveStx,
+    IntrosStx,
+    IntroStx,
+    RefineStx,
+    RenameIStx,
+    RevertStx,
+    ShowStx,
+    SorryStx,
+    SpecializeStx,
+    Term,
+)
+from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.goals import (
+    append_tag,
+    assert_hyp,
+    change_target,
+    goal_tag,
+    goal_target,
+    intro,
+    local_name,
+    retype_hyp,
+    revert,
+    set_tag,
+    try_clear,
+    with_context,
+)
+from nanolean.tactics.location import hyps_and_goal
+
+
+@tactic(IntroStx)
+def intro_tactic(ctx: TacticContext, stx: IntroStx) -> None:
+    """`intro x y`: name the next binders of the goal."""
+    goal = ctx.main
+    for name in stx.names or ("_",):
+        _, goal = intro(ctx.mctx, goal, None if name == "_" else name)
+    ctx.replace_main([goal])
+
+
+@tactic(IntrosStx)
+def intros_tactic(ctx: TacticContext, stx: IntrosStx) -> None:
+    """`intros`: introduce all binders that the goal shows; with names, as `intro`."""
+    if stx.names:
+        intro_tactic(ctx, IntroStx(stx.names))
+        return
+    goal = ctx.main
+    while isinstance(goal_target(ctx.mctx, goal), Pi | Let):
+        _, goal = intro(ctx.mctx, goal, None)
+    ctx.replace_main([goal])
+
+
+@tactic(ExactStx)
+def exact_tactic(ctx: TacticContext, stx: ExactStx) -> None:
+    """`exact e`: close the goal with a term of its type."""
+    ctx.close(elab_term(ctx.session, ctx.lctx, stx.term, ctx.target, recover=True).term)
+
+
+@tactic(RefineStx)
+def refine_tactic(ctx: TacticContext, stx: RefineStx) -> None:
+    """`refine e`: close the goal with a term whose `?_` become goals."""
+    refine_main(ctx, stx.term)
+
+
+def refine_main(ctx: TacticContext, term: Term, suffix: str = "refine") -> None:
+    """Close the main goal with a term; goals for its `?_` take the place of the main goal."""
+    goal = ctx.main
+    found = elab_term(ctx.session, ctx.lctx, term, ctx.target, holes="goals", recover=True)
+    ctx.mctx.assign(goal, found.term)
+    tag_goals(ctx, list(found.goals), goal_tag(ctx.mctx, goal), suffix)
+    ctx.replace_main(found.goals)
+
+
+def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) -> None:
+    """A single unnamed goal inherits the tag; several are numbered `suffix_1`, `suffix_2`, ..."""
+    unnamed = [goal for goal in goals if not goal_tag(ctx.mctx, goal)]
+    if len(unnamed) == 1:
+        set_tag(ctx.mctx, unnamed[0], parent)
+        return
+    for i, goal in enumerate(unnamed, 1):
+        set_tag(ctx.mctx, goal, append_tag(parent, f"{suffix}_{i}"))
+
+
+@tactic(HaveStx)
+def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
+    """`have h : T := e`: prove something on the way; `?_` in `e` become goals after the main one."""
+    goal, lctx = ctx.main, ctx.lctx
+    said = len(ctx.session.notes)
+    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type, recover=True)
+    if isinstance(stx.value, By) and any(note.severity == "error" for note in ctx.session.notes[said:]):
+        # Lean runs the block on the goal `body`, which it does not get to where the type has errors.
+        raise ctx.no_such_case("body").at(stx.value.pos, stx.value.pos + len("by"))
+    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
+    if type_ is None:
+        type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
+    _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, found.term)
+    ctx.replace_main([new, *found.goals])
+    tag_definition_goals(ctx, new, found.goals)
+
+
+def tag_definition_goals(ctx: TacticContext, new: str, holes: Sequence[str]) -> None:
+    """Tag the goals of `have h := e`, which Lean refines by `have h := e; ?_`: the main goal `new` is the last hole."""
+    parent = goal_tag(ctx.mctx, new)
+    set_tag(ctx.mctx, new, "")
+    tag_goals(ctx, [*holes, new], parent, "refine")
+
+
+@tactic(ShowStx)
+def show_tactic(ctx: TacticContext, stx: ShowStx) -> None:
+    """`show T`: the first goal that is `T` by definition becomes the main goal, stated as `T`."""
+    first = ctx.main
+    for place, goal in enumerate(ctx.goals):
+        mark = ctx.mctx.save()
+        try:
+            type_ = elab_type(ctx.session, ctx.mctx.decl(goal).lctx, stx.type, holes="natural")
+            if ctx.mctx.is_def_eq(goal_target(ctx.mctx, goal), type_):
+                new = change_target(ctx.mctx, goal, ctx.mctx.instantiate(type_))
+                ctx.goals = [new, *ctx.goals[:place], *ctx.goals[place + 1 :]]
+                return
+        except ProofError:
+            pass
+        ctx.mctx.restore(mark)
+    shown = ctx.show(elab_type(ctx.session, ctx.lctx, stx.type, holes="natural"))
+    target = ctx.show(goal_target(ctx.mctx, first))
+    raise ctx.with_goal(f"Tactic `show` failed: pattern\n  {shown}\nis not definitionally equal to target\n  {target}")
+
+
+@tactic(ChangeStx)
+def change_tactic(ctx: TacticContext, stx: ChangeStx) -> None:
+    """`change T`, `change T at h`: restate the goal or a hypothesis by something definitionally equal."""
+    hyps, goal_too = hyps_and_goal(ctx, stx.location)
+    for name in hyps:
+        decl = ctx.hyp(name)
+        type_ = _changed(ctx, stx.type, ctx.type_of(decl), f"hypothesis `{name}`")
+        new, _ = retype_hyp(ctx.mctx, ctx.main, decl.fvar_id, type_)
+        ctx.replace_main([new])
+    if goal_too:
+        type_ = _changed(ctx, stx.type, ctx.target, "target")
+        ctx.replace_main([change_target(ctx.mctx, ctx.main, type_)])
+
+
+def _changed(ctx: TacticContext, stx: Term, old: Expr, what: str) -> Expr:
+    found = elab_term(ctx.session, ctx.lctx, stx, ctx.mctx.infer_type(old), holes="natural")
+    if not ctx.mctx.is_def_eq(old, found.term):
+        text = f"'change' tactic failed, pattern\n  {ctx.show(found.term)}\nis not definitionally equal to {what}\n  "
+        raise ctx.with_goal(text + ctx.show(old))
+    new = ctx.mctx.instantiate(found.term)
+    if any(not ctx.mctx.is_assigned(i) for i in found.natural):
+        raise TacticError("'change' tactic failed: the pattern contains metavariables that are not determined")
+    return new
+
+
+@tactic(SpecializeStx)
+def specialize_tactic(ctx: TacticContext, stx: SpecializeStx) -> None:
+    """`specialize h a b`: replace a hypothesis by its application."""
+    found = elab_term(ctx.session, ctx.lctx, stx.term, None, holes="goals")
+    head = get_app_fn(found.term)
+    decl = ctx.lctx.get(head.id) if isinstance(head, FVar) else None
+    if decl is None:
+        raise TacticError(
+            "'specialize' requires a term of the form `h x_1 .. x_n` where `h` appears in the local context"
+        )
+    type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
+    _, goal = assert_hyp(ctx.mctx, ctx.main, decl.user_name, type_, found.term)
+    lctx = ctx.mctx.decl(goal).lctx
+    goal = try_clear(ctx.mctx, goal, [decl.fvar_id])
+    if decl.fvar_id in ctx.mctx.decl(goal).lctx:
+        goal = with_context(ctx.mctx, goal, lctx.rename(decl.fvar_id, inaccessible(decl.user_name)))
+    ctx.replace_main([goal, *found.goals])
+
+
+@tactic(RevertStx)
+def revert_tactic(ctx: TacticContext, stx: RevertStx) -> None:
+    """`revert x h`: move hypotheses, and what depends on them, into the goal."""
+    ids = [ctx.hyp(name).fvar_id for name in stx.names]
+    _, goal = revert(ctx.mctx, ctx.main, ids)
+    ctx.replace_main([goal])
+
+
+@tactic(RenameIStx)
+def rename_i_tactic(ctx: TacticContext, stx: RenameIStx) -> None:
+    """`rename_i x y`: name the last inaccessible hypotheses."""
+    ctx.replace_main([rename_inaccessible(ctx, ctx.main, list(stx.names))])
+
+
+def rename_inaccessible(ctx: TacticContext, goal: str, names: list[str]) -> str:
+    """The goal in which the last inaccessible or shadowed locals carry the names."""
+    if not names:
+        return goal
+    lctx = ctx.mctx.decl(goal).lctx
+    hidden = _inaccessible_ids(lctx)
+    if len(names) > len(hidden):
+        raise TacticError("too many variable names provided")
+    for fvar_id, name in zip(hidden[len(hidden) - len(names) :], names):
+        if name != "_":
+            lctx = lctx.rename(fvar_id, name)
+    return with_context(ctx.mctx, goal, lctx)
+
+
+def _inaccessible_ids(lctx: LocalContext) -> list[str]:
+    seen: set[str] = set()
+    found = []
+    for decl in reversed(list(lctx)):
+        if not decl.accessible or decl.user_name in seen:
+            found.append(decl.fvar_id)
+        seen.add(decl.user_name)
+    return found[::-1]
+
+
+@tactic(SorryStx)
+def sorry_tactic(ctx: TacticContext, stx: SorryStx) -> None:
+    """`sorry`: close the goal with the axiom `sorryAx`, on record."""
+    goal = ctx.main
+    decl = ctx.mctx.decl(goal)
+    target = goal_target(ctx.mctx, goal)
+    level = ctx.mctx.sort_level(target)
+    assert level is not None, "the goal has a type"
+    ctx.session.sorries.append(SorryRecord(stx.pos, stx.end, decl.lctx, target, decl.user_name))
+    ctx.close(mk_app(Const("sorryAx", (level,)), target, Const("Bool.false")))

@@ -1,0 +1,243 @@
+"""Tactics that finish a goal or turn it: `rfl assumption exfalso contradiction trivial symm`."""
+
+from __future__ import annotations
+
+from nanolean.errors import TacticError
+from nanolean.kernel.expr import Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
+from nanolean.kernel.level import ZERO
+from nanolean.meta.lctx import LocalDecl
+from nanolean.meta.offset import refused_power
+from nanolean.meta.store import Transparency
+from nanolean.syntax import (
+    AssumptionStx,
+    ContradictionStx,
+    DecideStx,
+    ExfalsoStx,
+    RflStx,
+    SymmStx,
+    TrivialStx,
+)
+from nanolean.tactics.apply import apply_expr
+from nanolean.tactics.cases_core import cases_local
+from nanolean.tactics.constructors import constant_function, mk_false_elim, refute_clash
+from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.decide import decide_refutation, decide_tactic
+from nanolean.tactics.eliminate import inductive_type
+from nanolean.tactics.eq_proof import match_eq, mk_eq
+from nanolean.tactics.goals import new_goal, replace_hyp
+from nanolean.tactics.location import hyps_and_goal
+
+REFLEXIVE = {"Iff": "Iff.refl", "Nat.le": "Nat.le_refl"}
+"""Relations beside `=` that `rfl` proves, with the lemma `∀ a, r a a`."""
+
+
+@tactic(RflStx)
+def rfl_tactic(ctx: TacticContext, stx: RflStx) -> None:
+    """`rfl`: both sides of a reflexive relation are equal by definition."""
+    close_by_rfl(ctx, "default")
+
+
+def close_by_rfl(ctx: TacticContext, transparency: Transparency) -> None:
+    """Close the goal by reflexivity, unfolding only what the transparency allows."""
+    target = ctx.target
+    relation, args = get_app_fn_args(target)
+    if not _is_reflexive(relation, args):
+        target = ctx.mctx.whnf(target, "reducible")
+        relation, args = get_app_fn_args(target)
+    if not isinstance(relation, Const) or not _is_reflexive(relation, args):
+        raise ctx.with_goal(
+            "The rfl tactic failed. Possible reasons:\n- The goal is not a reflexive relation (neither `=` nor a "
+            "relation with a @[refl] lemma).\n- The arguments of the relation are not equal.\nTry using the "
+            "reflexivity lemma for your relation explicitly, e.g. `exact Eq.refl _` or `exact HEq.rfl` etc."
+        )
+    lhs, rhs = args[-2:]
+    with ctx.mctx.with_transparency(transparency):
+        equal = ctx.mctx.is_def_eq(lhs, rhs)
+    if not equal:
+        raise ctx.with_goal(
+            f"Tactic `rfl` failed: The left-hand side\n  {ctx.show(lhs)}\nis not definitionally equal to the "
+            f"right-hand side\n  {ctx.show(rhs)}{refused_power(ctx.mctx, target)}"
+        )
+    if relation.name == "Eq":
+        ctx.close(mk_app(Const("Eq.refl", relation.levels), args[0], lhs))
+    else:
+        ctx.close(mk_app(Const(REFLEXIVE[relation.name]), lhs))
+
+
+def _is_reflexive(relation: Expr, args: list[Expr]) -> bool:
+    if not isinstance(relation, Const):
+        return False
+    return (relation.name == "Eq" and len(args) == 3) or (relation.name in REFLEXIVE and len(args) == 2)
+
+
+# -- hypotheses --------------------------------------------------------------------------------------------------------
+
+
+@tactic(AssumptionStx)
+def assumption_tactic(ctx: TacticContext, stx: AssumptionStx) -> None:
+    """`assumption`: close the goal with the latest hypothesis of its type."""
+    target = ctx.target
+    for decl in reversed(list(ctx.lctx)):
+        if ctx.mctx.is_def_eq(ctx.type_of(decl), target):
+            ctx.close(decl.fvar)
+            return
+    raise ctx.with_goal("Tactic `assumption` failed")
+
+
+@tactic(ExfalsoStx)
+def exfalso_tactic(ctx: TacticContext, stx: ExfalsoStx) -> None:
+    """`exfalso`: prove `False` instead."""
+    decl = ctx.mctx.decl(ctx.main)
+    new = new_goal(ctx.mctx, Const("False"), decl.lctx, decl.user_name)
+    ctx.mctx.assign(ctx.main, mk_false_elim(ctx.mctx, ctx.target, MVar(new)))
+    ctx.replace_main([new])
+
+
+@tactic(ContradictionStx)
+def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
+    """`contradiction`: close the goal by hypotheses that cannot be."""
+    target = ctx.target
+    for decl in reversed(list(ctx.lctx)):
+        absurdity = refute_hyp(ctx, decl)
+        if absurdity is not None:
+            ctx.close(mk_false_elim(ctx.mctx, target, absurdity))
+            return
+    if not any(_has_no_case(ctx, decl) for decl in ctx.lctx):
+        raise ctx.with_goal("Tactic `contradiction` failed")
+
+
+def _has_no_case(ctx: TacticContext, decl: LocalDecl) -> bool:
+    """Whether the type of a hypothesis (`n < 0`) rules out every constructor; then the goal is closed."""
+    found = inductive_type(ctx.mctx, ctx.type_of(decl))
+    if found is None or not found[0].num_indices or found[0].name == "Eq":
+        return False
+    return ctx.attempt(lambda: _close_without_cases(ctx, decl))
+
+
+def _close_without_cases(ctx: TacticContext, decl: LocalDecl) -> None:
+    exfalso_tactic(ctx, ExfalsoStx())
+    if cases_local(ctx.mctx, ctx.main, decl.fvar_id, ctx.show_in):
+        raise TacticError("there is a possible case")
+    ctx.prune()
+
+
+def refute_hyp(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
+    """A proof of `False` from one hypothesis (and for `¬p` another one), None if there is none of the simple kinds."""
+    mctx = ctx.mctx
+    type_ = ctx.type_of(decl)
+    if not mctx.is_prop(type_):
+        return None
+    found = inductive_type(mctx, type_)
+    if found is not None and not found[0].ctors:
+        return decl.fvar if found[0].name == "False" else _eliminate_empty(ctx, decl)
+    equation = match_eq(type_) or match_eq(mctx.whnf(type_, "reducible"))
+    if equation is not None:
+        return refute_clash(mctx, mk_eq(*equation), decl.fvar) or _refute_by_decide(ctx, decl, type_)
+    negated = mctx.whnf(type_, "default")
+    if isinstance(negated, Pi) and not negated.body.loose and mctx.whnf(negated.body, "default") is Const("False"):
+        proof = _proof_of(ctx, negated.type, decl.fvar_id)
+        if proof is not None:
+            return mk_app(decl.fvar, proof)
+    return _refute_by_decide(ctx, decl, type_)
+
+
+def _proof_of(ctx: TacticContext, prop: Expr, without: str) -> Expr | None:
+    """A hypothesis that proves `prop`, or `Eq.refl` where `prop` is an equation between equal sides."""
+    mctx = ctx.mctx
+    for other in reversed(list(ctx.lctx)):
+        if other.fvar_id != without and mctx.is_def_eq(ctx.type_of(other), prop):
+            return other.fvar
+    equation = match_eq(mctx.instantiate(prop))
+    if equation is None:
+        return None
+    level, type_, lhs, rhs = equation
+    with mctx.with_transparency("reducible"):
+        equal = mctx.is_def_eq(lhs, rhs)
+    return mk_app(Const("Eq.refl", (level,)), type_, lhs) if equal else None
+
+
+def _eliminate_empty(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
+    found = inductive_type(ctx.mctx, ctx.type_of(decl))
+    assert found is not None
+    info, levels, args = found
+    rec = ctx.mctx.env[info.rec_name]
+    rec_levels = (ZERO, *levels) if len(rec.level_params) > len(levels) else levels
+    motive_type = rec.type_at(rec_levels)
+    for arg in args[: info.num_params]:
+        assert isinstance(motive_type, Pi)
+        motive_type = instantiate(motive_type.body, arg)
+    assert isinstance(motive_type, Pi)
+    motive = constant_function(ctx.mctx, motive_type.type, Const("False"))
+    return mk_app(Const(rec.name, rec_levels), *args[: info.num_params], motive, *args[info.num_params :], decl.fvar)
+
+
+def _refute_by_decide(ctx: TacticContext, decl: LocalDecl, type_: Expr) -> Expr | None:
+    """Refute a closed hypothesis that evaluates to false."""
+    if type_.has_fvar or type_.has_mvar:
+        return None
+    refutation = decide_refutation(ctx, type_)
+    return None if refutation is None else mk_app(refutation, FVar(decl.fvar_id))
+
+
+# -- trivial -----------------------------------------------------------------------------------------------------------
+
+
+@tactic(TrivialStx)
+def trivial_tactic(ctx: TacticContext, stx: TrivialStx) -> None:
+    """`trivial`: one of the simple finishing tactics."""
+    trivial(ctx)
+
+
+def trivial(ctx: TacticContext) -> None:
+    """Close the main goal by `True.intro`, `decide`, `contradiction`, `rfl`, `assumption`, or part by part for `∧`."""
+    before = len(ctx.goals)
+    attempts = (
+        lambda: ctx.replace_main(apply_expr(ctx, Const("True.intro"))),
+        lambda: decide_tactic(ctx, DecideStx()),
+        lambda: contradiction_tactic(ctx, ContradictionStx()),
+        lambda: close_by_rfl(ctx, "default"),
+        lambda: assumption_tactic(ctx, AssumptionStx()),
+        lambda: _both_trivial(ctx),
+    )
+    if not any(ctx.attempt(attempt) and len(ctx.goals) < before for attempt in attempts):
+        raise ctx.with_goal("Tactic `trivial` failed")
+
+
+def _both_trivial(ctx: TacticContext) -> None:
+    new = apply_expr(ctx, Const("And.intro"))
+    rest = ctx.goals[1:]
+    ctx.goals = new
+    while ctx.goals:
+        trivial(ctx)
+    ctx.goals = rest
+
+
+# -- symmetry ----------------------------------------------------------------------------------------------------------
+
+
+@tactic(SymmStx)
+def symm_tactic(ctx: TacticContext, stx: SymmStx) -> None:
+    """`symm`, `symm at h`: turn an equation, an equivalence or `≠` around."""
+    hyps, goal_too = hyps_and_goal(ctx, stx.location)
+    for name in hyps:
+        decl = ctx.hyp(name)
+        turned = _turn(ctx, ctx.type_of(decl))
+        _, new = replace_hyp(ctx.mctx, ctx.main, decl.fvar_id, turned[0], mk_app(turned[1], decl.fvar))
+        ctx.replace_main([new])
+    if goal_too:
+        turned = _turn(ctx, ctx.target)
+        _, back = _turn(ctx, turned[0])
+        goal = ctx.mctx.decl(ctx.main)
+        new = new_goal(ctx.mctx, turned[0], goal.lctx, goal.user_name)
+        ctx.mctx.assign(ctx.main, mk_app(back, MVar(new)))
+        ctx.replace_main([new])
+
+
+def _turn(ctx: TacticContext, type_: Expr) -> tuple[Expr, Expr]:
+    """The relation with its sides exchanged, and the function from proofs of `type_` to proofs of that."""
+    for candidate in (type_, ctx.mctx.whnf(type_, "reducible")):
+        fn, args = get_app_fn_args(candidate)
+        if isinstance(fn, Const) and (fn.name, len(args)) in (("Eq", 3), ("Ne", 3), ("Iff", 2)):
+            *types, lhs, rhs = args
+            return mk_app(fn, *types, rhs, lhs), mk_app(Const(f"{fn.name}.symm", fn.levels), *types, lhs, rhs)
+    raise TacticError("Tactic `symm` failed: no symmetry lemma applies to the relation")

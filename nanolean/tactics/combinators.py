@@ -1,0 +1,233 @@
+"""Tactics that run tactics, and those that only order the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nanolean.errors import Aborted, ProofError, TacticError
+from nanolean.syntax import (
+    AllGoalsStx,
+    AndThenStx,
+    AnyGoalsStx,
+    BraceStx,
+    BulletStx,
+    CaseStx,
+    DoneStx,
+    FirstStx,
+    FocusStx,
+    NextStx,
+    ParenStx,
+    RepeatStx,
+    RotateLeftStx,
+    RotateRightStx,
+    SkipStx,
+    TacticSeq,
+    TryStx,
+)
+from nanolean.tactics.basic import rename_inaccessible
+from nanolean.tactics.core import TacticContext, run_seq, run_tactic_node, tactic
+from nanolean.tactics.goals import goal_tag
+
+REPEAT_COST = 1000
+"""Steps that each round of `repeat` takes from the budget, so that a loop which changes nothing ends."""
+
+
+def unsolved_goals(ctx: TacticContext) -> TacticError:
+    """Lean's error for goals that had to be closed."""
+    return TacticError("unsolved goals\n" + "\n\n".join(ctx.show_goal(goal) for goal in ctx.goals))
+
+
+def close_main_with(ctx: TacticContext, seq: TacticSeq, blame: tuple[int, int] | None = None) -> None:
+    """Run tactics on the main goal alone; they must close it, or the goal is admitted where errors are recovered from.
+
+    Goals that are left are reported at the place `blame`, or at the tactics.
+    """
+    main = ctx.main
+    rest = ctx.goals[1:]
+    ctx.goals = [main]
+    try:
+        run_seq(ctx, seq)
+        ctx.prune()
+        if ctx.goals:
+            raise unsolved_goals(ctx).at(*(blame or (seq.pos, seq.end)))
+    except ProofError as error:
+        if not ctx.session.recover:
+            raise
+        ctx.session.report(error)
+        ctx.session.admit(main)
+    ctx.goals = rest
+
+
+@tactic(ParenStx)
+def paren_tactic(ctx: TacticContext, stx: ParenStx) -> None:
+    """`(t; u)`."""
+    run_seq(ctx, stx.tactics)
+
+
+@tactic(BulletStx)
+def bullet_tactic(ctx: TacticContext, stx: BulletStx) -> None:
+    """`· tactics`: close the main goal."""
+    close_main_with(ctx, stx.tactics, (stx.pos, stx.end))
+
+
+@tactic(BraceStx)
+def brace_tactic(ctx: TacticContext, stx: BraceStx) -> None:
+    """`{ tactics }`: close the main goal; Lean blames the closing brace for goals that are left."""
+    close_main_with(ctx, stx.tactics, (stx.end - 1, stx.end))
+
+
+@tactic(FocusStx)
+def focus_tactic(ctx: TacticContext, stx: FocusStx) -> None:
+    """`focus tactics`: work on the main goal alone; what is left of it comes before the other goals."""
+    with ctx.focus():
+        run_seq(ctx, stx.tactics)
+
+
+@tactic(AndThenStx)
+def and_then_tactic(ctx: TacticContext, stx: AndThenStx) -> None:
+    """`t <;> u`: run `u` on every goal that `t` makes of the main goal."""
+    with ctx.focus():
+        run_tactic_node(ctx, stx.first)
+        on_all_goals(ctx, lambda: run_tactic_node(ctx, stx.then))
+
+
+@tactic(AllGoalsStx)
+def all_goals_tactic(ctx: TacticContext, stx: AllGoalsStx) -> None:
+    """`all_goals tactics`: run them on every goal."""
+    on_all_goals(ctx, lambda: run_seq(ctx, stx.tactics))
+
+
+def on_all_goals(ctx: TacticContext, work: Callable[[], None]) -> None:
+    """Do something to every goal alone. Where errors are recovered from, all goals are tried before giving up."""
+    goals, left, failed = list(ctx.goals), [], False
+    for goal in goals:
+        if ctx.mctx.is_assigned(goal):
+            continue
+        ctx.goals = [goal]
+        try:
+            work()
+        except ProofError as error:
+            if not ctx.session.recover:
+                raise
+            ctx.session.report(error)
+            failed = True
+        left += ctx.goals
+    ctx.goals = left
+    if failed:
+        for goal in goals:
+            ctx.session.admit(goal)
+        raise Aborted
+
+
+@tactic(AnyGoalsStx)
+def any_goals_tactic(ctx: TacticContext, stx: AnyGoalsStx) -> None:
+    """`any_goals tactics`: run them on every goal; they must succeed on at least one."""
+    left: list[str] = []
+    success = False
+    for goal in list(ctx.goals):
+        if ctx.mctx.is_assigned(goal):
+            continue
+        ctx.goals = [goal]
+        success = ctx.attempt(lambda: run_seq(ctx, stx.tactics)) or success
+        left += ctx.goals
+    ctx.goals = left
+    if not success:
+        raise TacticError("Tactic `any_goals` failed: no goal on which the tactic succeeds")
+
+
+@tactic(FirstStx)
+def first_tactic(ctx: TacticContext, stx: FirstStx) -> None:
+    """`first | t | u`: the first alternative that succeeds."""
+    mark = ctx.save()
+    for place, alternative in enumerate(stx.alts):
+        last = place == len(stx.alts) - 1
+        try:
+            with ctx.session.recovering(last):
+                run_seq(ctx, alternative)
+            return
+        except ProofError:
+            if last:
+                raise
+            ctx.restore(mark)
+
+
+@tactic(TryStx)
+def try_tactic(ctx: TacticContext, stx: TryStx) -> None:
+    """`try tactics`: run them, or leave everything as it is."""
+    ctx.attempt(lambda: run_seq(ctx, stx.tactics))
+
+
+@tactic(RepeatStx)
+def repeat_tactic(ctx: TacticContext, stx: RepeatStx) -> None:
+    """`repeat tactics`: run them on the main goal until they fail."""
+    while ctx.attempt(lambda: run_seq(ctx, stx.tactics)):
+        ctx.mctx.budget.spend(REPEAT_COST)
+
+
+# -- cases and order ---------------------------------------------------------------------------------------------------
+
+
+@tactic(CaseStx)
+def case_tactic(ctx: TacticContext, stx: CaseStx) -> None:
+    """`case tag x y => tactics`: close the goal of that tag, with names for its last inaccessible hypotheses."""
+    for tag, names in stx.tags:
+        goal = find_case(ctx, tag)
+        rest = [other for other in ctx.goals if other != goal]
+        ctx.goals = [rename_inaccessible(ctx, goal, list(names)), *rest]
+        close_main_with(ctx, stx.tactics)
+
+
+def find_case(ctx: TacticContext, tag: str) -> str:
+    """The goal with a tag: exactly, else the first whose tag ends, else begins, with it; `_` is the first goal."""
+    ctx.prune()
+    if tag == "_":
+        return ctx.main
+    tags = [(goal, goal_tag(ctx.mctx, goal)) for goal in ctx.goals]
+    tests = (
+        lambda found: found == tag,
+        lambda found: found.endswith("." + tag),
+        lambda found: found.startswith(tag + "."),
+    )
+    for test in tests:
+        for goal, found in tags:
+            if test(found):
+                return goal
+    raise ctx.no_such_case(tag)
+
+
+@tactic(NextStx)
+def next_tactic(ctx: TacticContext, stx: NextStx) -> None:
+    """`next x y => tactics`: close the main goal, with names for its last inaccessible hypotheses."""
+    ctx.replace_main([rename_inaccessible(ctx, ctx.main, list(stx.names))])
+    close_main_with(ctx, stx.tactics)
+
+
+@tactic(SkipStx)
+def skip_tactic(ctx: TacticContext, stx: SkipStx) -> None:
+    """`skip`: do nothing."""
+
+
+@tactic(DoneStx)
+def done_tactic(ctx: TacticContext, stx: DoneStx) -> None:
+    """`done`: no goal may be left."""
+    ctx.prune()
+    if ctx.goals:
+        raise unsolved_goals(ctx)
+
+
+@tactic(RotateLeftStx)
+def rotate_left_tactic(ctx: TacticContext, stx: RotateLeftStx) -> None:
+    """`rotate_left n`: move the first `n` goals to the end."""
+    _rotate(ctx, stx.count)
+
+
+@tactic(RotateRightStx)
+def rotate_right_tactic(ctx: TacticContext, stx: RotateRightStx) -> None:
+    """`rotate_right n`: move the last `n` goals to the front."""
+    _rotate(ctx, -stx.count)
+
+
+def _rotate(ctx: TacticContext, count: int) -> None:
+    if ctx.goals:
+        count %= len(ctx.goals)
+        ctx.goals = ctx.goals[count:] + ctx.goals[:count]

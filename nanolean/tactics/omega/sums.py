@@ -1,0 +1,153 @@
+"""Linear sums: terms of type `Nat` read as `c + k₁ * x₁ + .. + kₙ * xₙ` with natural coefficients.
+
+What is not built from numbers, `+`, `Nat.succ` and multiplication by numbers is an atom `xᵢ`. Atoms are numbered from
+1; in a `Form` the key 0 stands for the constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
+from nanolean.meta.mctx import MetaContext
+from nanolean.meta.offset import NAT_ADD, compute_number
+
+Form = dict[int, int]
+"""A linear form with integer coefficients; coefficients that are 0 are left out, but for the constant they may stay."""
+
+NAT_MUL = Const("Nat.mul")
+GROUND = {"Nat.add", "Nat.mul", "Nat.sub", "Nat.div", "Nat.mod", "Nat.pow"}
+MAX_NUMBER_BITS = 1 << 16
+
+SumKind = Literal["number", "atom", "add", "succ", "left", "right"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    """A term with its linear form and the way it is built: `left` is `number * part`, `right` is `part * number`.
+
+    `weight` is the sum of all coefficients.
+    """
+
+    term: Expr
+    kind: SumKind
+    form: Form
+    weight: int
+    parts: tuple[Sum, ...] = ()
+    atom: int = 0
+
+
+def add_forms(a: Mapping[int, int], b: Mapping[int, int], times: int = 1) -> Form:
+    """`a + times * b`."""
+    result = dict(a)
+    for key, value in b.items():
+        total = result.get(key, 0) + times * value
+        if total:
+            result[key] = total
+        else:
+            result.pop(key, None)
+    return result
+
+
+def scale_form(form: Mapping[int, int], times: int) -> Form:
+    """`times * form`."""
+    return {key: times * value for key, value in form.items()} if times else {}
+
+
+def ground_value(mctx: MetaContext, e: Expr) -> int | None:
+    """The number that a closed term denotes by arithmetic on literals; None for other terms and huge numbers."""
+    if isinstance(e, Lit):
+        return e.value
+    if e.has_fvar or e.has_mvar or not (isinstance(e, App) and isinstance(e.fn, App) and isinstance(e.fn.fn, Const)):
+        return None
+    if e.fn.fn.name not in GROUND:
+        return None
+    left = ground_value(mctx, e.fn.arg)
+    right = None if left is None else ground_value(mctx, e.arg)
+    if left is None or right is None:
+        return None
+    value = compute_number(mctx, e.fn.fn.name, left, right)
+    return value if value is not None and value.bit_length() <= MAX_NUMBER_BITS else None
+
+
+class Atoms:
+    """The atoms of one problem, and all sums that have been read."""
+
+    def __init__(self, mctx: MetaContext) -> None:
+        self.mctx = mctx
+        self.terms: list[Expr] = [Lit(1)]
+        self._index: dict[Expr, int] = {}
+        self._sums: dict[Expr, Sum] = {}
+
+    def index(self, term: Expr) -> int:
+        """The number of an atom; terms that are equal up to reducible definitions are one atom."""
+        found = self._index.get(term)
+        if found is None:
+            found = self._find_equal(term)
+            if found == len(self.terms):
+                self.terms.append(term)
+            self._index[term] = found
+        return found
+
+    def _find_equal(self, term: Expr) -> int:
+        if isinstance(term, App) and not term.has_mvar:
+            with self.mctx.with_transparency("reducible"):
+                for i, other in enumerate(self.terms):
+                    if isinstance(other, App) and not other.has_mvar and self.mctx.is_def_eq(term, other):
+                        return i
+        return len(self.terms)
+
+    def read(self, term: Expr) -> Sum:
+        """The term as a sum."""
+        found = self._sums.get(term)
+        if found is None:
+            self.mctx.budget.spend(4)
+            found = self._sums[term] = self._read(term)
+        return found
+
+    def _read(self, term: Expr) -> Sum:
+        value = ground_value(self.mctx, term)
+        if value is not None:
+            return Sum(term, "number", {0: value}, value)
+        fn, args = get_app_fn_args(term)
+        name = fn.name if isinstance(fn, Const) else ""
+        if name == "Nat.succ" and len(args) == 1:
+            part = self.read(args[0])
+            return Sum(term, "succ", add_forms(part.form, {0: 1}), part.weight + 1, (part,))
+        if name == "Nat.add" and len(args) == 2:
+            left, right = self.read(args[0]), self.read(args[1])
+            form = add_forms(left.form, right.form)
+            return Sum(term, "add", form, left.weight + right.weight, (left, right))
+        if name == "Nat.mul" and len(args) == 2:
+            for kind, (number, other) in (("left", args), ("right", args[::-1])):
+                times = ground_value(self.mctx, number)
+                if times is not None:
+                    return self._multiple(term, "left" if kind == "left" else "right", times, self.read(other))
+        i = self.index(term)
+        return Sum(term, "atom", {i: 1}, 1, (), i)
+
+    def _multiple(self, term: Expr, kind: SumKind, times: int, part: Sum) -> Sum:
+        return Sum(term, kind, scale_form(part.form, times), times * part.weight, (part,))
+
+    def write(self, form: Mapping[int, int]) -> Sum:
+        """A sum with this form, whose coefficients must not be negative."""
+        result: Sum | None = None
+        for i, times in sorted(form.items()):
+            if i == 0:
+                part = self.read(Lit(times))
+            else:
+                part = self.read(self.terms[i])
+                part = part if times == 1 else self.multiple(times, part)
+            result = part if result is None else self.add(result, part)
+        return result or self.read(Lit(0))
+
+    def multiple(self, times: int, part: Sum) -> Sum:
+        """`times * part` as a term."""
+        return self._multiple(mk_app(NAT_MUL, Lit(times), part.term), "left", times, part)
+
+    def add(self, left: Sum, right: Sum) -> Sum:
+        """`left + right` as a term."""
+        form = add_forms(left.form, right.form)
+        return Sum(mk_app(NAT_ADD, left.term, right.term), "add", form, left.weight + right.weight, (left, right))

@@ -1,0 +1,290 @@
+"""`rw` and `rewrite`: replace every instance of one side of an equation by the other side.
+
+The first instance that is found (outermost first, left to right) fixes the arguments of the rule; then all equal
+instances are replaced at once, with the motive `fun x => goal with x for the instance`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nanolean.elab.api import elab_term
+from nanolean.errors import ProofError, TacticError
+from nanolean.kernel.declaration import DefInfo
+from nanolean.kernel.expr import (
+    PROP,
+    App,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Let,
+    MVar,
+    Pi,
+    collect_mvars,
+    get_app_fn,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+)
+from nanolean.kernel.level import ONE
+from nanolean.meta.equations import equation_names, unfolding_name
+from nanolean.meta.generalize import kabstract
+from nanolean.meta.instances import fill_instances
+from nanolean.meta.mctx import MetaContext
+from nanolean.meta.reduce import head_beta
+from nanolean.syntax import Ident, Occurrences, RwRule, RwStx
+from nanolean.tactics.apply import telescope
+from nanolean.tactics.closing import close_by_rfl
+from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.eq_proof import level_of, match_eq, mk_eq_refl, mk_propext, mk_symm
+from nanolean.tactics.goals import replace_hyp, replace_target
+from nanolean.tactics.unfolding import may_unfold
+
+
+class Equation(NamedTuple):
+    """`proof : lhs = rhs` in a type, and the arguments of the rule that are still open."""
+
+    type: Expr
+    lhs: Expr
+    rhs: Expr
+    proof: Expr
+    open: tuple[str, ...]
+
+
+class Rewritten(NamedTuple):
+    """The new term, `proof : old = new`, and the goals for what the rule leaves open."""
+
+    expr: Expr
+    proof: Expr
+    goals: list[str]
+
+
+@tactic(RwStx)
+def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
+    """`rw [a, ← b] at h`: rewrite by the rules in order, then try `rfl` (unless it is `rewrite`)."""
+    for rule in stx.rules:
+        try:
+            _rewrite_everywhere(ctx, stx, rule)
+        except ProofError as error:
+            raise error.at(rule.pos, rule.end) from None
+    if stx.try_rfl:
+        ctx.attempt(lambda: close_by_rfl(ctx, "reducible"))
+
+
+def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
+    location = stx.location
+    if location.wildcard:
+        raise TacticError("`rw .. at *` is not supported; name the hypotheses")
+    for name in location.hyps:
+        _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id, stx.occurrences)
+    if location.goal:
+        _rewrite_goal(ctx, rule, stx.occurrences)
+
+
+def _rewrite_goal(ctx: TacticContext, rule: RwRule, only: Occurrences | None) -> None:
+    target = ctx.target
+    done = rewrite_with(ctx, target, rule, only)
+    goal = replace_target(ctx.mctx, ctx.main, done.expr, done.proof)
+    ctx.replace_main([goal, *done.goals])
+
+
+def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str, only: Occurrences | None) -> None:
+    decl = ctx.lctx.by_id[fvar_id]
+    old = ctx.type_of(decl)
+    done = rewrite_with(ctx, old, rule, only)
+    level = level_of(ctx.mctx, old)
+    moved = mk_app(Const("Eq.mp", (level,)), old, done.expr, done.proof, FVar(fvar_id))
+    _, goal = replace_hyp(ctx.mctx, ctx.main, fvar_id, done.expr, moved)
+    ctx.replace_main([goal, *done.goals])
+
+
+def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | None = None) -> Rewritten:
+    """Rewrite a term of the main goal by one rule."""
+    found = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
+    name = definition_name(ctx.mctx, found.term) if isinstance(rule.term, Ident) else None
+    if name is not None:
+        return _rewrite_by_definition(ctx, e, name, rule.symm, only)
+    equation = as_equation(ctx, found.term, rule.symm)
+    result = rewrite(ctx, e, equation, only)
+    others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
+    goals = [*result.goals]
+    goals += [i for i in dict.fromkeys(others) if i not in goals and not ctx.mctx.is_assigned(i)]
+    return Rewritten(result.expr, result.proof, goals)
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def as_equation(ctx: TacticContext, proof: Expr, symm: bool) -> Equation:
+    """A proof of `∀ .., a = b` or `∀ .., a ↔ b` as an equation with metavariables for its arguments."""
+    mctx = ctx.mctx
+    type_ = mctx.instantiate(mctx.infer_type(proof))
+    ids: list[str] = []
+    while True:
+        if isinstance(type_, Pi):
+            mvars, type_ = telescope(mctx, type_, 1, ctx.main)
+            ids.append(mvars[0].id)
+            proof = App(proof, mvars[0])
+            continue
+        equation = _sides(mctx, type_, proof)
+        if equation is not None:
+            break
+        reduced = mctx.whnf(type_, "default")
+        if reduced is type_ or not isinstance(reduced, Pi):
+            raise TacticError(
+                "Tactic `rewrite` failed: Expected an equality or iff proof or definition name, but got\n  "
+                f"{ctx.show(type_)}"
+            )
+        type_ = reduced
+    sort, lhs, rhs, proof = equation
+    if symm:
+        proof = mk_symm(mctx, lhs, rhs, proof)
+        lhs, rhs = rhs, lhs
+    return Equation(sort, lhs, rhs, proof, tuple(ids))
+
+
+def _sides(mctx: MetaContext, type_: Expr, proof: Expr) -> tuple[Expr, Expr, Expr, Expr] | None:
+    """Type, sides and proof (as an equation) of an equation or equivalence."""
+    type_ = mctx.instantiate(type_)
+    equation = match_eq(type_)
+    if equation is not None:
+        return equation[1], equation[2], equation[3], proof
+    fn, args = get_app_fn_args(type_)
+    if isinstance(fn, Const) and fn.name == "Iff" and len(args) == 2:
+        return PROP, args[0], args[1], mk_propext(args[0], args[1], proof)
+    return None
+
+
+def rewrite(ctx: TacticContext, e: Expr, equation: Equation, only: Occurrences | None = None) -> Rewritten:
+    """Replace the instances of the left side in `e` by the right side, all of them or `only` some."""
+    mctx = ctx.mctx
+    pattern = mctx.instantiate(equation.lhs)
+    if isinstance(get_app_fn(pattern), MVar):
+        raise ctx.with_goal(
+            "Tactic `rewrite` failed: Pattern is a metavariable\n  "
+            f"{ctx.show(pattern)}\nfrom equation\n  {ctx.show(pattern)} = {ctx.show(equation.rhs)}"
+        )
+    body = kabstract(mctx, e, pattern, only)
+    fill_instances(mctx, list(equation.open))
+    if not body.loose:
+        raise ctx.with_goal(
+            f"Tactic `rewrite` failed: Did not find an occurrence of the pattern\n  {ctx.show(pattern)}\n"
+            f"in the target expression\n  {ctx.show(e)}"
+        )
+    result_type = mctx.instantiate(mctx.infer_type(e))
+    type_ = mctx.instantiate(equation.type)
+    _check_motive(ctx, body, type_)
+    lhs, rhs = mctx.instantiate(equation.lhs), mctx.instantiate(equation.rhs)
+    proof = mctx.instantiate(equation.proof)
+    new = head_beta(mctx.instantiate(instantiate(body, rhs)))
+    motive = Lam("_a", type_, mctx.instantiate(body))
+    levels = (ONE if type_ is PROP else level_of(mctx, type_), level_of(mctx, result_type))
+    step = mk_app(Const("congrArg", levels), type_, result_type, lhs, rhs, motive, proof)
+    return Rewritten(new, step, [i for i in equation.open if not mctx.is_assigned(i)])
+
+
+def _check_motive(ctx: TacticContext, body: Expr, type_: Expr) -> None:
+    """Refuse a motive that is not type correct: some type depends on the instance that is replaced."""
+    mctx = ctx.mctx
+    local = mctx.fresh_local("_a", type_).fvar
+    motive = instantiate(body, local)
+    if well_typed(mctx, motive, local):
+        return
+    raise ctx.with_goal(f"Tactic `rewrite` failed: motive is not type correct:\n  {ctx.show(Lam('_a', type_, body))}")
+
+
+def well_typed(mctx: MetaContext, e: Expr, local: Expr) -> bool:
+    """Whether the applications that mention the local fit together."""
+    return _mentions_well_typed(mctx, e, local, {}) is not None
+
+
+def _mentions_well_typed(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool | None]) -> bool | None:
+    """Whether the local occurs in the term; None where an application that mentions it does not fit."""
+    if not e.has_fvar:
+        return False
+    if e not in seen:
+        mctx.budget.spend()
+        seen[e] = _mentions_in_node(mctx, e, local, seen)
+    return seen[e]
+
+
+def _mentions_in_node(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, bool | None]) -> bool | None:
+    if not isinstance(e, App | Lam | Pi | Let):
+        return e is local
+    if isinstance(e, App):
+        parts = [e.fn, e.arg]
+    else:
+        inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
+        parts = [e.type, instantiate(e.body, inner)]
+    found = [_mentions_well_typed(mctx, part, local, seen) for part in parts]
+    if None in found:
+        return None
+    if isinstance(e, App) and any(found):
+        fn_type = mctx.whnf(mctx.infer_type(e.fn), "default")
+        if not isinstance(fn_type, Pi):
+            return None
+        actual = mctx.infer_type(e.arg)
+        if fn_type.type is not actual and not mctx.is_def_eq(fn_type.type, actual):
+            return None
+    return any(found)
+
+
+# -- definitions -------------------------------------------------------------------------------------------------------
+
+
+def definition_name(mctx: MetaContext, term: Expr) -> str | None:
+    """The name where a rule is not a proof but a definition (to be unfolded)."""
+    fn = get_app_fn(term)
+    if isinstance(fn, Const) and isinstance(mctx.env.get(fn.name), DefInfo):
+        type_ = mctx.infer_type(term)
+        while isinstance(type_, Pi):
+            type_ = instantiate(type_.body, mctx.fresh_local(type_.name, type_.type).fvar)
+        return None if mctx.is_prop(type_) else fn.name
+    return None
+
+
+def rewrite_by_theorem(
+    ctx: TacticContext, e: Expr, name: str, symm: bool = False, only: Occurrences | None = None
+) -> Rewritten:
+    """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
+    levels = tuple(ctx.mctx.fresh_level() for _ in ctx.mctx.env[name].level_params)
+    return rewrite(ctx, e, as_equation(ctx, Const(name, levels), symm), only)
+
+
+def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, only: Occurrences | None) -> Rewritten:
+    """Rewrite by the first equation of a definition that applies, else by what it is by definition."""
+    info = ctx.mctx.env[name]
+    assert isinstance(info, DefInfo)
+    theorem = unfolding_name(ctx.mctx.env, name)
+    equations: list[str] = []
+    if may_unfold(info):
+        if theorem is None:
+            return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
+        equations = [*equation_names(ctx.mctx.env, name), theorem]
+    for equation in equations:
+        mark = ctx.mctx.save()
+        try:
+            return rewrite_by_theorem(ctx, e, equation, symm, only)
+        except TacticError:
+            ctx.mctx.restore(mark)
+    raise ctx.with_goal(f"Tactic `rewrite` failed: Failed to rewrite using equation theorems for `{name}`")
+
+
+def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
+    """`f ?x ?y = body` for `def f x y := body`."""
+    mctx = ctx.mctx
+    info = mctx.env[name]
+    assert isinstance(info, DefInfo)
+    levels = tuple(mctx.fresh_level() for _ in info.level_params)
+    lhs: Expr = Const(name, levels)
+    rhs = info.value_at(levels)
+    ids: list[str] = []
+    while isinstance(rhs, Lam):
+        mvar = mctx.fresh_mvar(rhs.type, ctx.lctx, "natural", rhs.name.rstrip("✝"))
+        ids.append(mvar.id)
+        lhs, rhs = App(lhs, mvar), instantiate(rhs.body, mvar)
+    type_ = mctx.infer_type(lhs)
+    refl = mk_eq_refl(level_of(mctx, type_), type_, lhs)
+    sides = (rhs, lhs) if symm else (lhs, rhs)
+    return Equation(type_, *sides, refl, tuple(ids))

@@ -1,0 +1,291 @@
+"""The tactics `simp` and `simp_all`: what the simplifier may use, and what its results do to goals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from nanolean.elab.api import elab_term
+from nanolean.elab.names import resolve_constant
+from nanolean.errors import ElabError, TacticError
+from nanolean.kernel.declaration import DefInfo
+from nanolean.kernel.expr import (
+    Const,
+    Expr,
+    Lam,
+    MVar,
+    Pi,
+    abstract,
+    alpha_eq,
+    collect_mvars,
+    mk_app,
+)
+from nanolean.kernel.level import ZERO
+from nanolean.syntax import Ident, SimpAllStx, SimpLemma, SimpStx, Tactic
+from nanolean.tactics.constructors import mk_false_elim
+from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_of_eq_true
+from nanolean.tactics.goals import replace_hyp, replace_target, try_clear
+from nanolean.tactics.location import proposition_ids
+from nanolean.tactics.simp_engine import Simplifier
+from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc
+from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
+from nanolean.tactics.tracing import simp_trace
+
+NO_PROGRESS = "`simp` made no progress"
+ALWAYS = ("eq_self", "iff_self")
+"""Rules that `simp only` uses unasked, as in Lean."""
+MEMO = "simp set"
+MAX_ROUNDS = 20
+"""How often `simp_all` goes through the hypotheses."""
+
+
+@dataclass
+class SimpSet:
+    """What one call may use."""
+
+    base: RuleIndex
+    own: list[Rule] = field(default_factory=list)
+    procs: list[Proc] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+    unfold: set[str] = field(default_factory=set)
+    star: bool = False
+    stx: Tactic | None = None
+    """The call, which traces are about."""
+
+    def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
+        """A simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
+        rules = [rule for rule in (*self.own, *extra) if rule.name != without]
+        indexes = [RuleIndex(rules), self.base] if rules else [self.base]
+        return Simplifier(
+            ctx.mctx,
+            ctx.lctx,
+            indexes,
+            tuple(self.procs),
+            frozenset(self.erased),
+            frozenset(self.unfold),
+            simp_trace(ctx, self.stx),
+        )
+
+
+@dataclass(frozen=True)
+class DefaultSet:
+    """What the attribute `simp` gives: rules from theorems, and definitions to be unfolded."""
+
+    index: RuleIndex
+    definitions: frozenset[str]
+
+
+def default_set(ctx: TacticContext) -> DefaultSet:
+    """Everything tagged `simp`; kept with the environment."""
+    found = ctx.state.memo.get(MEMO)
+    if not isinstance(found, DefaultSet):
+        infos = [ctx.state.env[name] for name in ctx.state.tagged("simp")]
+        definitions = frozenset(info.name for info in infos if isinstance(info, DefInfo))
+        theorems = [info for info in infos if info.name not in definitions]
+        found = DefaultSet(RuleIndex(rule for info in theorems for rule in rules_of_constant(info)), definitions)
+        ctx.state.memo[MEMO] = found
+    return found
+
+
+def make_set(ctx: TacticContext, only: bool, lemmas: Sequence[SimpLemma], star: bool) -> SimpSet:
+    """Read `only` and the list in brackets."""
+    if only:
+        known = [ctx.state.env[name] for name in ALWAYS if name in ctx.state.env]
+        result = SimpSet(RuleIndex(rule for info in known for rule in rules_of_constant(info)), star=star)
+    else:
+        default = default_set(ctx)
+        result = SimpSet(default.index, procs=list(DEFAULT_PROCS), unfold=set(default.definitions), star=star)
+    for lemma in lemmas:
+        try:
+            _add_lemma(ctx, result, lemma)
+        except (ElabError, TacticError) as error:
+            raise error.at(lemma.pos, lemma.end) from None
+    return result
+
+
+def _add_lemma(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
+    term = lemma.term
+    if isinstance(term, Ident) and not term.explicit and term.levels is None:
+        decl = ctx.lctx.find(term.name)
+        if decl is not None:
+            if lemma.erase:
+                result.erased.add(decl.fvar_id)
+            else:
+                _add_rules(result, make_rules(decl.fvar_id, decl.fvar, ctx.type_of(decl), (), lemma.symm), lemma)
+            return
+        field_of_local = "." in term.name and ctx.lctx.find(term.name.split(".")[0]) is not None
+        if not field_of_local and _add_constant(ctx, result, lemma, term.name):
+            return
+    if lemma.erase:
+        raise TacticError("only names can be erased from the simp set")
+    _add_term(ctx, result, lemma)
+
+
+def _add_constant(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written: str) -> bool:
+    """Add, unfold or erase what a global name means; False where it means nothing."""
+    names = resolve_constant(ctx.state, written)
+    if not names:
+        return _add_proc(ctx, result, lemma, written)
+    if len(names) > 1:
+        raise TacticError(f"ambiguous identifier `{written}`, possible interpretations: [{', '.join(names)}]")
+    info = ctx.state.env[names[0]]
+    if lemma.erase:
+        if info.name not in ctx.state.tagged("simp"):
+            raise TacticError(f"`{written}` does not have the `[simp]` attribute")
+        result.erased.add(info.name)
+        result.unfold.discard(info.name)
+    elif isinstance(info, DefInfo) and not ctx.mctx.is_prop(info.type):
+        if lemma.symm:
+            raise TacticError(f"Invalid `←` modifier: `{written}` is a declaration name to be unfolded")
+        result.unfold.add(info.name)
+    elif info.kind in ("theorem", "axiom", "def", "ctor", "opaque") and ctx.mctx.is_prop(info.type):
+        _add_rules(result, rules_of_constant(info, lemma.symm), lemma)
+    else:
+        raise TacticError(f"Cannot simplify with `{written}`: it is neither a proposition nor a definition")
+    return True
+
+
+def _add_proc(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written: str) -> bool:
+    proc = find_proc(ctx.mctx, written)
+    if proc is None:
+        return False
+    if lemma.erase:
+        result.procs = [other for other in result.procs if other is not proc]
+    else:
+        result.procs.append(proc)
+    return True
+
+
+def _add_term(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
+    mctx = ctx.mctx
+    found = elab_term(ctx.session, ctx.lctx, lemma.term, None, holes="natural")
+    proof = mctx.instantiate(found.term)
+    type_ = mctx.instantiate(mctx.infer_type(proof))
+    if not mctx.is_prop(type_):
+        raise TacticError(f"Cannot simplify with\n  {ctx.show(proof)}\nwhich is not a proof")
+    open_ = list(dict.fromkeys([*collect_mvars(type_), *collect_mvars(proof)]))
+    if open_:
+        proof, type_ = _close_over(ctx, open_, proof, type_)
+    _add_rules(result, make_rules("", proof, type_, (), lemma.symm), lemma)
+
+
+def _close_over(ctx: TacticContext, open_: list[str], proof: Expr, type_: Expr) -> tuple[Expr, Expr]:
+    """Bind the metavariables that elaboration has left in a proof: they are arguments of the rule."""
+    mctx = ctx.mctx
+    types = {mvar_id: mctx.instantiate(mctx.decl(mvar_id).type) for mvar_id in open_}
+    open_.sort(key=lambda mvar_id: sum(other in collect_mvars(types[mvar_id]) for other in open_))
+    for place in range(len(open_) - 1, -1, -1):
+        mvar = MVar(open_[place])
+        domain = types[open_[place]]
+        proof = Lam("x", domain, abstract(proof, [mvar]))
+        type_ = Pi("x", domain, abstract(type_, [mvar]))
+    return proof, type_
+
+
+def _add_rules(result: SimpSet, rules: Iterable[Rule], lemma: SimpLemma) -> None:
+    found = list(rules)
+    if not found:
+        what = "←-" if lemma.symm else ""
+        raise TacticError(f"Invalid {what}simp theorem: it gives no equation to rewrite with")
+    result.own += found
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+@tactic(SimpStx)
+def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
+    """`simp [h, ← g, -k] at l`."""
+    rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
+    rules.stx = stx
+    location = stx.location
+    if location.wildcard:
+        ids, goal_too = proposition_ids(ctx), True
+    else:
+        ids, goal_too = [ctx.hyp(name).fvar_id for name in location.hyps], location.goal
+    progress = False
+    for fvar_id in ids:
+        done = simp_hyp(ctx, rules, fvar_id)
+        if done is None:
+            return
+        progress = done or progress
+    if goal_too:
+        progress = simp_goal(ctx, rules) or progress
+    if not progress:
+        raise TacticError(NO_PROGRESS)
+
+
+def star_rules(ctx: TacticContext) -> list[Rule]:
+    """Rules from all hypotheses of the main goal that are proofs."""
+    found: list[Rule] = []
+    for fvar_id in proposition_ids(ctx):
+        decl = ctx.lctx.by_id[fvar_id]
+        found += make_rules(fvar_id, decl.fvar, ctx.type_of(decl))
+    return found
+
+
+def simp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
+    """Simplify the main goal, closing it when it becomes `True`; False where nothing changes."""
+    target = ctx.target
+    step = rules.simplifier(ctx, star_rules(ctx) if rules.star else ()).run(target)
+    if step.expr is TRUE:
+        ctx.close(Const("True.intro") if step.proof is None else mk_of_eq_true(target, step.proof))
+        return True
+    if unchanged(target, step):
+        return False
+    ctx.replace_main([replace_target(ctx.mctx, ctx.main, step.expr, step.proof)])
+    return True
+
+
+def unchanged(e: Expr, step: Step) -> bool:
+    """Whether a step leads nowhere."""
+    return step.expr is e or alpha_eq(step.expr, e)
+
+
+def simp_hyp(ctx: TacticContext, rules: SimpSet, fvar_id: str) -> bool | None:
+    """Simplify a hypothesis; None when it becomes `False`, which closes the goal; False where nothing changes."""
+    mctx = ctx.mctx
+    decl = ctx.lctx.by_id[fvar_id]
+    old = ctx.type_of(decl)
+    if not mctx.is_prop(old):
+        raise TacticError(f"`simp at {decl.user_name}`: only propositions are simplified")
+    extra = star_rules(ctx) if rules.star else ()
+    step = rules.simplifier(ctx, extra, without=fvar_id).run(old)
+    if unchanged(old, step):
+        return False
+    proof: Expr = decl.fvar
+    if step.proof is not None:
+        proof = mk_app(Const("Eq.mp", (ZERO,)), old, step.expr, step.proof, decl.fvar)
+    if step.expr is FALSE:
+        ctx.close(mk_false_elim(mctx, ctx.target, proof))
+        return None
+    if step.expr is TRUE:
+        ctx.replace_main([try_clear(mctx, ctx.main, [fvar_id])])
+        return True
+    _, goal = replace_hyp(mctx, ctx.main, fvar_id, step.expr, proof)
+    ctx.replace_main([goal])
+    return True
+
+
+@tactic(SimpAllStx)
+def simp_all_tactic(ctx: TacticContext, stx: SimpAllStx) -> None:
+    """`simp_all`: simplify the hypotheses by each other and the goal by all, until nothing changes."""
+    rules = make_set(ctx, stx.only, stx.lemmas, star=True)
+    progress = False
+    for _ in range(MAX_ROUNDS):
+        changed = False
+        for fvar_id in proposition_ids(ctx):
+            if fvar_id not in ctx.lctx:
+                continue
+            done = simp_hyp(ctx, rules, fvar_id)
+            if done is None:
+                return
+            changed = changed or done
+        progress = progress or changed
+        if not changed:
+            break
+    before = len(ctx.goals)
+    progress = simp_goal(ctx, rules) or progress
+    if not progress and len(ctx.goals) == before:
+        raise TacticError("`simp_all` made no progress")

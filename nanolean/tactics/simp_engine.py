@@ -1,0 +1,319 @@
+"""The simplifier: rewrites a term bottom-up until no rule applies, and proves that the result is equal.
+
+Each subterm is simplified once (results are kept for the whole run); after its parts have been simplified the rules
+and procedures are tried on the term itself, and whatever they make is simplified again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nanolean.errors import TacticError
+from nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Pi,
+    alpha_eq,
+    get_app_fn_args,
+    instantiate,
+    is_arrow,
+    mk_app,
+)
+from nanolean.kernel.reduce import beta
+from nanolean.meta.instances import decidable_instance
+from nanolean.meta.lctx import LocalContext
+from nanolean.meta.mctx import MetaContext
+from nanolean.tactics.eliminate import beta_reduce
+from nanolean.tactics.eq_proof import (
+    TRUE,
+    Step,
+    congr_args,
+    implies_congr,
+    level_of,
+    mk_eq_false,
+    mk_eq_true,
+    mk_of_eq_true,
+    mk_propext,
+    mk_refl,
+    mk_symm,
+    trans,
+)
+from nanolean.tactics.matching import Match
+from nanolean.tactics.simp_if import simp_condition
+from nanolean.tactics.simp_procs import Proc
+from nanolean.tactics.simp_rules import Rule, RuleIndex, key_of
+from nanolean.tactics.term_order import TermOrder
+from nanolean.tactics.unfolding import reduce_match, unfold_by_equation
+
+MAX_DEPTH = 400
+"""How many rewriting steps may follow from one another, and how deep terms may be nested."""
+MAX_DISCHARGE_DEPTH = 2
+"""How many conditions of rules may be open inside of each other."""
+LOOP = "Tactic `simp` failed with a nested error:\nmaximum recursion depth has been reached"
+
+
+class Simplifier:
+    """One run of the simplifier over one local context.
+
+    `indexes` are searched in order; `erased` names rules to be left out; `unfold` names definitions to be unfolded.
+    """
+
+    def __init__(
+        self,
+        mctx: MetaContext,
+        lctx: LocalContext,
+        indexes: Sequence[RuleIndex],
+        procs: Sequence[Proc] = (),
+        erased: frozenset[str] = frozenset(),
+        unfold: frozenset[str] = frozenset(),
+        trace: Callable[[Rule | None, Expr, Expr], None] | None = None,
+    ) -> None:
+        self.mctx = mctx
+        self.lctx = lctx
+        self.indexes = indexes
+        self.procs = procs
+        self.erased = erased
+        self.unfold = unfold
+        self.trace = trace
+        self.places = {decl.fvar_id: place for place, decl in enumerate(lctx)}
+        self.order = TermOrder(lambda fvar_id: self.places.get(fvar_id, -1), mctx.budget.spend)
+        self.depth = 0
+        self.discharging = 0
+        self.caches: list[dict[Expr, Step]] = [{} for _ in range(MAX_DISCHARGE_DEPTH + 1)]
+
+    def run(self, e: Expr) -> Step:
+        """The simplest equal term that the rules lead to; metavariables of the goal are constants meanwhile.
+
+        Raises `TacticError` where the rules go on for too long.
+        """
+        with self.mctx.new_depth():
+            return self.simp(e)
+
+    def simp(self, e: Expr) -> Step:
+        """One term among others of a run."""
+        cache = self.caches[self.discharging]
+        found = cache.get(e)
+        if found is None:
+            self.mctx.budget.spend()
+            if self.depth > MAX_DEPTH:
+                raise TacticError(LOOP)
+            self.depth += 1
+            found = self._simp(e)
+            self.depth -= 1
+            cache[e] = found
+        return found
+
+    def _simp(self, e: Expr) -> Step:
+        first = self._before(e)
+        if first is not None:
+            return trans(self.mctx, e, first, self.simp(first.expr))
+        parts = self._parts(e)
+        step = self._rewrite(parts.expr)
+        if step is None:
+            return parts
+        step = trans(self.mctx, parts.expr, step, self.simp(step.expr))
+        return trans(self.mctx, e, parts, step)
+
+    # -- the parts of a term -----------------------------------------------------------------------------------------
+
+    def _before(self, e: Expr) -> Step | None:
+        """Steps that come before the parts: beta reduction and unfolding."""
+        fn, args = get_app_fn_args(e)
+        if args and isinstance(fn, Lam):
+            return Step(beta(fn, args))
+        if self.unfold and isinstance(fn, Const) and fn.name in self.unfold:
+            new = unfold_by_equation(self.mctx, e)
+            return None if new is None else Step(new)
+        decided = reduce_match(self.mctx, fn, args)
+        if decided is not None:
+            return Step(decided)
+        return simp_condition(self.mctx, self.lctx, e, self.simp)
+
+    def _parts(self, e: Expr) -> Step:
+        if isinstance(e, App):
+            return self._app(e)
+        if isinstance(e, Pi) and self.mctx.is_prop(e):
+            return self._pi(e)
+        return Step(e)
+
+    def _app(self, e: App) -> Step:
+        fn, args = get_app_fn_args(e)
+        if isinstance(fn, Const) and fn.name == "Exists" and len(args) == 2 and isinstance(args[1], Lam):
+            return self._exists(e, fn, args[0], args[1])
+        steps: list[Step | None] = []
+        changed = False
+        for arg, open_ in zip(args, self._rewritable(fn, args)):
+            step = self._argument(arg) if open_ else None
+            if step is not None and step.proof is None and step.expr is arg:
+                step = None
+            steps.append(step)
+            changed = changed or step is not None
+        return congr_args(self.mctx, fn, args, steps) if changed else Step(e)
+
+    def _argument(self, arg: Expr) -> Step | None:
+        return self._lambda(arg) if isinstance(arg, Lam) else self.simp(arg)
+
+    def _rewritable(self, fn: Expr, args: list[Expr]) -> list[bool]:
+        """Which arguments may be replaced by equal ones: no proofs, and nothing on which a later type depends."""
+        type_ = self.mctx.infer_type(fn)
+        found = []
+        for arg in args:
+            type_ = type_ if isinstance(type_, Pi) else self.mctx.whnf(type_, "default")
+            assert isinstance(type_, Pi)
+            found.append(is_arrow(type_) and type_.info != "inst" and not self.mctx.is_prop(type_.type))
+            type_ = instantiate(type_.body, arg)
+            if isinstance(arg, Lam):
+                type_ = beta_reduce(type_)
+        return found
+
+    # -- binders -----------------------------------------------------------------------------------------------------
+
+    def _open(self, binder: Lam | Pi) -> tuple[FVar, Expr]:
+        local = self.mctx.fresh_local(binder.name, binder.type)
+        self.places[local.fvar_id] = len(self.places)
+        return FVar(local.fvar_id), instantiate(binder.body, local.fvar)
+
+    def _pi(self, e: Pi) -> Step:
+        mctx = self.mctx
+        if is_arrow(e) and mctx.is_prop(e.type):
+            codomain = instantiate(e.body, TRUE)
+            p_step, q_step = self.simp(e.type), self.simp(codomain)
+            if p_step.expr is e.type and q_step.expr is codomain:
+                return Step(e)
+            return implies_congr(mctx, e.type, codomain, p_step, q_step)
+        local, body = self._open(e)
+        step = self.simp(body)
+        if step.expr is body:
+            return Step(e)
+        new = Pi(e.name, e.type, self._abstract(e, local, step.expr).body, e.info)
+        if step.proof is None:
+            return Step(new)
+        level = level_of(mctx, e.type)
+        proof = self._abstract(e, local, step.proof)
+        old_fn, new_fn = Lam(e.name, e.type, e.body), Lam(e.name, e.type, new.body)
+        return Step(new, mk_app(Const("forall_congr", (level,)), e.type, old_fn, new_fn, proof))
+
+    def _exists(self, e: Expr, fn: Const, type_: Expr, body_fn: Lam) -> Step:
+        local, body = self._open(body_fn)
+        step = self.simp(body)
+        if step.expr is body:
+            return Step(e)
+        new_fn = self._abstract(body_fn, local, step.expr)
+        new = mk_app(fn, type_, new_fn)
+        if step.proof is None:
+            return Step(new)
+        pointwise = self._abstract(body_fn, local, mk_app(Const("Iff.of_eq"), body, step.expr, step.proof))
+        return Step(
+            new, mk_propext(e, new, mk_app(Const("exists_congr", fn.levels), type_, body_fn, new_fn, pointwise))
+        )
+
+    def _lambda(self, e: Lam) -> Step:
+        """A function as an argument, by `funext`."""
+        local, body = self._open(e)
+        step = self._argument(body)
+        if step is None or step.expr is body:
+            return Step(e)
+        new = self._abstract(e, local, step.expr)
+        if step.proof is None:
+            return Step(new)
+        mctx = self.mctx
+        if "funext" not in mctx.env:
+            return Step(e)
+        body_type = mctx.infer_type(body)
+        family = self._abstract(e, local, body_type)
+        levels = (level_of(mctx, e.type), level_of(mctx, body_type))
+        proof = self._abstract(e, local, step.proof)
+        return Step(new, mk_app(Const("funext", levels), e.type, family, e, new, proof))
+
+    def _abstract(self, binder: Lam | Pi, local: FVar, body: Expr) -> Lam:
+        fn = self.mctx.mk_lambda([local.id], body)
+        assert isinstance(fn, Lam)
+        return Lam(binder.name, fn.type, fn.body)
+
+    # -- rules -------------------------------------------------------------------------------------------------------
+
+    def _rewrite(self, e: Expr) -> Step | None:
+        decided = reduce_match(self.mctx, *get_app_fn_args(e))
+        if decided is not None:
+            return Step(decided)
+        for proc in self.procs:
+            step = proc(self.mctx, e)
+            if step is not None:
+                if self.trace is not None:
+                    self.trace(None, e, step.expr)
+                return step
+        key = key_of(e)
+        for index in self.indexes:
+            for rule in index.candidates(key):
+                if rule.name not in self.erased:
+                    step = self._apply(rule, e)
+                    if step is not None:
+                        if self.trace is not None:
+                            self.trace(rule, e, step.expr)
+                        return step
+        return None
+
+    def _apply(self, rule: Rule, e: Expr) -> Step | None:
+        found = Match(self.mctx, len(rule.types), bool(rule.level_params))
+        if not found.match(rule.lhs, e):
+            return None
+        found.infer_missing(rule.types, len(rule.level_params))
+        if len(found.levels) < len(rule.level_params):
+            return None
+        if rule.matches_types and not found.well_typed(rule.types):
+            return None
+        if not self._conditions(rule, found):
+            return None
+        rhs, proof = found.fill(rule.rhs), found.fill(rule.proof)
+        if rhs is None or proof is None:
+            return None
+        if found.functions:
+            rhs = beta_reduce(rhs)
+        if rhs is e or alpha_eq(rhs, e) or (rule.permutes and not self.order.less(rhs, e)):
+            return None
+        return Step(rhs, self._equation(rule, e, rhs, proof))
+
+    def _conditions(self, rule: Rule, found: Match) -> bool:
+        """Prove the arguments that matching has not found."""
+        for place, type_ in enumerate(rule.types):
+            if found.args[place] is not None:
+                continue
+            inner = Match(self.mctx, place, found.open_levels)
+            inner.args, inner.levels = found.args[:place], found.levels
+            prop = inner.fill(type_)
+            if prop is None:
+                return False
+            proof = self._discharge(beta_reduce(prop) if found.functions else prop)
+            if proof is None:
+                return False
+            found.args[place] = proof
+        return True
+
+    def _discharge(self, prop: Expr) -> Expr | None:
+        """A proof of a condition (or an instance of `Decidable`), None where it does not simplify to `True`."""
+        fn, args = get_app_fn_args(prop)
+        if isinstance(fn, Const) and fn.name == "Decidable":
+            return decidable_instance(self.mctx, args[0], self.lctx)
+        if self.discharging >= MAX_DISCHARGE_DEPTH or not self.mctx.is_prop(prop):
+            return None
+        self.discharging += 1
+        step = self.simp(prop)
+        self.discharging -= 1
+        if step.expr is not TRUE:
+            return None
+        return mk_of_eq_true(prop, step.proof if step.proof is not None else mk_refl(self.mctx, TRUE))
+
+    def _equation(self, rule: Rule, e: Expr, rhs: Expr, proof: Expr) -> Expr:
+        """The proof of `e = rhs` from what the rule proves."""
+        if rule.kind == "true":
+            return mk_eq_true(e, proof)
+        if rule.kind == "false":
+            return mk_eq_false(e, proof)
+        if rule.kind == "iff":
+            if rule.symm:
+                proof = mk_app(Const("Iff.symm"), rhs, e, proof)
+            return mk_propext(e, rhs, proof)
+        return mk_symm(self.mctx, rhs, e, proof) if rule.symm else proof

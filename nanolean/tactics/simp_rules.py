@@ -1,0 +1,186 @@
+"""Rewriting rules of the simplifier: from theorems and hypotheses to patterns, and an index to find them.
+
+A statement `∀ x, a = b` or `∀ x, a ↔ b` rewrites `a` to `b`; `¬p` and `a ≠ b` rewrite to `False`, any other
+proposition to `True`; `p ∧ q` gives rules for both. Leading arguments of a rule that its left side does not determine
+are conditions to be proved before it fires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from nanolean.kernel.declaration import ConstantInfo
+from nanolean.kernel.expr import (
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Lit,
+    Pi,
+    Proj,
+    erase,
+    get_app_fn_args,
+    lift,
+    mk_app,
+)
+from nanolean.kernel.level import LParam
+from nanolean.tactics.eq_proof import FALSE, TRUE
+
+Kind = Literal["eq", "iff", "true", "false"]
+Key = tuple[object, int]
+
+MAX_CACHED_CONSTANTS = 8192
+ANY: Key = ("*", 0)
+ARROW: Key = ("→", 0)
+NUMBER: Key = ("number", 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """`proof : lhs = rhs` (or what `kind` makes into that); all with the arguments as loose variables."""
+
+    name: str
+    """The constant or the id of the hypothesis that it comes from."""
+    kind: Kind
+    types: tuple[Expr, ...]
+    """The types of the arguments, each over the arguments before it."""
+    lhs: Expr
+    rhs: Expr
+    proof: Expr
+    symm: bool
+    level_params: tuple[str, ...]
+    permutes: bool
+    """The sides differ by a permutation of arguments only; then the rule fires only towards the smaller term."""
+
+    @property
+    def matches_types(self) -> bool:
+        """Whether the left side is so loose that the types of what it matches must be compared."""
+        return isinstance(self.lhs, Pi)
+
+
+@lru_cache(maxsize=MAX_CACHED_CONSTANTS)
+def rules_of_constant(info: ConstantInfo, symm: bool = False) -> tuple[Rule, ...]:
+    """The rules that a theorem gives."""
+    proof = Const(info.name, tuple(LParam(name) for name in info.level_params))
+    return tuple(make_rules(info.name, proof, info.type, info.level_params, symm))
+
+
+def make_rules(
+    name: str, proof: Expr, type_: Expr, level_params: tuple[str, ...] = (), symm: bool = False
+) -> Iterator[Rule]:
+    """The rules that a closed (but for locals) proof of a statement gives; none where the statement is of no use."""
+    types: list[Expr] = []
+    while isinstance(type_, Pi):
+        types.append(type_.type)
+        proof = App(lift(proof, 1), BVar(0))
+        type_ = type_.body
+    yield from _rules(name, tuple(types), proof, type_, level_params, symm)
+
+
+def _rules(
+    name: str, types: tuple[Expr, ...], proof: Expr, body: Expr, level_params: tuple[str, ...], symm: bool
+) -> Iterator[Rule]:
+    fn, args = get_app_fn_args(body)
+    head, levels = (fn.name, fn.levels) if isinstance(fn, Const) else ("", ())
+    shape = (head, len(args))
+    if shape == ("And", 2):
+        for projection, part in (("And.left", args[0]), ("And.right", args[1])):
+            half = mk_app(Const(projection), args[0], args[1], proof)
+            if isinstance(part, Pi):
+                continue
+            yield from _rules(name, types, half, part, level_params, symm)
+        return
+    kind: Kind
+    if shape == ("Eq", 3) or shape == ("Iff", 2):
+        kind = "eq" if head == "Eq" else "iff"
+        lhs, rhs = args[-2:] if not symm else (args[-1], args[-2])
+        if lhs.__class__ is BVar or erase(lhs) is erase(rhs):
+            if symm or (lhs.__class__ is BVar and rhs.__class__ is BVar):
+                return
+            kind, lhs, rhs = "true", body, TRUE
+    elif symm:
+        return
+    elif shape == ("Ne", 3):
+        kind, lhs, rhs = "false", mk_app(Const("Eq", levels), *args), FALSE
+    elif shape == ("Not", 1):
+        kind, lhs, rhs = "false", args[0], FALSE
+    elif body is FALSE or body is TRUE:
+        return
+    else:
+        kind, lhs, rhs = "true", body, TRUE
+    yield Rule(name, kind, types, lhs, rhs, proof, symm, level_params, _is_permutation(lhs, rhs))
+
+
+def _is_permutation(lhs: Expr, rhs: Expr) -> bool:
+    """Whether the sides are equal but for a renaming of arguments."""
+    forth: dict[int, int] = {}
+    back: dict[int, int] = {}
+
+    def same(a: Expr, b: Expr, depth: int) -> bool:
+        if isinstance(a, BVar) and isinstance(b, BVar) and a.idx >= depth and b.idx >= depth:
+            return forth.setdefault(a.idx - depth, b.idx) == b.idx and back.setdefault(b.idx - depth, a.idx) == a.idx
+        if a is b:
+            return a.loose <= depth or all(same(x, y, d) for x, y, d in _children(a, b, depth))
+        if a.__class__ is not b.__class__ or not isinstance(a, App | Lam | Pi | Proj):
+            return False
+        return all(same(x, y, d) for x, y, d in _children(a, b, depth))
+
+    return bool(lhs.loose) and same(lhs, rhs, 0)
+
+
+def _children(a: Expr, b: Expr, depth: int) -> list[tuple[Expr, Expr, int]]:
+    if isinstance(a, App) and isinstance(b, App):
+        return [(a.fn, b.fn, depth), (a.arg, b.arg, depth)]
+    if isinstance(a, Lam | Pi) and isinstance(b, Lam | Pi):
+        return [(a.type, b.type, depth), (a.body, b.body, depth + 1)]
+    if isinstance(a, Proj) and isinstance(b, Proj) and a.idx == b.idx:
+        return [(a.expr, b.expr, depth)]
+    return []
+
+
+# -- the index ---------------------------------------------------------------------------------------------------------
+
+
+def key_of(e: Expr) -> Key:
+    """What a term's head looks like; a rule applies only to terms of the same key (or has the key ANY)."""
+    count = 0
+    fn = e
+    while isinstance(fn, App):
+        fn, count = fn.fn, count + 1
+    if isinstance(fn, Const):
+        return fn.name, count
+    if isinstance(fn, FVar):
+        return fn, count
+    if isinstance(fn, BVar):
+        return ANY
+    if isinstance(fn, Pi):
+        return ARROW
+    if isinstance(fn, Lit):
+        return NUMBER
+    return fn.__class__, count
+
+
+class RuleIndex:
+    """Rules by the key of their left side, latest first."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.by_key: dict[Key, list[Rule]] = {}
+        self.names: set[str] = set()
+        for rule in rules:
+            self.add(rule)
+
+    def add(self, rule: Rule) -> None:
+        """Put a rule in front of those with the same key."""
+        self.by_key.setdefault(key_of(rule.lhs), []).insert(0, rule)
+        self.names.add(rule.name)
+
+    def candidates(self, key: Key) -> Iterator[Rule]:
+        """The rules that may apply to a term of this key."""
+        yield from self.by_key.get(key, ())
+        if ANY in self.by_key:
+            yield from self.by_key[ANY]

@@ -1,0 +1,129 @@
+"""Unfolding definitions the way their defining equations read: `unfold f`, `simp [f]`, `rw [f]`.
+
+A definition by recursion (a recursor applied to one of its arguments) unfolds where that argument is a constructor,
+and the recursive calls are written with the definition's name again.
+"""
+
+from __future__ import annotations
+
+from nanolean.kernel.declaration import DefInfo, RecInfo
+from nanolean.kernel.expr import (
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Pi,
+    abstract,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+    replace,
+)
+from nanolean.kernel.reduce import beta
+from nanolean.meta.equations import recursive_argument, unfolding_name
+from nanolean.meta.matchers import matcher_of, reduce_matcher
+from nanolean.meta.mctx import MetaContext
+from nanolean.meta.reduce import whnf_core
+from nanolean.notation import CLASS_OPERATIONS
+from nanolean.tactics.eliminate import beta_reduce, tidy_numbers
+
+
+def may_unfold(info: DefInfo) -> bool:
+    """Whether tactics may unfold a definition by its name."""
+    return not info.irreducible and info.name not in CLASS_OPERATIONS
+
+
+def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Expr]] | None:
+    """The definition at the head of a term, with its constant and the arguments."""
+    fn, args = get_app_fn_args(e)
+    if not isinstance(fn, Const):
+        return None
+    info = mctx.env.get(fn.name)
+    return (info, fn, args) if isinstance(info, DefInfo) and may_unfold(info) else None
+
+
+def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
+    """The right side of the defining equation that the term is an instance of, None if there is none."""
+    found = definition_info(mctx, e)
+    if found is None:
+        return None
+    info, fn, args = found
+    if recursive_argument(info) is not None and unfolding_name(mctx.env, fn.name) is not None:
+        with mctx.with_transparency("default"):
+            new = mctx.unfold(e)
+        return None if new is None else tidy_numbers(beta_reduce(new))
+    value = info.value_at(fn.levels)
+    arity, body = 0, value
+    while isinstance(body, Lam):
+        arity, body = arity + 1, body.body
+    if len(args) < arity:
+        return None
+    head, rec_args = get_app_fn_args(body)
+    rec = mctx.env.get(head.name) if isinstance(head, Const) else None
+    unfolded = beta(value, args)
+    if not isinstance(rec, RecInfo):
+        return beta_reduce(decided(mctx, unfolded))
+    if len(rec_args) == rec.major_idx and len(args) > arity:
+        place, arity = arity, arity + 1
+    elif len(rec_args) == rec.major_idx + 1 and isinstance(rec_args[-1], BVar):
+        place = arity - 1 - rec_args[-1].idx
+    else:
+        return None
+    return _unfold_recursion(mctx, unfolded, rec, mk_app(fn, *args[:arity]), place)
+
+
+def decided(mctx: MetaContext, e: Expr) -> Expr:
+    """The term behind the matches at its head that are decided."""
+    while True:
+        fn, args = get_app_fn_args(e)
+        new = reduce_match(mctx, fn, args)
+        if new is None:
+            return e
+        e = new
+
+
+def reduce_match(mctx: MetaContext, fn: Expr, args: list[Expr]) -> Expr | None:
+    """The alternative that a match selects, None if the term is no match or not decided by constructors."""
+    if not isinstance(fn, Const) or matcher_of(mctx.env, fn) is None:
+        return None
+    with mctx.with_transparency("reducible"):
+        new = reduce_matcher(mctx, fn, args, whnf_core)
+    return None if new is None else tidy_numbers(new)
+
+
+def _unfold_recursion(mctx: MetaContext, unfolded: Expr, rec: RecInfo, call: Expr, place: int) -> Expr | None:
+    """Compute a recursor one step; `call` is the folded form, whose argument at `place` the recursion is on."""
+    head, rec_args = get_app_fn_args(unfolded)
+    reduced = mctx.whnf_core(unfolded)
+    stuck = get_app_fn_args(reduced)[0]
+    if isinstance(stuck, Const) and stuck.name == rec.name:
+        return None
+    prefix = mk_app(head, *rec_args[: rec.major_idx])
+    fn, args = get_app_fn_args(call)
+
+    def fold(e: Expr) -> Expr:
+        return replace(e, visit)
+
+    def visit(node: Expr) -> Expr | None:
+        if isinstance(node, App) and node.fn is prefix:
+            return mk_app(fn, *args[:place], fold(node.arg), *args[place + 1 :])
+        return None
+
+    return tidy_numbers(beta_reduce(fold(reduced)))
+
+
+def unfold_everywhere(mctx: MetaContext, e: Expr, names: frozenset[str]) -> Expr:
+    """The term with the definitions of these names unfolded once wherever one of their equations applies."""
+    if isinstance(e, Lam | Pi):
+        local = mctx.fresh_local(e.name, e.type)
+        type_ = unfold_everywhere(mctx, e.type, names)
+        body = unfold_everywhere(mctx, instantiate(e.body, local.fvar), names)
+        return type(e)(e.name, type_, abstract(body, [FVar(local.fvar_id)]), e.info)
+    fn, args = get_app_fn_args(e)
+    new_args = [unfold_everywhere(mctx, arg, names) for arg in args]
+    result = mk_app(fn, *new_args)
+    if isinstance(fn, Const) and fn.name in names:
+        return unfold_by_equation(mctx, result) or result
+    return result

@@ -1,5 +1,0 @@
-"""`grind`: a bounded search for a proof by contradiction, by congruence closure, E-matching, arithmetic and cases."""
-
-from nanoproof.lean.nanolean.tactics.grind import tactic
-
-__all__ = ["tactic"]
