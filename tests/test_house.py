@@ -328,6 +328,39 @@ def test_pages_name_commands_and_flags_that_exist(command: str, capsys: pytest.C
             assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known), f"{target} does not know {flag}"
 
 
+def prose_of(page: Path) -> str:
+    """A page without its code blocks."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of a page's headings; those of equal headings are numbered."""
+    headings = re.findall(r"^#+ (.*)$", prose_of(page), re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return {f"{slug}-{slugs[:i].count(slug)}" if slug in slugs[:i] else slug for i, slug in enumerate(slugs)}
+
+
+def links(page: Path) -> list[tuple[str, str]]:
+    """The file and the anchor of every link of a page into the repository."""
+    found = re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", prose_of(page))
+    return [(target, anchor) for target, anchor in found if "://" not in target]
+
+
+def test_links_between_pages_lead_to_a_file_and_a_heading() -> None:
+    bad = []
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "data" / "README.md"]:
+        for target, anchor in links(page):
+            file = page.parent / target if target else page
+            if not file.exists() or (anchor and anchor not in anchors(file)):
+                bad.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
+    assert bad == []
+
+
+def test_every_page_of_the_docs_is_linked_from_the_readme() -> None:
+    linked = {(ROOT / target).resolve() for target, _ in links(ROOT / "README.md")}
+    assert [page.name for page in sorted((ROOT / "docs").glob("*.md")) if page.resolve() not in linked] == []
+
+
 @pytest.mark.parametrize("variables", [{}, {"TINY": "1"}, {"GPUS": "1", "LEAN_SERVERS": "a:8000 b:8000"}])
 def test_the_whole_pipeline_gives_its_stages_flags_that_exist(variables: dict[str, str]) -> None:
     environment = {**os.environ, "DRY_RUN": "commands", **variables}
