@@ -25,6 +25,8 @@ from typing import Any
 import psutil
 
 from nanolean.commands.runner import run_text
+from nanolean.data.problem import Step
+from nanolean.data.statement_key import tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.import_ndjson import check_export
 from nanolean.kernel.errors import allow_deep_recursion
@@ -34,8 +36,6 @@ from nanolean.tools.certificates import certificate
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import list_theorems
-from nanoproof.data.nanolean.library_proofs import tactic_proofs
-from nanoproof.data.nanolean.problem import Step
 from nanoproof.lean.server.repl_process import ReplProcess
 from nanoproof.lean.source import splice
 

@@ -11,15 +11,12 @@ from pathlib import Path
 from nanolean.import_ndjson import PERMITTED
 from nanolean.loader import load_library
 from nanolean.repl import serve
+from nanolean.system import Parser, UserError, freeze_gc, run_main, with_deep_stack
 from nanolean.tools.certificates import check_exports, compare, export_ndjson
 from nanolean.tools.check import check_files
 from nanolean.tools.export import export
-from nanolean.tools.stack import with_deep_stack
 from nanolean.tools.stats import build, print_stats
 from nanolean.tools.terminal import run_terminal
-from nanoproof.common.config import Parser
-from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.garbage import settle
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -101,7 +98,7 @@ def run_repl() -> int:
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
     library = load_library()
-    settle()
+    freeze_gc()
     serve(library, source, sink)
     return 0
 

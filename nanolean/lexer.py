@@ -8,8 +8,15 @@ count.
 import re
 from bisect import bisect_right
 
-from nanoproof.lean.lexical import ATOM
-
+# Character classes of a name's first and further characters (Lean's `isLetterLike` and `isSubScriptAlnum`).
+NAME_START = (
+    "a-zA-Z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"  # Latin, without × and ÷
+    "\u0391-\u039f\u03a1\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03fb"  # Greek, without Π Σ λ
+    "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
+)
+NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
+ATOM = f"[{NAME_START}][{NAME_REST}]*"
+"""Matches a name without dots."""
 MAX_NAME_PARTS = 100
 """Looking up a name takes time with the square of its parts, so none has more."""
 
@@ -60,6 +67,13 @@ _TOKEN = re.compile(
 )
 _TOO_LONG = f"a name of more than {MAX_NAME_PARTS} parts"
 _COMMENT_EDGE = re.compile(r"/-|-/")
+
+_PART = rf"(?:«[^«»\n]*»|{ATOM})"
+_IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
+_HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPORT})")
+"""What a file may begin with, as `Lean.Parser.Module.header` has it (`private` is of older versions)."""
+_BEFORE_CODE = re.compile(rf"(?:\s+|(?P<line>--[^\n]*)|(?P<block>/-)|[.«»{NAME_REST}]+)")
+"""What is in a header and between its words."""
 
 COMMAND_WORDS = _words(
     "theorem lemma example def abbrev axiom inductive structure class instance opaque namespace section end open "
@@ -149,3 +163,45 @@ def _end_of_comment(source: str, start: int) -> int:
         depth += 1 if match.group() == "/-" else -1
         offset = match.end()
     return offset
+
+
+# -- the header of a file
+
+
+def blank(text: str) -> str:
+    """As many spaces, with the line breaks kept."""
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+def header(text: str) -> list[re.Match[str]]:
+    """The header of a file: a match, with its `words`, for `module`, `prelude` and each import.
+
+    Those of imports have a `module`; several may stand on one line.
+    """
+    masked = _without_comments(text)
+    found: list[re.Match[str]] = []
+    while match := _HEADER.match(masked, found[-1].end() if found else 0):
+        found.append(match)
+    return found
+
+
+def without_header(text: str) -> str:
+    """A file without its header; its comments stay and so do its lines, empty, so that others keep their numbers."""
+    for match in reversed(header(text)):
+        start, end = match.span("words")
+        text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
+    return text
+
+
+def _without_comments(text: str) -> str:
+    """The beginning of a text, as far as a header can reach, with blanks in the place of its comments."""
+    pieces: list[str] = []
+    offset = 0
+    while match := _BEFORE_CODE.match(text, offset):
+        start, offset = match.span()
+        if match["block"]:
+            end = _end_of_comment(text, start)
+            offset = end if end >= 0 else len(text)
+        is_comment = match["line"] or match["block"]
+        pieces.append(blank(text[start:offset]) if is_comment else text[start:offset])
+    return "".join(pieces)

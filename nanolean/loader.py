@@ -31,7 +31,7 @@ from nanolean.kernel.declaration import QuotDecl
 from nanolean.kernel.env import Environment
 from nanolean.kernel.errors import KernelError
 from nanolean.kernel.recheck import recheck
-from nanoproof.common.files import atomic_write_text
+from nanolean.system import atomic_write_text, home
 
 log = logging.getLogger(__name__)
 
@@ -164,15 +164,20 @@ def at_root(state: EnvState) -> EnvState:
 # -- the cache --------------------------------------------------------------------------------------------------------
 
 
+def source_files() -> list[Path]:
+    """The modules that decide what the library is: all of NanoLean but its tests and the generator of data."""
+    files = (file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in ("tests", "data"))
+    return sorted(files)
+
+
 def cache_path() -> Path:
     """Where the checked library is kept: below `$NANOPROOF_HOME/cache`, or a temporary directory of the user."""
     digest = hashlib.sha256()
-    for file in [*sorted(PACKAGE.rglob("*.py")), *library_files()]:
+    for file in [*source_files(), *library_files()]:
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     name = f"nanolean-{digest.hexdigest()[:24]}.bin"
-    home = Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof")
-    for directory in (home / "cache", Path(tempfile.gettempdir()) / f"nanoproof-{os.getuid()}"):
+    for directory in (home() / "cache", Path(tempfile.gettempdir()) / f"nanoproof-{os.getuid()}"):
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:

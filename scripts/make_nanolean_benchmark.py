@@ -17,6 +17,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nanolean.commands.runner import run_text
+from nanolean.data.families import FAMILIES, LEVELS, family_problems
+from nanolean.data.problem import level_of_size, render
+from nanolean.data.replay import ReplayError, is_trivial, library, replay, start, trivial_filter
+from nanolean.data.statement_key import Entry, library_keys, statement_key, tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.common.config import Parser
@@ -24,12 +28,6 @@ from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
-from nanoproof.data.nanolean.finishers import is_trivial, trivial_filter
-from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
-from nanoproof.data.nanolean.library_proofs import Entry, tactic_proofs
-from nanoproof.data.nanolean.problem import level_of_size, render
-from nanoproof.data.nanolean.replay import ReplayError, library, replay, start
-from nanoproof.data.nanolean.statement_key import library_keys, statement_key
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 

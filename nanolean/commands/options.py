@@ -9,8 +9,8 @@ from __future__ import annotations
 from nanolean.commands.messages import CommandResult
 from nanolean.env_state import EXPONENTIATION, PP_UNIVERSES, TRACE_SIMP
 from nanolean.errors import ElabError
+from nanolean.lexer import blank, header
 from nanolean.syntax import SetOptionCmd
-from nanoproof.lean.lexical import blank, header, mask
 
 WORKING = {PP_UNIVERSES: bool, TRACE_SIMP: bool, f"{TRACE_SIMP}.rewrite": bool, EXPONENTIATION: int}
 """Options that do something, with the type of their value."""
@@ -52,7 +52,7 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
 
 def read_header(result: CommandResult, text: str) -> str:
     """The text with blanks in the place of its header; what is wrong with that, such as an unknown module, is said."""
-    found = header(mask(text))
+    found = header(text)
     is_module = any(match["words"] == "module" for match in found)
     for match in found:
         start, end = match.span("words")

@@ -25,10 +25,9 @@ from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import alpha_eq
 from nanolean.loader import at_root, load_library
 from nanolean.ndjson_rows import MAX_LINE, Declined, Refused
+from nanolean.system import UserError, atomic_write
 from nanolean.tools.check import read_text
 from nanolean.tools.library import plural
-from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write
 
 SORRY = "sorryAx"
 PLAIN, PACKED = ".ndjson", ".ndjson.gz"
@@ -169,7 +168,7 @@ def write(path: Path, data: bytes) -> None:
     """Write a file; UserError if that does not work."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, lambda file: file.write(data), sync=False)
+        atomic_write(path, data, sync=False)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None
 

@@ -13,8 +13,8 @@ from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
 from nanolean.kernel.env import axioms_of
 from nanolean.loader import Library, open_library
+from nanolean.system import UserError
 from nanolean.tools.library import declarations, plural
-from nanoproof.common.errors import UserError
 
 USES_SORRY = "declaration uses `sorry`"
 

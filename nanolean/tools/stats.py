@@ -22,8 +22,8 @@ from nanolean.loader import (
     save_library,
 )
 from nanolean.syntax import Node, Tactic
+from nanolean.system import UserError
 from nanolean.tools.library import declarations, library_declarations, plural
-from nanoproof.common.errors import UserError
 
 
 def tactic_name(node: Tactic) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 
 from nanolean.loader import cache_path, load_library
+from nanolean.system import typed_lines, with_deep_stack
 from nanolean.tools.session import Session
-from nanolean.tools.stack import with_deep_stack
-from nanoproof.common.typing_lines import typed_lines
 
 GREETING = "NanoLean: a fragment of Lean 4. `help` says what there is, `quit` ends."
 

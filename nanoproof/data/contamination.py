@@ -27,6 +27,7 @@ from nanoproof.common.progress import Progress
 from nanoproof.data.documents import NAMED, Documents, text_corpus
 from nanoproof.data.leantree import stated
 from nanoproof.data.manifest import open_file
+from nanoproof.data.nanolean import statement_key
 from nanoproof.data.overlap import KINDS, Hit, Index, Kind, Piece, document_piece, statement_pieces, theorem_piece
 from nanoproof.data.theorem_set import jsonl_rows
 from nanoproof.data.theorems import DATASETS, list_theorems, splits_of
@@ -66,8 +67,6 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
     """The report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
     key: Key = None
     if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
-        from nanoproof.data.nanolean.statement_key import statement_key  # it loads the embedded prover
-
         key = statement_key
     index = Index(read_set(b, key, by_statement=True))
     found: dict[Kind, Found] = {kind: Found() for kind in KINDS if key or kind != "key"}

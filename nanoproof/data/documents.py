@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.manifest import open_files
-from nanoproof.data.nanolean.text import nanolean_documents
+from nanoproof.data.nanolean import nanolean_documents
 from nanoproof.data.pretrain import nemotron
 from nanoproof.data.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.data.families import FAMILIES
+from nanolean.data.problem import Step, chain
+from nanolean.data.replay import library, start
+from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.errors import allow_deep_recursion
 from nanoproof.data.augment import AugmentConfig, augment, augment_transition
 from nanoproof.data.lean_words import rename_words, words_of
 from nanoproof.data.name_pools import kind_of
-from nanoproof.data.nanolean.generate import FAMILIES
-from nanoproof.data.nanolean.library_proofs import library_proofs
-from nanoproof.data.nanolean.problem import Step, chain
-from nanoproof.data.nanolean.replay import library, start
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.state import Hypothesis, ProofState, parse_state
 from tests.data.tricky import tricky_proofs

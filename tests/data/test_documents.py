@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.data import nanolean as nanolean_data
 from nanoproof.data.catalog import how_to_get
 from nanoproof.data.documents import Documents, text_corpus
 from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
-from nanoproof.data.nanolean import text as nanolean_text
 from nanoproof.data.text_files import TextFile, cut_text, open_text_file
 
 
@@ -190,7 +190,7 @@ def test_nanolean_is_its_library_and_its_proofs_written_as_theorems(
     lines = [{"path": f"{n}", "imports": [], "theorems": [{**record, "name": f"swap_{n}"}]} for n in range(10)]
     path = tmp_path / "transitions.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(nanolean_text, "transitions_file", lambda: path)
+    monkeypatch.setattr(nanolean_data, "transitions_file", lambda: path)
     corpus = text_corpus("nanolean")
     assert texts_of(corpus.valid) == [
         "theorem swap_9 (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  constructor\n  · exact h.2\n  · exact h.1\n"

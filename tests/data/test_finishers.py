@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from nanolean.data.families import family_problems
+from nanolean.data.make import Quota, make_family
+from nanolean.data.replay import FINISHERS, finisher_of, is_trivial, start
 from nanolean.env_state import EnvState
 from nanolean.loader import load_library
 from nanolean.tactic_state import run_tactic
-from nanoproof.data.nanolean import __main__ as command
-from nanoproof.data.nanolean.finishers import FINISHERS, finisher_of, is_trivial
-from nanoproof.data.nanolean.generate import family_problems
-from nanoproof.data.nanolean.make import Quota, make_family
-from nanoproof.data.nanolean.replay import start
+from nanoproof.data import nanolean as data
+from nanoproof.data.nanolean import goal_object
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,14 @@ def test_a_family_leaves_out_what_the_filter_names_and_goes_on_looking() -> None
 
 def test_statements_to_be_proved_are_not_trivial_unless_asked_for(library: EnvState) -> None:
     quota = Quota((), (3, 3))
-    asked = make_family("cancel", 5, quota, frozenset()).statements
+    asked = make_family("cancel", 5, quota, frozenset(), goal_object).statements
     assert asked and not any(is_trivial(library, row["source"]) for row in asked)
     everything = family_problems("cancel", 5, {1: 3, 2: 3}, frozenset())
     assert any(is_trivial(library, named.source()) for named in everything)
 
 
 def test_generate_prints_problems_with_their_proofs(capsys: pytest.CaptureFixture[str]) -> None:
-    command.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
+    data.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 2
     for row in rows:

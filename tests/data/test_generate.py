@@ -6,14 +6,25 @@ from collections import Counter
 import pytest
 
 from nanolean.commands.runner import run_text
+from nanolean.data.families import FAMILIES, LEVELS, family_problems
+from nanolean.data.logic_search import LogicSearch, holds
+from nanolean.data.problem import (
+    FALSE,
+    Formula,
+    Names,
+    Step,
+    arg,
+    atom,
+    chain,
+    level_of_size,
+    render,
+    show,
+    substitute,
+    var,
+)
+from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
 from nanolean.loader import load_library
-from nanoproof.data.nanolean.generate import FAMILIES, LEVELS, family_problems
-from nanoproof.data.nanolean.generate_terms import FALSE, Formula, arg, atom, show, substitute, var
-from nanoproof.data.nanolean.intuitionistic import holds
-from nanoproof.data.nanolean.logic_search import LogicSearch
-from nanoproof.data.nanolean.problem import Names, Step, chain, level_of_size, render
-from nanoproof.data.nanolean.replay import replay, start
 from nanoproof.lean.source import theorem_name
 
 P, Q, R = atom("p"), atom("q"), atom("r")

@@ -1,7 +1,6 @@
 """The data set: library and generated proofs as transitions, statements, and a benchmark that neither contains."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -9,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.data.families import LEVELS
+from nanolean.data.make import QUOTAS, Quota, make
+from nanolean.data.problem import Step
+from nanolean.data.replay import ReplayError, replay, start
+from nanolean.data.statement_key import library_keys, library_proofs, statement_key
 from nanolean.env_state import EnvState
 from nanolean.loader import PACKAGE, load_library
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json
-from nanoproof.data.nanolean import __main__ as command
-from nanoproof.data.nanolean import benchmark_theorems, held_out_keys, level_of, list_theorems
-from nanoproof.data.nanolean import made as data
-from nanoproof.data.nanolean.generate import LEVELS
-from nanoproof.data.nanolean.library_proofs import library_proofs
-from nanoproof.data.nanolean.make import QUOTAS, Quota, make
-from nanoproof.data.nanolean.problem import Step
-from nanoproof.data.nanolean.replay import ReplayError, replay, start
-from nanoproof.data.nanolean.statement_key import library_keys, statement_key
+from nanoproof.data import nanolean as data
+from nanoproof.data.nanolean import benchmark_theorems, goal_object, held_out_keys, level_of, list_theorems
 from nanoproof.data.statements import declared_statements, normal_form
 from nanoproof.data.transitions import read_transitions
+from nanoproof.lean import lexical, state
 from nanoproof.lean.source import parts
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
@@ -38,7 +35,7 @@ def library() -> EnvState:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("made")
-    make(directory, held_out_keys(), seed=3, workers=2, quotas=SMALL)
+    make(directory, held_out_keys(), 3, goal_object, workers=2, quotas=SMALL)
     return directory
 
 
@@ -191,10 +188,10 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 
 
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("nanoproof.data.nanolean.make.make_library", list)
+    monkeypatch.setattr("nanolean.data.make.make_library", lambda read_goal: [])
     some = {name: Quota(shown=(2, 2, 2), stated=(2, 2)) for name in ("prop", "nat_identity", "lists", "mixed")}
     for workers in (1, 2):
-        make(tmp_path / str(workers), held_out_keys(), seed=3, workers=workers, quotas=some)
+        make(tmp_path / str(workers), held_out_keys(), 3, goal_object, workers=workers, quotas=some)
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
@@ -202,14 +199,14 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, held_out: frozenset[str], seed: int, workers: int | None) -> None:
+    def fake_make(directory: Path, *_: object) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:
             (directory / "manifest.json").write_text("{}")
 
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(data, "make", fake_make)
+    monkeypatch.setattr("nanolean.data.make.make", fake_make)
     directories = {data.ensure_made() for _ in range(3)}
     assert len(directories) == 1 and len(calls) == 2
 
@@ -235,9 +232,9 @@ def test_a_split_spreads_over_levels_and_any_beginning_of_it_does_too(split: str
 
 
 def test_reference_proofs_are_nowhere_in_the_package() -> None:
-    package = Path(data.__file__).parents[2]
     assert PROOFS.parts[-3] == "tests"
-    assert not [path for path in package.rglob("*") if "benchmark" in path.name]
+    for package in (PACKAGE, Path(data.__file__).parents[1]):
+        assert not [path for path in package.rglob("*") if "benchmark" in path.name]
 
 
 def test_benchmark_theorems_read_from_a_file(tmp_path: Path) -> None:
@@ -270,49 +267,35 @@ def test_the_command_prints_theorems_as_json_lines() -> None:
 def test_transitions_are_copied_where_they_are_wanted(
     monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(command, "ensure_made", lambda seed, workers: made)
-    command.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
+    monkeypatch.setattr(data, "ensure_made", lambda seed, workers: made)
+    data.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):
-        command.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
+        data.main(["transitions", "--out", str(made / "manifest.json" / "t.jsonl")])
 
 
-def test_all_that_the_generator_imports_decides_what_the_data_is_and_nothing_else_does() -> None:
-    root = Path(data.__file__).parents[3]
-    kept_only = ("nanoproof.common", "nanoproof.lean.errors", "nanoproof.lean.theorem")
-    imported, waiting = set[Path](), ["nanoproof.data.nanolean.made"]
-    while waiting:
-        name = waiting.pop()
-        file = root / f"{name.replace('.', '/')}.py"
-        if name.startswith(kept_only) or file in imported:
-            continue
-        imported.add(file)
-        found = re.findall(r"^ *from (nanoproof[\w.]*) import", file.read_text("utf-8"), re.MULTILINE)
-        waiting += [other for other in found if not other.startswith("nanolean")]
-    named = {file for file in data.makers() if file.suffix == ".py" and PACKAGE not in file.parents}
-    assert named == imported
+def test_all_of_the_prover_and_what_reads_its_goals_decides_what_the_data_is() -> None:
+    named = {file for file in data.makers() if file.suffix == ".py"}
+    prover = {file for file in PACKAGE.rglob("*.py") if "tests" not in file.parts}
+    assert {"make.py", "families.py", "replay.py", "loader.py"} <= {file.name for file in named}
+    assert named == prover | {Path(module.__file__) for module in (lexical, state)}
 
 
 def test_the_data_is_made_anew_when_a_file_that_makes_it_is_edited(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    room = shutil.copytree(Path(data.__file__).parent, tmp_path / "nanolean")
-    monkeypatch.setattr(data, "__file__", str(room / "made.py"))
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(data, "make", lambda directory, *_: atomic_write_json(directory / "manifest.json", {}))
-    first = data.ensure_made()
-    for name in ("__init__", "__main__", "text"):
-        with open(room / f"{name}.py", "a") as file:
+    made = {data.made_directory(), data.made_directory()}
+    copies = [shutil.copy(file, tmp_path / f"{number}_{file.name}") for number, file in enumerate(data.makers())]
+    monkeypatch.setattr(data, "makers", lambda: list(map(Path, copies)))
+    made.add(data.made_directory())
+    for copy in (copies[0], copies[-1]):
+        with open(copy, "a") as file:
             file.write("# edited\n")
-    assert data.ensure_made() == first
-    made = {first}
-    for name in ("make", "generate_order", "problem", "a_new_one"):
-        with open(room / f"{name}.py", "a") as file:
-            file.write("# edited\n")
-        made.add(data.ensure_made())
-    assert len(made) == 5
+        made.add(data.made_directory())
+    assert len(made) == 4
 
 
-def test_the_generator_needs_no_torch() -> None:
-    code = "import sys, nanoproof.data.nanolean; sys.exit('torch' in sys.modules)"
+def test_reading_about_the_data_loads_neither_torch_nor_the_embedded_prover() -> None:
+    code = "import sys, nanoproof.data.nanolean; sys.exit('torch' in sys.modules or 'nanolean' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from nanoproof.data.nanolean.generate import FAMILIES, family_problems
-from nanoproof.data.nanolean.generate_mix import _renamed_apart, used_names
-from nanoproof.data.nanolean.statement_key import statement_key
+from nanolean.data.families import FAMILIES, _renamed_apart, family_problems, used_names
+from nanolean.data.statement_key import StatementError, statement_key
+from nanoproof.data import nanolean
 from nanoproof.lean.errors import SourceError
 
 
@@ -73,9 +73,9 @@ def test_hypotheses_in_another_order_are_another_statement() -> None:
 
 
 def test_text_without_a_theorem_is_refused() -> None:
-    with pytest.raises(SourceError, match="no theorem"):
+    with pytest.raises(StatementError, match="no theorem"):
         statement_key("def x : Nat := 3")
-    with pytest.raises(SourceError, match="line 1"):
+    with pytest.raises(StatementError, match="line 1"):
         statement_key("theorem t (a : Nat : a = a := by\n  sorry")
 
 
@@ -86,3 +86,8 @@ def test_shuffled_variable_declarations_do_not_matter() -> None:
         random.Random(seed).shuffle(names)
         keys.add(key(f"({' '.join(names)} : Nat) (h : a ≤ b) (h1 : b ≤ c) : a + d ≤ c + d"))
     assert len(keys) == 1
+
+
+def test_the_data_set_reports_a_text_without_a_key_as_any_refused_source() -> None:
+    with pytest.raises(SourceError, match="holds no theorem"):
+        nanolean.statement_key("def x : Nat := 3")

@@ -7,6 +7,7 @@ as that text, and the augmented tactic does on it what the tactic did, the augme
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nanolean.data.problem import Step
 from nanolean.errors import ProofError
 from nanolean.kernel.expr import (
     Expr,
@@ -22,7 +23,6 @@ from nanolean.kernel.expr import replace as replace_in
 from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh_fvar_id, inaccessible
 from nanolean.printer import shown_names
 from nanolean.tactic_state import TacticState, run_tactic
-from nanoproof.data.nanolean.problem import Step
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.state import Goal
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from nanolean.loader import load_library
 from nanolean.repl import Repl, requests
-from nanolean.tools.stack import with_deep_stack
+from nanolean.system import with_deep_stack
 from nanoproof.lean.state import parse_goal
 
 NEVER_ENDS = "never_ends"

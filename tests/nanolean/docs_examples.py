@@ -21,8 +21,8 @@ from nanolean.commands.runner import run_text
 from nanolean.errors import ProofError
 from nanolean.parser import ParseError, parse_commands
 from nanolean.syntax import By, Command, ExampleCmd
+from nanolean.system import run_main
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
-from nanoproof.common.errors import run_main
 from tests.nanolean.library import base
 
 DOC = Path(__file__).parents[2] / "docs" / "tactics.md"

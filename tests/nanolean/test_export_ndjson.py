@@ -27,9 +27,9 @@ from nanolean.kernel.expr import (
     mk_app,
 )
 from nanolean.kernel.level import IMax, LParam, Max, Succ
+from nanolean.system import UserError
 from nanolean.tools import certificates
 from nanolean.tools.certificates import export_folder, export_ndjson, other_meaning
-from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.data.nanolean import list_theorems
 from nanoproof.lean.source import splice

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from nanolean import system
 from nanolean.loader import cache_path
-from nanolean.tools import stack
+from nanolean.system import UserError, with_deep_stack
 from nanolean.tools.check import check_files
 from nanolean.tools.session import Session
-from nanolean.tools.stack import with_deep_stack
-from nanoproof.common.errors import UserError
 from tests.nanolean.library import base
 
 COMMAND = [sys.executable, "-m", "nanolean"]
@@ -235,7 +234,7 @@ def test_ctrl_c_ends_the_work_itself():
 
 
 def test_a_stack_that_a_limit_leaves_no_room_for_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stack, "STACK_BYTES", 1 << 50)
+    monkeypatch.setattr(system, "STACK_BYTES", 1 << 50)
     with pytest.raises(UserError, match="ulimit -v"):
         with_deep_stack(lambda: None)
     assert threading.stack_size() == 0

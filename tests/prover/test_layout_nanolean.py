@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 
 from nanolean.commands.runner import run_text
-from nanoproof.data.nanolean import replay as nanolean
-from nanoproof.data.nanolean.generate import FAMILIES, family_problems
-from nanoproof.data.nanolean.library_proofs import library_proofs
-from nanoproof.data.nanolean.problem import Step as ProblemStep
+from nanolean.data import replay as nanolean
+from nanolean.data.families import FAMILIES, family_problems
+from nanolean.data.problem import Step as ProblemStep
+from nanolean.data.statement_key import library_proofs
 from nanoproof.lean.source import splice
 from nanoproof.prover.linearize import linearize
 from nanoproof.prover.proof import Proof, Step

@@ -4,8 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, num, show, var
-from nanoproof.data.nanolean.problem import Names, Problem, Step, nat_variables
+from nanolean.data.problem import FALSE, Formula, Names, Problem, Step, Term, arg, nat_variables, num, show, var
 
 MAX_SIDE_CHARACTERS = 22
 

@@ -1,18 +1,77 @@
-"""Finds short tactic proofs of intuitionistic statements, propositional or with quantifiers over numbers.
-
-A depth-first search over the same moves that a person makes: use a hypothesis, introduce, split, take a side, apply an
-implication. Moves that lose nothing are made at once; among the others the shortest proof within the budget wins. For
-propositional statements the decision procedure cuts every branch that cannot succeed.
-"""
+"""Logic: whether a propositional formula holds intuitionistically, and the search for a short proof by steps."""
 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, match, show, substitute, variables
-from nanoproof.data.nanolean.intuitionistic import holds
-from nanoproof.data.nanolean.problem import Names, Step
+from nanolean.data.problem import FALSE, Formula, Names, Step, Term, arg, match, show, substitute, variables
+
+
+@lru_cache(maxsize=100_000)
+def _normal(formula: Formula) -> Formula:
+    """Negation and equivalence in terms of → and ∧."""
+    head = formula[0]
+    if head == "not":
+        return ("→", _normal(formula[1]), FALSE)
+    if head == "↔":
+        left, right = _normal(formula[1]), _normal(formula[2])
+        return ("∧", ("→", left, right), ("→", right, left))
+    if head in ("∧", "∨", "→"):
+        return (head, _normal(formula[1]), _normal(formula[2]))
+    return formula
+
+
+def holds(hypotheses: list[Formula], goal: Formula) -> bool:
+    """Whether `goal` follows intuitionistically from the hypotheses; anything but connectives counts as an atom."""
+    return _prove(frozenset(_normal(h) for h in hypotheses), _normal(goal))
+
+
+@lru_cache(maxsize=100_000)
+def _prove(context: frozenset[Formula], goal: Formula) -> bool:
+    if goal in context or FALSE in context:
+        return True
+    if goal[0] == "∧":
+        return _prove(context, goal[1]) and _prove(context, goal[2])
+    if goal[0] == "→":
+        return _prove(context | {goal[1]}, goal[2])
+    for formula in context:
+        premises = _invert_left(formula, context)
+        if premises is not None:
+            rest = context - {formula}
+            return all(_prove(rest | added, goal) for added in premises)
+    if goal[0] == "∨" and (_prove(context, goal[1]) or _prove(context, goal[2])):
+        return True
+    for formula in context:
+        if formula[0] == "→" and formula[1][0] == "→":
+            (_, (_, c, d), b) = formula
+            rest = context - {formula}
+            if _prove(rest | {("→", d, b), c}, d) and _prove(rest | {b}, goal):
+                return True
+    return False
+
+
+def _invert_left(formula: Formula, context: frozenset[Formula]) -> list[frozenset[Formula]] | None:
+    """What replaces the formula in each premise of its invertible left rule; None if it has none."""
+    head = formula[0]
+    if head == "∧":
+        return [frozenset(formula[1:])]
+    if head == "∨":
+        return [frozenset({formula[1]}), frozenset({formula[2]})]
+    if head != "→":
+        return None
+    (_, a, b) = formula
+    if a == FALSE:
+        return [frozenset()]
+    if a[0] == "∧":
+        return [frozenset({("→", a[1], ("→", a[2], b))})]
+    if a[0] == "∨":
+        return [frozenset({("→", a[1], b), ("→", a[2], b)})]
+    if a[0] != "→" and a in context:
+        return [frozenset({b})]
+    return None
+
 
 MAX_NODES = 800
 # Names for what quantifiers bring into scope; those bound in the statement are taken already: nothing is captured.

@@ -7,10 +7,14 @@ the leading variables, and variables that nothing mentions; notation, implicit a
 It is computed from the statement as NanoLean elaborates it.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
 
 from nanolean.commands.messages import LineMap
 from nanolean.commands.runner import run_text
+from nanolean.data.problem import Step
+from nanolean.data.replay import library
 from nanolean.kernel.declaration import Constants, TheoremInfo
 from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import (
@@ -33,28 +37,31 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ZERO
 from nanolean.kernel.typecheck import TypeChecker
+from nanolean.loader import library_files
 from nanolean.parser import parse_commands
-from nanolean.syntax import TheoremCmd
-from nanoproof.data.nanolean.replay import library
-from nanoproof.lean.errors import SourceError
+from nanolean.syntax import BulletStx, By, CasesStx, InductionAlt, InductionStx, Tactic, TacticSeq, Term, TheoremCmd
 
 _FALSE = Const("False")
 _TURNED = {"Nat.gt": "Nat.lt", "Nat.ge": "Nat.le"}
 
 
+class StatementError(Exception):
+    """A text that states no theorem that elaborates, so that it has no key."""
+
+
 def statement_key(source: str) -> str:
     """The canonical text of the last theorem of the source, over the library.
 
-    Raises `SourceError` for text that holds none or does not elaborate.
+    Raises `StatementError` for text that holds none or does not elaborate.
     """
     result = run_text(library(), source)
     for message in result.messages:
         if message.severity == "error":
             line, column = LineMap(source).place(message.pos)
-            raise SourceError(f"line {line}, column {column}: {message.text}")
+            raise StatementError(f"line {line}, column {column}: {message.text}")
     names = [command.signature.name for command in parse_commands(source) if isinstance(command, TheoremCmd)]
     if not names:
-        raise SourceError("the source holds no theorem")
+        raise StatementError("the source holds no theorem")
     env = result.state.env
     return type_key(env, env[str(names[-1])].type)
 
@@ -85,7 +92,7 @@ def _binds_a_proof(env: Constants, types: dict[str, Expr], type_: Expr) -> bool:
     try:
         return TypeChecker(env, {name: (kind, None) for name, kind in types.items()}).is_prop(type_)
     except KernelError as error:
-        raise SourceError(f"the statement cannot be read: {error}") from error
+        raise StatementError(f"the statement cannot be read: {error}") from error
 
 
 def _plain(e: Expr) -> Expr | None:
@@ -141,4 +148,113 @@ class _Reader:
                 return f"(let {self.text(type_)} {self.text(value)} {self.text(body)})"
             case Proj(_, index, of):
                 return f"({self.text(of)}.{index})"
-        raise SourceError(f"the statement holds {e}")
+        raise StatementError(f"the statement holds {e}")
+
+
+UNIVERSES = "universe u v w"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A theorem with its proof by tactics; `source` states it with `sorry`."""
+
+    name: str
+    source: str
+    proof: Step
+
+    @cached_property
+    def key(self) -> str:
+        """What is equal for equal statements."""
+        return statement_key(f"{UNIVERSES}\n{self.renamed_source()}")
+
+    def renamed_source(self) -> str:
+        """The statement as a theorem of this name."""
+        statement = self.source.split(" ", 1 if self.source.startswith("example ") else 2)[-1]
+        return f"theorem {self.name} {statement}"
+
+
+class NotSingleTactics(Exception):
+    """A proof that cannot be taken apart into single tactics on one line each."""
+
+
+def library_proofs() -> Iterator[Entry]:
+    """The tactic proofs of the library in order."""
+    for path in library_files():
+        for entry in tactic_proofs(path.read_text(encoding="utf-8")):
+            yield Entry(entry.name, f"{UNIVERSES}\n{entry.source}", entry.proof)
+
+
+def tactic_proofs(text: str) -> Iterator[Entry]:
+    """The proofs of a file, stated as examples. Those with several lines of tactics inside of a term are left out."""
+    for command in _theorems(text):
+        if isinstance(command.value, tuple):
+            continue  # proved by equations
+        statement = text[command.signature.end : command.value.pos].rstrip().removesuffix(":=").strip()
+        try:
+            if isinstance(command.value, By):
+                proof = _steps(command.value.tactics, text)
+            else:
+                proof = Step("exact " + _one_line(command.value, text))
+        except NotSingleTactics:
+            continue
+        source = f"example {statement} := by\n  sorry"
+        yield Entry(command.signature.name or "", source, proof)
+
+
+def _theorems(text: str) -> Iterator[TheoremCmd]:
+    for command in parse_commands(text):
+        if isinstance(command, TheoremCmd):
+            yield command
+
+
+def _steps(seq: TacticSeq, text: str) -> Step:
+    """A sequence as a tree: bullets after a tactic prove the goals that it left, what follows proves the last one."""
+    tactics = list(seq.tactics)
+    if not tactics or isinstance(tactics[0], BulletStx):
+        raise NotSingleTactics
+    first, rest = tactics[0], tactics[1:]
+    if isinstance(first, CasesStx | InductionStx) and first.alts is not None:
+        if rest:
+            raise NotSingleTactics
+        return _structured(first, first.alts, text)
+    bullets: list[Step] = []
+    while rest and isinstance(rest[0], BulletStx):
+        bullet = rest.pop(0)
+        assert isinstance(bullet, BulletStx)
+        bullets.append(_steps(bullet.tactics, text))
+    if rest:
+        bullets.append(_steps(TacticSeq(tuple(rest)), text))
+    return Step(_one_line(first, text), tuple(bullets))
+
+
+def _structured(tactic: CasesStx | InductionStx, alts: tuple[InductionAlt, ...], text: str) -> Step:
+    """`induction n with | zero => .. | succ n ih => ..` as one tactic whose alternatives are new goals."""
+    head = " ".join(text[tactic.pos : alts[0].pos].split()).removesuffix("|").rstrip()
+    parts = [head]
+    children = []
+    for alt in alts:
+        if not isinstance(alt.rhs, TacticSeq) or alt.explicit:
+            raise NotSingleTactics
+        parts.append("| " + " ".join([alt.ctor, *alt.names]) + " => ?_")
+        children.append(_steps(alt.rhs, text))
+    return Step(" ".join(parts), tuple(children))
+
+
+def _one_line(node: Tactic | Term, text: str) -> str:
+    """The text of a tactic or term; lines are joined where that changes nothing: no block in it is longer than one."""
+    written = text[node.pos : node.end].strip()
+    if "\n" in written and any(len(block.tactics) > 1 for block in _blocks(node)):
+        raise NotSingleTactics
+    return " ".join(written.split())
+
+
+def _blocks(node: object) -> Iterator[TacticSeq]:
+    """The tactic blocks inside of a piece of syntax."""
+    if isinstance(node, TacticSeq):
+        yield node
+    if is_dataclass(node):
+        for field in fields(node):
+            yield from _blocks(getattr(node, field.name))
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _blocks(part)

@@ -1,19 +1,22 @@
-"""Runs proofs step by step through NanoLean and writes what happened as LeanTree trees (one goal per node)."""
+"""Runs proofs step by step and writes what happened as LeanTree trees (one goal per node); tactics that prove alone."""
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from nanolean.commands.runner import run_text
+from nanolean.data.problem import Problem, Step, render
 from nanolean.env_state import EnvState
 from nanolean.errors import ProofError
 from nanolean.loader import load_library
 from nanolean.memory import Sweeper
+from nanolean.system import freeze_gc
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
-from nanoproof.common.garbage import settle
-from nanoproof.data.nanolean.problem import Step
-from nanoproof.lean.state import parse_goal
+
+GoalReader = Callable[[str], dict[str, Any]]
+"""Makes the object that a LeanTree file holds of a printed goal."""
 
 
 class ReplayError(Exception):
@@ -47,7 +50,7 @@ class Node:
 def library() -> EnvState:
     """The library, loaded once per process."""
     state = load_library()
-    settle()
+    freeze_gc()
     return state
 
 
@@ -107,13 +110,13 @@ def _run(state: TacticState, step: Step) -> tuple[Node, TacticState]:
     return node, after
 
 
-def tree(root: Node) -> dict[str, Any]:
+def tree(root: Node, read_goal: GoalReader) -> dict[str, Any]:
     """The proof as a LeanTree `Tree`."""
     ids = {id(node): number for number, node in enumerate(_walk(root))}
     nodes = [
         {
             "id": ids[id(node)],
-            "state": {"goals": [parse_goal(node.goal).to_wire()]},
+            "state": {"goals": [read_goal(node.goal)]},
             "tactic": {
                 "tactic_string": node.tactic,
                 "span": None,
@@ -129,13 +132,62 @@ def tree(root: Node) -> dict[str, Any]:
     return {"root_id": 0, "nodes": nodes}
 
 
-def theorem_record(name: str, source: str, root: Node) -> dict[str, Any]:
+def theorem_record(name: str, source: str, root: Node, read_goal: GoalReader) -> dict[str, Any]:
     """The proof as a LeanTree `Theorem`; `source` is the text of the statement."""
     span = {"start": 0, "finish": len(source)}
-    return {"span": span, "name": name, "context": [], "by_blocks": [{"tree": tree(root), "span": span}]}
+    return {"span": span, "name": name, "context": [], "by_blocks": [{"tree": tree(root, read_goal), "span": span}]}
 
 
 def _walk(node: Node) -> Iterator[Node]:
     yield node
     for child in node.children:
         yield from _walk(child)
+
+
+FINISHERS = ("rfl", "assumption", "contradiction", "decide", "simp", "omega", "grind")
+FINISHER_STEPS = 50_000
+"""Elementary steps that each may take, a fraction of what a proof may."""
+
+
+def finisher_of(state: TacticState) -> str | None:
+    """The first of the finishers that proves the goal alone, None if none does."""
+    for tactic in FINISHERS:
+        try:
+            if not run_tactic(state, tactic, FINISHER_STEPS).state.goals:
+                return tactic
+        except ProofError:
+            continue
+    return None
+
+
+def is_trivial(library: EnvState, source: str) -> bool:
+    """Whether a finisher proves the theorem of the source alone. Raises ReplayError if it does not elaborate."""
+    return finisher_of(start(library, source)) is not None
+
+
+def trivial_filter(library: EnvState) -> Callable[[str], bool]:
+    """`is_trivial` over one library."""
+    return lambda source: is_trivial(library, source)
+
+
+_ADD = "simp [Nat.add_comm, Nat.add_left_comm, Nat.add_assoc]"
+_MUL = "simp [Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc]"
+
+
+def strong_proof(problem: Problem, rng: random.Random) -> Step | None:
+    """A one-tactic proof to try, by the problem's family and what its plain proof uses; None where none is likely."""
+    plain = render(problem.proof)
+    names = [name for name, _ in problem.hypotheses]
+    listed = ", ".join(names)
+    options: list[str] = []
+    if problem.family == "nat_identity":
+        if "Nat.mul_add" in plain or "Nat.add_mul" in plain:
+            options.append("simp [Nat.mul_add, Nat.add_mul]")
+        options += [text for word, text in (("Nat.add_", _ADD), ("Nat.mul_", _MUL)) if word in plain]
+    elif problem.family == "equation":
+        options += [f"simp [{listed}]", "simp [*]", "simp_all"]
+    elif problem.family == "cancel":
+        options += ["simp_all"] if len(names) == 1 else []
+    elif names:
+        options += ["simp_all", f"simp [{listed}]"]
+    return Step(rng.choice(options)) if options else None

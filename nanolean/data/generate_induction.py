@@ -3,8 +3,7 @@
 import random
 from collections.abc import Callable
 
-from nanoproof.data.nanolean.generate_terms import Formula, Term, arg, num, show, substitute, var
-from nanoproof.data.nanolean.problem import Names, Problem, Step, chain
+from nanolean.data.problem import Formula, Names, Problem, Step, Term, arg, chain, num, show, substitute, var
 
 _SUCC = num(1)
 

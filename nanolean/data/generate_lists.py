@@ -4,9 +4,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nanoproof.data.nanolean.generate_terms import Formula, Term, num, raw, show, subterms, var, variables
-from nanoproof.data.nanolean.problem import Problem, Step, chain
-from nanoproof.data.nanolean.rewriting import Law, Rewrite, instances, least_arguments
+from nanolean.data.generate_equations import Law, Rewrite, instances, least_arguments
+from nanolean.data.problem import Formula, Problem, Step, Term, chain, num, raw, show, subterms, var, variables
 
 _A, _B, _C, _F = var("?a"), var("?b"), var("?c"), var("?f")
 NIL = var("[]")  # in this notation a name like others

@@ -2,10 +2,8 @@
 
 import random
 
-from nanoproof.data.nanolean.generate_terms import FALSE, Formula, atom, show, substitute, var
-from nanoproof.data.nanolean.intuitionistic import holds
-from nanoproof.data.nanolean.logic_search import LogicSearch, scope
-from nanoproof.data.nanolean.problem import Names, Problem
+from nanolean.data.logic_search import LogicSearch, holds, scope
+from nanolean.data.problem import FALSE, Formula, Names, Problem, atom, show, substitute, var
 
 MAX_BUDGET = 14
 MAX_CHARACTERS = 96

@@ -2,10 +2,9 @@
 
 import random
 
-from nanoproof.data.nanolean.generate_order import Derivation, finish
-from nanoproof.data.nanolean.generate_terms import FALSE, Formula, Term, arg, num, show, var
-from nanoproof.data.nanolean.problem import Names, Problem, Step, chain
-from nanoproof.data.nanolean.rewriting import expression
+from nanolean.data.generate_equations import expression
+from nanolean.data.generate_order import Derivation, finish
+from nanolean.data.problem import FALSE, Formula, Names, Problem, Step, Term, arg, chain, num, show, var
 
 
 def _cancel_lemma(relation: str, side: str) -> str:

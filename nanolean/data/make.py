@@ -4,6 +4,7 @@ Proofs are shown for easy problems only, in a plain style of one rule at a time;
 longer compositions of the same skills. The families are made in processes of their own.
 """
 
+import json
 import os
 import random
 from collections import Counter
@@ -13,15 +14,23 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from nanolean.data.families import LEVELS, Named, family_problems, shown_problems
+from nanolean.data.replay import (
+    GoalReader,
+    Node,
+    ReplayError,
+    closed_by,
+    library,
+    replay,
+    start,
+    strong_proof,
+    theorem_record,
+    trivial_filter,
+)
+from nanolean.data.statement_key import library_keys, library_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.errors import allow_deep_recursion
-from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line
-from nanoproof.data.nanolean.finishers import trivial_filter
-from nanoproof.data.nanolean.generate import LEVELS, Named, family_problems, shown_problems
-from nanoproof.data.nanolean.library_proofs import library_proofs
-from nanoproof.data.nanolean.replay import Node, ReplayError, closed_by, library, replay, start, theorem_record
-from nanoproof.data.nanolean.statement_key import library_keys
-from nanoproof.data.nanolean.strong import strong_proof
+from nanolean.system import atomic_write_text
 
 
 @dataclass(frozen=True)
@@ -65,13 +74,15 @@ def make(
     directory: Path,
     held_out: frozenset[str],
     seed: int,
+    read_goal: GoalReader,
     workers: int | None = None,
     quotas: dict[str, Quota] | None = None,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
     Statements that a finisher proves alone are not asked; among the shown proofs they may be. The manifest is written
-    last, so a directory with one is whole. `quotas` are `QUOTAS` unless given.
+    last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
+    given.
     """
     quotas = quotas or QUOTAS
     excluded = held_out | library_keys()
@@ -80,9 +91,9 @@ def make(
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded) for name in order}
+        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
         parts = [futures[name].result() for name in quotas]
-    shown_library = make_library()
+    shown_library = make_library(read_goal)
     statements, proofs = _merged(parts)
     records = [*shown_library, *proofs]
     random.Random(seed).shuffle(statements)
@@ -100,10 +111,11 @@ def make(
         "generated_proofs": len(proofs),
         "transitions": sum(len(record["by_blocks"][0]["tree"]["nodes"]) for record in records),
     }
-    atomic_write_json(directory / "manifest.json", manifest)
+    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    atomic_write_text(directory / "manifest.json", text)
 
 
-def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str]) -> Made:
+def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], read_goal: GoalReader) -> Made:
     """One family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
     state = library()
@@ -112,7 +124,7 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str]) 
     for named in shown:
         node = _replayed(state, named, random.Random(named.id))
         if node is not None:
-            proofs.append({**theorem_record(named.id, named.source(), node), "key": named.key})
+            proofs.append({**theorem_record(named.id, named.source(), node, read_goal), "key": named.key})
     unknown = excluded | {named.key for named in shown}
     refused = trivial_filter(state)
     stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, refused)
@@ -132,11 +144,12 @@ def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:
         return None
 
 
-def make_library() -> list[dict[str, Any]]:
+def make_library(read_goal: GoalReader) -> list[dict[str, Any]]:
     """The library's tactic proofs as LeanTree theorems. Raises ReplayError: they have been checked, so they run."""
     allow_deep_recursion()
     state = library()
-    return [theorem_record(p.name, p.source, replay(start(state, p.source), p.proof)) for p in library_proofs()]
+    shown = ((p, replay(start(state, p.source), p.proof)) for p in library_proofs())
+    return [theorem_record(p.name, p.source, node, read_goal) for p, node in shown]
 
 
 def _merged(parts: list[Made]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -156,4 +169,5 @@ def _without_keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
-    atomic_write_text(path, "".join(map(json_line, rows)))
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+    atomic_write_text(path, "".join(lines))

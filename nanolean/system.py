@@ -1,0 +1,221 @@
+"""What NanoLean needs of the system around it: errors with exit codes, files, typed lines, deep stacks, memory."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import os
+import secrets
+import select
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from nanolean.kernel.errors import allow_deep_recursion
+
+STACK_BYTES = 512 * 1024 * 1024
+"""Address space for deeply nested terms; only what is used becomes memory."""
+_HISTORY_LINES = 2000
+
+_T = TypeVar("_T")
+
+
+class UserError(Exception):
+    """Something outside the program is wrong; the message is one line a user can act on."""
+
+
+def home() -> Path:
+    """Where caches and histories are kept: `$NANOPROOF_HOME`, by default `~/.nanoproof`."""
+    return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
+
+
+# -- commands
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse without abbreviations, with errors of one line (exit code 2)."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.ArgumentDefaultsHelpFormatter)
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def error(self, message: str) -> Any:
+        """Exit with code 2 and one line."""
+        print(f"error: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def run_main(main: Callable[[], int | None]) -> None:
+    """Run a command's `main` and exit with its code.
+
+    2 and one line for a `UserError` or what the system says of a file, 130 on Ctrl-C, 141 without a word if nobody
+    reads what it prints.
+    """
+    try:
+        code = main() or 0
+        if not sys.stdout.closed:
+            sys.stdout.flush()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            code = 141  # what a shell says of a program that the signal SIGPIPE ends
+        elif error.filename:
+            print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+            code = 2
+        else:
+            raise
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    if _nobody_reads():  # so that the flush at exit says nothing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader has gone away."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError, AttributeError):  # there is no such file
+        return False
+
+
+# -- files
+
+
+def atomic_write(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file that others see whole or not at all. OSErrors leave no file behind and name `path`.
+
+    Without `sync` that holds as long as the machine does not stop.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:  # unlike tempfile's, with the rights that the umask leaves
+            file.write(data)
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def atomic_write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text that others see whole or not at all."""
+    atomic_write(path, text.encode("utf-8"))
+
+
+# -- lines that a person types
+
+
+@contextmanager
+def typed_lines(history: str) -> Iterator[Callable[[str], str | None]]:
+    """A function that shows a prompt and gives the next line, None at the end of the input (Ctrl-D).
+
+    On a terminal, lines can be edited, and those of earlier sessions are in the file `history` of our home. A
+    KeyboardInterrupt (Ctrl-C) is the caller's to handle. No prompt is written where the lines come from a pipe.
+    """
+    interactive = sys.stdin.isatty()
+    readline = _line_editing(history) if interactive else None
+
+    def ask(prompt: str) -> str | None:
+        try:
+            return input(prompt if interactive else "")
+        except EOFError:
+            if interactive:
+                print()
+            return None
+
+    try:
+        yield ask
+    finally:
+        if readline is not None:
+            with suppress(OSError):
+                home().mkdir(parents=True, exist_ok=True)
+                readline.write_history_file(home() / history)
+
+
+def _line_editing(history: str) -> ModuleType | None:
+    """The editor of lines with the lines of earlier sessions; None where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    readline.set_history_length(_HISTORY_LINES)
+    readline.clear_history()
+    with suppress(OSError):
+        readline.read_history_file(home() / history)
+    return readline
+
+
+# -- memory and stacks
+
+
+def freeze_gc() -> None:
+    """Tell the garbage collector that what is there (the library) stays, so that it looks at new objects only.
+
+    Otherwise it looks at all of them each time, and takes its time about it: it waits until new objects are a quarter
+    of the old ones.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def with_deep_stack(work: Callable[[], _T], interruptible: bool = False) -> _T:
+    """Run something in a thread whose stack is large enough for deep recursion.
+
+    If it is `interruptible`, Ctrl-C ends the work before it raises KeyboardInterrupt here. Raises UserError where a
+    limit leaves no room for the stack.
+    """
+    allow_deep_recursion()
+    results: list[_T] = []
+    errors: list[BaseException] = []
+    done = threading.Event()  # an interrupted `join` takes the thread for finished
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.stack_size(STACK_BYTES)
+    thread = threading.Thread(target=run, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        limits = "the limit of address space (ulimit -v, in kB) or of processes (ulimit -u) is too low"
+        raise UserError(f"no thread with a stack of {STACK_BYTES >> 20} MB can be started: {limits}") from error
+    finally:
+        threading.stack_size(0)
+    try:
+        done.wait()
+    except KeyboardInterrupt:
+        if interruptible:
+            _raise_in(thread)
+            done.wait()
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _raise_in(thread: threading.Thread) -> None:
+    """Raise KeyboardInterrupt in a thread, at the next step of its Python code."""
+    assert thread.ident is not None
+    raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    raise_in_thread(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
