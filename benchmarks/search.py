@@ -1,4 +1,4 @@
-"""Simulations per second of the search with a Lean and a policy that cost nothing, against the plain transcription.
+"""Simulations per second of the search with a Lean and a policy that cost nothing, against the plain reference.
 
     python -m benchmarks.search [--num-simulations 4000] [--repeats 3] [--json PATH]
 
@@ -22,13 +22,13 @@ from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
-from benchmarks.plain_search import plain_search
 from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import PresetName, SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node, walk
+from nanoproof.search.reference import plain_search
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.world import RandomLean, RandomPolicy, state

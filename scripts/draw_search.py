@@ -21,7 +21,7 @@ from nanoproof.policy.fixed import UniformPolicy
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node
-from nanoproof.search.picture import tree_picture
+from nanoproof.search.render import tree_picture
 from nanoproof.search.search import search
 
 THEOREM = Theorem("theorem or_swap (p q : Prop) : p ∨ q → q ∨ p := by sorry")

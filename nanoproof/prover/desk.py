@@ -17,8 +17,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.live import LiveView
 from nanoproof.prover.prover import Prover
 from nanoproof.prover.sorries import Filled, SorryFiller
-from nanoproof.search.html import SearchView, tree_page
-from nanoproof.search.render import render_tree
+from nanoproof.search.render import SearchView, render_tree, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
 

@@ -11,10 +11,9 @@ from nanoproof.common.suggestion import Policy
 from nanoproof.lean.state import Goal
 from nanoproof.lean.wire import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.disprove import Disproof
 from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node
-from nanoproof.search.search import search
+from nanoproof.search.search import Disproof, search
 
 _TURN = "refine (fun {g : Prop} (f : ¬ g → g) (n : ¬ g) => f n) ?_ ?_"
 """Leaves `¬ goal → goal`, which nobody is to prove, and `¬ goal`."""

@@ -13,9 +13,7 @@ from typing import NamedTuple, Protocol
 from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.formulas import Formulas
 from nanoproof.search.node import Kind, Node, and_node
-from nanoproof.search.select import regroup
 
 NODE_BYTES = 1000  # of a node, its edge and its branch, strings apart
 TACTIC_BYTES = 200  # of a tactic that led nowhere
@@ -77,19 +75,19 @@ Candidate = tuple[str, float, float, bool]
 
 
 def evaluate_and_expand(
-    path: Sequence[Node], policy: Policy, lean: TacticRunner, formulas: Formulas, log: SearchLog
+    path: Sequence[Node], policy: Policy, lean: TacticRunner, config: SearchConfig, log: SearchLog
 ) -> float:
     """Expand the last node of `path`; returns its value, minus the number of tactics still needed."""
-    leaf, config = path[-1], formulas.config
+    leaf = path[-1]
     if config.finishers and config.finisher_use == "leaf" and leaf.expansions == 0:
         results = run_tactics(leaf, config.finishers, lean, log.counts)
         closing = next((tactic for tactic, result in results.items() if _closes(result)), None)
         if closing is not None:  # what finishers do short of that leaves nothing
-            _grow(path, [(closing, 1.0, 0.0, True)], results, formulas, log)
+            _grow(path, [(closing, 1.0, 0.0, True)], results, config, log)
             return -1.0
     suggestion = policy.suggest(leaf.state)
     log.counts.tactic_samples += suggestion.num_samples
-    expand(path, candidates_of(suggestion, config), lean, formulas, log)
+    expand(path, candidates_of(suggestion, config), lean, config, log)
     return -suggestion.value if config.use_value else -1.0
 
 
@@ -111,7 +109,7 @@ def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidat
 
 
 def expand(
-    path: Sequence[Node], candidates: Sequence[Candidate], lean: TacticRunner, formulas: Formulas, log: SearchLog
+    path: Sequence[Node], candidates: Sequence[Candidate], lean: TacticRunner, config: SearchConfig, log: SearchLog
 ) -> None:
     """Try the candidates at the last node of `path` and add what they lead to; existing children stay.
 
@@ -121,7 +119,7 @@ def expand(
     leaf = path[-1]
     known = leaf.known
     tactics = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in known]))
-    _grow(path, candidates, run_tactics(leaf, tactics, lean, log.counts), formulas, log)
+    _grow(path, candidates, run_tactics(leaf, tactics, lean, log.counts), config, log)
 
 
 def run_tactics(
@@ -148,14 +146,14 @@ def _grow(
     path: Sequence[Node],
     candidates: Sequence[Candidate],
     results: dict[str, TacticApplied | TacticFailed],
-    formulas: Formulas,
+    config: SearchConfig,
     log: SearchLog,
 ) -> None:
     """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known."""
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
     above = {node.key[0] for node in path if node.kind is _OR}
-    merge = formulas.config.merge_same_state
+    merge = config.merge_same_state
     siblings = {child.key: child for child in leaf.children} if merge else {}
     new: list[Node] = []
     for candidate in candidates:
@@ -197,8 +195,6 @@ def _grow(
     leaf.children += tuple(new)
     leaf.expansions += 1
     counts.expansions += 1
-    leaf.expand_at = formulas.expand_at(leaf.expansions)
-    regroup(leaf, formulas)
 
 
 def _result_node(branches: tuple[Branch, ...], key: tuple[str, ...], candidate: Candidate) -> Node:
@@ -226,7 +222,6 @@ def _merge(child: Node, candidate: Candidate) -> None:
     """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
     tactic, mass, logprob, finisher = candidate
     child.prior += mass
-    child.weight = child.prior / (1 + child.visits)
     assert child.tactic is not None
     if child.finisher and not finisher:
         child.tactic, child.spellings, child.finisher, child.logprob = tactic, (), False, logprob

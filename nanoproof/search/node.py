@@ -7,7 +7,6 @@ left when nothing remained to be proved.
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from math import inf
 from types import MappingProxyType
 
 from nanoproof.lean.wire import Branch
@@ -34,39 +33,25 @@ class Node:
     `logprob` is the largest log-probability that the policy gave to one of them.
 
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
-
-    The rest is worked out from these by `select.py`, and kept so that a simulation has to look at little: `next`, the
-    child that the next simulation goes to (None if this node is to be expanded); `expand_at`, the visits from which on
-    it is expanded again; the children that may be selected, `tried` ones in the order they were added and the best
-    `fresh` one; `exploration`, the factor of all their exploration terms; and for the parent of a visited node its
-    `score` and `weight`, so that `U = score + c(N) * sqrt(N) * exploration * weight`.
     """
 
     __slots__ = (
         "branch",
         "children",
         "dead",
-        "expand_at",
         "expansions",
-        "exploration",
         "finisher",
-        "fresh",
         "key",
         "kind",
         "known",
         "logprob",
-        "next",
         "prior",
-        "score",
         "solved",
         "spellings",
         "state",
         "tactic",
-        "tried",
-        "value",
         "value_sum",
         "visits",
-        "weight",
     )
 
     def __init__(self, kind: Kind, state: str, key: tuple[str, ...], branch: Branch | None, prior: float) -> None:
@@ -81,19 +66,16 @@ class Node:
         self.finisher = False
         self.visits = 0
         self.value_sum = 0.0
-        self.value = 0.0
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
         self.dead = False
         self.children: tuple[Node, ...] = ()
         self.known = _NOTHING_KNOWN
-        self.next: Node | None = None
-        self.expand_at: float = 0
-        self.tried: tuple[Node, ...] = ()
-        self.fresh: Node | None = None
-        self.exploration = 0.0
-        self.score = 0.0
-        self.weight = 0.0
+
+    @property
+    def value(self) -> float:
+        """V, minus the number of tactics still needed."""
+        return self.value_sum / self.visits if self.visits else 0.0
 
     @property
     def prior_sum(self) -> float:
@@ -111,9 +93,7 @@ def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -
     """An AND node with one OR child of equal prior per branch."""
     node = Node(Kind.AND, "", key, None, prior)
     node.expansions = 1
-    node.expand_at = inf
     node.children = tuple([or_node(branch, 1.0 / len(branches)) for branch in branches])
-    node.next = node.fresh = node.children[0]
     return node
 
 

@@ -1,24 +1,40 @@
 """AND/OR tree search for one theorem: select, evaluate, expand, back up, until the root is solved or a limit is met.
 
-The algorithm is that of AlphaProof's published description. The evaluator (`policy`) and the environment (`lean`) are
-arguments; the search itself draws no random numbers, reads no clock and writes no log. It can be called again with the
-same root and log, and goes on where it stopped.
+The algorithm is that of AlphaProof's published description; `reference.py` has it as plainly as it can be written. The
+evaluator (`policy`) and the environment (`lean`) are arguments; the search itself draws no random numbers, reads no
+clock and writes no log. It can be called again with the same root and log, and continues where it stopped.
+
+Nothing but the statistics N, W, E, P is kept in the nodes: every score is computed where it is compared, which takes
+tens of microseconds a simulation, where a Lean server takes milliseconds.
 """
 
-from collections.abc import Callable
-from typing import Literal
+import heapq
+from collections.abc import Callable, Sequence
+from math import log as ln
+from math import sqrt
+from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.common.suggestion import Policy
-from nanoproof.search.backup import back_up
-from nanoproof.search.best_first import Frontier
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.disprove import Disprover, disprove_on
 from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand
-from nanoproof.search.formulas import Formulas
-from nanoproof.search.node import Node
-from nanoproof.search.select import prepare, select_path
+from nanoproof.search.node import TACTIC_REWARD, Kind, Node
 
 StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
+
+
+class Disproof(NamedTuple):
+    """Whether a state was shown to be false, and the simulations that this took."""
+
+    found: bool
+    simulations: int
+
+
+class Disprover(Protocol):
+    """Whoever can try to prove the negation of a state."""
+
+    def disprove(self, node: Node, num_simulations: int) -> Disproof:
+        """Try to disprove the state of an OR node; `found` only if its negation is proved beyond doubt."""
+        ...
 
 
 def search(
@@ -36,8 +52,7 @@ def search(
     `should_stop` is asked before each simulation (deadlines, aborts). Raises LeanError if the server is gone; the tree
     is then as it was before the simulation that failed. With `disprove_inner`, `disprover` is asked about poor states.
     """
-    formulas, counts, max_bytes = Formulas(config), log.counts, config.max_tree_mbytes * 1e6
-    prepare(root, formulas)
+    counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
     frontier = Frontier(root) if config.algorithm == "best-first" else None
     while not root.solved:
         if counts.simulations >= num_simulations:
@@ -48,13 +63,191 @@ def search(
             return "bytes"
         if should_stop is not None and should_stop():
             return "stopped"
-        path = select_path(root) if frontier is None else frontier.path()
+        path = select(root, config) if frontier is None else frontier.path()
         num_children = len(path[-1].children)
-        value = evaluate_and_expand(path, policy, lean, formulas, log)
-        back_up(path, value, formulas)
+        value = evaluate_and_expand(path, policy, lean, config, log)
+        back_up(path, value, config)
         counts.simulations += 1
         if frontier is not None:
             frontier.expanded(num_children)
         if disprover is not None and config.disprove_inner:
-            disprove_on(path, disprover, formulas, num_simulations, log)
+            disprove_on(path, disprover, config, num_simulations, log)
     return "solved"
+
+
+# -- selection ---------------------------------------------------------------------------------------------------------
+
+
+def select(root: Node, config: SearchConfig) -> list[Node]:
+    """The nodes from the root down to the OR node to expand; no solved or dead node is entered below the root."""
+    path = [root]
+    while (child := best_child(path[-1], config)) is not None:
+        path.append(child)
+    return path
+
+
+def best_child(node: Node, config: SearchConfig) -> Node | None:
+    """The child that a simulation at `node` moves to; None if it ends here, with an expansion.
+
+    Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. Otherwise it is the child of
+    highest `U = value + c(N) * P/sum(P) * sqrt(N) / (1 + N(child))`; of equals the one added first. Below an AND node
+    exploration weighs `c_and` times as much, and the child that is worth least comes first.
+
+    The score of a value is `q(x) = gamma^(-1-x)` clipped to [0, 1], taken at `x = -1 + V(child)` below an OR node and
+    at `x = V(child)` below an AND node. Children without visits, `x = V(node) - penalty`, are all worth the same, so
+    that only the one of highest prior has to be looked at.
+    """
+    is_and = node.kind is Kind.AND
+    if not is_and and node.expansions <= config.progressive_c * node.visits**config.progressive_alpha:
+        return None
+    able = [child for child in node.children if not (child.solved or child.dead)]
+    fresh = max((child for child in able if not child.visits), key=lambda child: child.prior, default=None)
+    exploration = _exploration(node, config)
+
+    def upper_bound(child: Node) -> float:
+        if child.visits:
+            score = config.gamma**-child.value / (config.gamma if is_and else 1.0)
+        else:
+            score = config.gamma**-node.value * config.gamma ** (config.unvisited_penalty - 1.0)
+        value = 1.0 - min(1.0, score) if is_and else min(1.0, score)
+        return value + exploration * (child.prior / (1 + child.visits))
+
+    return max((child for child in able if child.visits or child is fresh), key=upper_bound, default=None)
+
+
+def _exploration(node: Node, config: SearchConfig) -> float:
+    """What `P / (1 + N)` of each child of `node` is multiplied by: `c(N) * sqrt(N) / sum(P)`."""
+    mass = 0.0
+    for child in node.children:  # in this order: `sum` rounds differently from one version of Python to the next
+        mass += child.prior
+    c = config.c_init + ln((node.visits + config.c_base + 1) / config.c_base)
+    weight = config.c_and if node.kind is Kind.AND else 1.0
+    return c * sqrt(node.visits) * (weight / mass if mass else 0.0)
+
+
+# -- back-up -----------------------------------------------------------------------------------------------------------
+
+
+def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
+    """Add a visit of `value` to the last node of `path`, and to those above it what that means for them.
+
+    `value` is minus the number of tactics needed at the expanded node; where no tactic led anywhere (or only where it
+    is known that no proof is) `no_legal_value` takes its place. An OR node is solved with any of its children, an AND
+    node with all of them, and it is worth what its worst branch is.
+    """
+    leaf = path[-1]
+    if all(child.dead for child in leaf.children):
+        value = config.no_legal_value
+    for node in reversed(path):
+        if node.kind is Kind.AND:
+            node.solved = all(child.solved for child in node.children)
+            value = _worst_value(node)
+        else:
+            node.solved = any(child.solved for child in node.children)
+            if node is not leaf:
+                value += TACTIC_REWARD
+        node.visits += 1
+        node.value_sum += value
+
+
+def _worst_value(node: Node) -> float:
+    """Below an AND node: the smallest V of the visited unsolved children; of all visited ones if none is unsolved."""
+    visited = [child for child in node.children if child.visits]
+    return min(child.value for child in [child for child in visited if not child.solved] or visited)
+
+
+# -- disproof inside the tree ------------------------------------------------------------------------------------------
+
+
+def disprove_on(
+    path: Sequence[Node], disprover: Disprover, config: SearchConfig, num_simulations: int, log: SearchLog
+) -> None:
+    """Try to disprove the first poor state on `path`, below its root, that was not tried before.
+
+    A state of poor value may be false, and then all work below it is lost. What is asked is whether the negation of its
+    closed statement, `¬ (∀ hypotheses, target)`, has a proof: then the state has none. A state that is known to be
+    false is closed wherever it comes up. The simulations that a try takes count as any others, up to `num_simulations`
+    in all.
+    """
+    counts = log.counts
+    for depth, node in enumerate(path):
+        if node.solved:
+            return
+        if depth == 0 or node.kind is not Kind.OR:
+            continue
+        key = node.key[0]
+        tried = key not in log.disproofs
+        if tried:
+            budget = min(config.disprove_simulations, num_simulations - counts.simulations)
+            if budget <= 0 or node.visits < config.disprove_visits or node.value > config.disprove_value:
+                continue
+            disproof = disprover.disprove(node, budget)
+            counts.disprove_tries += 1
+            counts.simulations += disproof.simulations
+            log.disproofs[key] = disproof.found
+        if log.disproofs[key]:
+            counts.disproved += 1
+            _close_for_good(path[: depth + 1])
+            return
+        if tried:
+            return
+
+
+def _close_for_good(path: Sequence[Node]) -> None:
+    """Close the last node of `path`, which has no proof, and an AND node above it, which needs all its branches.
+
+    An OR node above it loses one tactic only; it is expanded again if that was its last one.
+    """
+    path[-1].dead = True
+    if path[-2].kind is Kind.AND:
+        path[-2].dead = True
+
+
+# -- best-first search -------------------------------------------------------------------------------------------------
+
+_Places = tuple[int, ...]  # the position of a child among its siblings, for each edge of a path
+
+
+class Frontier:
+    """Best-first search by log-probability, with which the tree search is compared: the OR nodes in their order.
+
+    The one to expand is that whose path has the largest sum of log-probabilities, whatever its value is; of equals the
+    one further left. One that was expanded comes again when all others were expanded as often.
+    """
+
+    def __init__(self, root: Node) -> None:
+        self._root = root
+        self._heap: list[tuple[int, float, _Places]] = []
+        stack: list[tuple[Node, float, _Places]] = [(root, 0.0, ())]
+        while stack:
+            node, minus_logprob, places = stack.pop()
+            self._push(node, minus_logprob, places)
+            stack += [(child, minus_logprob - child.logprob, (*places, i)) for i, child in enumerate(node.children)]
+
+    def _push(self, node: Node, minus_logprob: float, places: _Places) -> None:
+        if node.kind is Kind.OR:
+            heapq.heappush(self._heap, (node.expansions, minus_logprob, places))
+
+    def path(self) -> list[Node]:
+        """The path to the node to expand next; solved and dead branches are dropped on the way."""
+        while True:
+            _, _, places = self._heap[0]
+            path = [self._root]
+            for place in places:
+                path.append(path[-1].children[place])
+            if not any(node.solved or node.dead for node in path):
+                return path
+            heapq.heappop(self._heap)
+
+    def expanded(self, num_before: int) -> None:
+        """The node of `path()` was expanded; it had `num_before` children before."""
+        _, minus_logprob, places = self._heap[0]
+        node = self._root
+        for place in places:
+            node = node.children[place]
+        heapq.heapreplace(self._heap, (node.expansions, minus_logprob, places))
+        for i, child in enumerate(node.children[num_before:], num_before):
+            below, at = minus_logprob - child.logprob, (*places, i)
+            self._push(child, below, at)
+            for j, branch in enumerate(child.children):
+                self._push(branch, below, (*at, j))

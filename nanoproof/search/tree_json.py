@@ -94,7 +94,6 @@ def tree_from_json(data: dict[str, Any]) -> Node:
         node.solved = data["solved"][i] == "1"
         node.visits = data["visits"][i]
         node.value_sum = float(data["value_sum"][i])
-        node.value = node.value_sum / node.visits if node.visits else 0.0
         node.expansions = data["expansions"][i]
         if kind is Kind.OR:
             node.key = (data["keys"].get(str(i)) or _untagged(node.state),)

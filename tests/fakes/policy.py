@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 
 from nanoproof.common.suggestion import Suggestion
-from nanoproof.search.disprove import Disproof
 from nanoproof.search.node import Node
+from nanoproof.search.search import Disproof
 
 
 def suggestion(

@@ -9,9 +9,8 @@ import pytest
 
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
-from nanoproof.search.html import SearchView, tree_page
 from nanoproof.search.node import Node, or_node, walk
-from nanoproof.search.picture import tree_picture
+from nanoproof.search.render import SearchView, tree_page, tree_picture
 from nanoproof.search.search import search
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion

@@ -3,11 +3,9 @@
 import json
 import random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.plain_search import plain_search
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node, walk
@@ -90,20 +88,6 @@ def test_no_state_comes_twice_on_a_path_or_among_siblings(world: World) -> None:
             assert len(set(keys)) == len(keys)
             above |= {node.key[0]}
         stack += [(child, above) for child in node.children]
-
-
-@in_many_worlds
-@given(worlds)
-def test_tree_is_that_of_the_plain_transcription(world: World) -> None:
-    plain = plain_search(state(0), world.policy.again(), world.lean, world.config, 100)
-    pairs = [(world.grown(100), plain)]
-    while pairs:
-        node, expected = pairs.pop()
-        assert node.kind.value == expected["kind"]
-        assert (node.state, node.tactic, node.solved) == (expected["state"], expected["tactic"], expected["solved"])
-        assert (node.visits, node.expansions) == (expected["N"], expected["E"])
-        assert node.value_sum == pytest.approx(expected["W"])
-        pairs += zip(node.children, expected["children"], strict=True)
 
 
 @in_many_worlds

@@ -1,19 +1,22 @@
-"""The search written down as plainly as possible: what `nanoproof/search/` has to agree with, and be faster than.
+"""The search written down as plainly as possible: what `search.py` and `expand.py` have to agree with. Read this first.
 
-Nodes are dictionaries, nothing is cached, every sum and every score is worked out when it is needed. It knows neither
-finishers nor limits.
+Nodes are dictionaries, nothing is kept that can be computed, every sum and every score is computed when it is needed.
+It knows neither finishers nor limits, and of tactics that failed it keeps nothing.
 
     Tree        OR node: one branch, edges carry a tactic and reward -1. AND node: several branches, reward 0.
                 N visits, W sum of values, E expansions, P prior; V = W/N; q(x) = gamma^(-1-x) clipped to [0, 1].
-    Select      while the node has children and not (OR and E <= C * N^alpha), go to the highest
+    Select      while the node has open children and not (OR and E <= C * N^alpha), go to the highest
                 value + c(N) * P/sum(P) * sqrt(N)/(1 + N(child)), c(N) = c_init + log((N + c_base + 1)/c_base);
                 OR: value = q(r + V(child)), or q(V(node) - penalty) if unvisited;
-                AND: exploration times c_and, value = 1 - q(...) of the same two cases, solved children left out.
+                AND: exploration times c_and, value = 1 - q(...) of the same two cases; solved and dead ones left out.
     Expand      a tactic's mass is count * exp(logprob / tau); a known tactic adds its mass; a refused one, one that ran
                 out of time and one that leads to a state on the path leave nothing; one that leads to a sibling's state
                 is merged (masses add, shorter text stays).
-    Back up     value of a node without children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND). To an OR
-                parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all visited).
+    Back up     value of a node without living children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND).
+                To an OR parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all
+                visited).
+    Disprove    a state whose negation was proved is dead, and with it an AND node above it. One is asked about once,
+                when it has N >= disprove_visits and V <= disprove_value.
 """
 
 from math import exp, log, sqrt
@@ -28,35 +31,42 @@ PlainNode = dict[str, Any]
 
 
 def plain_search(
-    branch: Branch, policy: Policy, lean: TacticRunner, config: SearchConfig, num_simulations: int
+    branch: Branch,
+    policy: Policy,
+    lean: TacticRunner,
+    config: SearchConfig,
+    num_simulations: int,
+    false: frozenset[str] = frozenset(),
 ) -> PlainNode:
-    """The tree after `num_simulations` simulations, or as soon as its root is solved."""
+    """The tree after `num_simulations` simulations, or as soon as its root is solved.
+
+    With `disprove_inner`, the states whose merge keys are in `false` turn out to be false at once (each question counts
+    as a simulation).
+    """
     root = _or_node(branch, None, 1.0)
-    for _ in range(num_simulations):
-        if root["solved"]:
-            break
+    asked: set[str] = set()
+    simulations = 0
+    while simulations < num_simulations and not root["solved"]:
         path = [root]
-        while path[-1]["children"] and not _expand_again(path[-1], config):
+        while _open(path[-1]) and not _expand_again(path[-1], config):
             path.append(_best_child(path[-1], config))
         value = _expand(path, policy, lean, config)
         _back_up(path, value, config)
+        simulations += 1
+        if config.disprove_inner:
+            simulations += _disprove(path, config, false, asked, simulations < num_simulations)
     return root
 
 
 def _node(kind: str, state: str, key: tuple[str, ...], tactic: str | None, prior: float) -> PlainNode:
     return {
-        "kind": kind, "state": state, "key": key, "tactic": tactic, "P": prior,
-        "N": 0, "W": 0.0, "E": 0, "solved": kind == "closed", "children": [], "texts": set(),
+        "kind": kind, "state": state, "key": key, "tactic": tactic, "P": prior, "N": 0, "W": 0.0, "E": 0,
+        "solved": kind == "closed", "dead": False, "children": [], "texts": set(),
     }  # fmt: skip
 
 
 def _or_node(branch: Branch, tactic: str | None, prior: float) -> PlainNode:
     return {**_node("or", branch.state.text, (branch.state.merge_key,), tactic, prior), "branch": branch}
-
-
-def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
-    limit = config.progressive_c * node["N"] ** config.progressive_alpha
-    return node["kind"] == "or" and node["E"] <= limit
 
 
 def _value(node: PlainNode) -> float:
@@ -65,6 +75,18 @@ def _value(node: PlainNode) -> float:
 
 def _q(x: float, config: SearchConfig) -> float:
     return max(0.0, min(1.0, config.gamma ** (-1 - x)))
+
+
+# -- select ------------------------------------------------------------------------------------------------------------
+
+
+def _open(node: PlainNode) -> list[PlainNode]:
+    return [child for child in node["children"] if not child["solved"] and not child["dead"]]
+
+
+def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
+    limit = config.progressive_c * node["N"] ** config.progressive_alpha
+    return node["kind"] == "or" and node["E"] <= limit
 
 
 def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
@@ -78,7 +100,10 @@ def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
         exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
         return value + exploration * (config.c_and if is_and else 1)
 
-    return max((child for child in node["children"] if not child["solved"]), key=upper_bound)
+    return max(_open(node), key=upper_bound)
+
+
+# -- evaluate and expand -----------------------------------------------------------------------------------------------
 
 
 def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: SearchConfig) -> float:
@@ -98,7 +123,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
         if any(branch.state.merge_key in ancestors for branch in result.branches):
             continue
         key = tuple(branch.state.merge_key for branch in result.branches)
-        same = [child for child in leaf["children"] if child["key"] == key]
+        same = [child for child in leaf["children"] if config.merge_same_state and child["key"] == key]
         child = same[0] if same else _child(result, tactic, key)
         child["texts"].add(tactic)
         child["P"] += mass
@@ -106,7 +131,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
             child["tactic"] = min(child["tactic"], tactic, key=len)
         else:
             leaf["children"].append(child)
-    return -suggestion.value
+    return -suggestion.value if config.use_value else -1.0
 
 
 def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNode:
@@ -116,12 +141,15 @@ def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNod
         return _or_node(result.branches[0], tactic, 0.0)
     node = _node("and", "", key, tactic, 0.0)
     node["E"] = 1
-    node["children"] = [_or_node(branch, None, 1.0) for branch in result.branches]
+    node["children"] = [_or_node(branch, None, 1 / len(result.branches)) for branch in result.branches]
     return node
 
 
+# -- back up -----------------------------------------------------------------------------------------------------------
+
+
 def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
-    if not path[-1]["children"]:
+    if all(child["dead"] for child in path[-1]["children"]):
         value = config.no_legal_value
     for i in range(len(path) - 1, -1, -1):
         node = path[i]
@@ -136,3 +164,30 @@ def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
             visited = [child for child in parent["children"] if child["N"]]
             unsolved = [child for child in visited if not child["solved"]]
             value = min(_value(child) for child in unsolved or visited)
+
+
+# -- disprove ----------------------------------------------------------------------------------------------------------
+
+
+def _disprove(
+    path: list[PlainNode], config: SearchConfig, false: frozenset[str], asked: set[str], may_ask: bool
+) -> int:
+    """Disprove the first poor state of the path that is false, if it was not asked about; how many were."""
+    for depth, node in enumerate(path):
+        if node["solved"]:
+            return 0
+        if depth == 0 or node["kind"] == "and":
+            continue
+        key = node["key"][0]
+        is_new = key not in asked
+        if is_new:
+            if not (may_ask and node["N"] >= config.disprove_visits and _value(node) <= config.disprove_value):
+                continue
+            asked.add(key)
+        if key in false:
+            node["dead"] = True
+            if path[depth - 1]["kind"] == "and":
+                path[depth - 1]["dead"] = True
+        if is_new or key in false:
+            return int(is_new)
+    return 0
