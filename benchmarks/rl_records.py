@@ -25,12 +25,12 @@ import torch
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.files import JsonlWriter, json_line
 from nanoproof.common.run_dir import RunDir
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience

@@ -24,7 +24,6 @@ import psutil
 from nanoproof import rl
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import run_main
-from nanoproof.common.suggestion import PolicyError, Suggestion
 from nanoproof.data import theorems as sets
 from nanoproof.gpt.batching.request import Completion, EngineRequest
 from nanoproof.gpt.engine import Engine
@@ -36,6 +35,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
 from nanoproof.policy import opening
 from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.search.policy import PolicyError, Suggestion
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.collection import Collection
 from nanoproof.selfplay.fleet import Fleet

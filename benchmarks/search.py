@@ -22,12 +22,12 @@ from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
-from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.state import Goal, Hypothesis, ProofState
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import PresetName, SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node, walk
+from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.reference import plain_search
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json

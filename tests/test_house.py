@@ -28,13 +28,13 @@ FLOORS = {
     "lean": 1,
     "gpt": 1,
     "search": 2,
-    "policy": 2,
+    "policy": 3,
     "prover": 3,
-    "data": 3,
-    "training": 4,
-    "selfplay": 4,
-    "monitor": 5,
-    "doctor": 6,
+    "data": 4,
+    "training": 5,
+    "selfplay": 5,
+    "monitor": 6,
+    "doctor": 7,
 }
 BESIDE = {("selfplay", "training")}
 """Who may import a room of its own floor."""

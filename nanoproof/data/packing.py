@@ -15,10 +15,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 
-from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.transitions import Transition
 from nanoproof.gpt.layout import RowLayout
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.gpt.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import prefix_text
 
 Kind = Literal["tactic", "value", "negative", "state_after"]

@@ -23,10 +23,11 @@ from tokenizers import models, pre_tokenizers, trainers
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
-from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.gpt.byte_bpe import NUM_BYTES, ByteBPE, make_text_tokenizer, word_splitter
 
 TOKENIZER_FILE = "tokenizer.json"
+NUM_VALUE_BINS = 64
+"""A value is a number of tactics still needed, 1 to so many; each has a token."""
 
 # Symbols that occur often in Mathlib; each is one token whatever the training text was.
 SYMBOLS = tuple(

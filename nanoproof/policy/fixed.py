@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from nanoproof.common.suggestion import Suggestion
+from nanoproof.search.policy import Suggestion
 
 GENERAL_TACTICS = (
     "rfl",

@@ -4,10 +4,10 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.batching.request import Completion
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.lean.banned import banned_reason
+from nanoproof.search.policy import Suggestion
 
 REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 

@@ -7,7 +7,6 @@ from typing import Literal
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.common.suggestion import Policy
 from nanoproof.gpt.batching.request import EngineLimits
 from nanoproof.gpt.checkpoint import load_model
 from nanoproof.gpt.engine import Engine
@@ -17,6 +16,7 @@ from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.search.policy import Policy
 
 PolicyName = Literal["model", "uniform", "solver-only"]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")

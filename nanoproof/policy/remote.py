@@ -9,19 +9,20 @@ from typing import Any
 
 from nanoproof.common.address import Address, read_address
 from nanoproof.common.config import opt, validate
-from nanoproof.common.suggestion import PolicyError, Suggestion
 from nanoproof.common.web.client import HttpClient
-from nanoproof.policy.errors import (
-    BadState,
-    PolicyAccessDenied,
-    PolicyBusy,
-    PolicyServerError,
-    PolicyTimeout,
-    PolicyUnreachable,
-)
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import DEFAULT_PORT, TOKEN_VARIABLE
 from nanoproof.policy.wire import sampling_to_json, suggestion_from_json
+from nanoproof.search.policy import (
+    BadState,
+    PolicyAccessDenied,
+    PolicyBusy,
+    PolicyError,
+    PolicyServerError,
+    PolicyTimeout,
+    PolicyUnreachable,
+    Suggestion,
+)
 
 _STATUS_SECONDS = 10.0
 _ATTEMPTS = 100

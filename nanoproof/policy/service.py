@@ -9,16 +9,15 @@ from typing import Any
 
 from flask import Blueprint, Flask, Response
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.common.web.guard import guarded_app
 from nanoproof.common.web.json_api import BadRequest, caller_gone, json_object, number, reply, reply_later
 from nanoproof.common.web.metrics import CONTENT_TYPE, Counter, Histogram
 from nanoproof.policy import service_report as report
-from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import ServiceOptions
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.wire import SAMPLING_FIELDS, sampling_from_json, suggestion_to_json
+from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 log = logging.getLogger(__name__)
 

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.tokenizer import available_cores
-from nanoproof.policy.errors import BadState
 from nanoproof.policy.merging import PolicyCounts, merge
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.worker import EngineWorker, Question, WorkerStats
+from nanoproof.search.policy import BadState, Suggestion
 
 MAX_PROMPT_TOKENS = 512
 _LEAST_SEED, _MOST_SEED = -(2**63), 2**64 - 1

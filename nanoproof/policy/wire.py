@@ -4,8 +4,9 @@ import dataclasses
 import math
 from typing import Any
 
-from nanoproof.common.suggestion import NUM_VALUE_BINS, Suggestion
+from nanoproof.gpt.tokenizer import NUM_VALUE_BINS
 from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.search.policy import Suggestion
 
 SAMPLING_FIELDS = tuple(field.name for field in dataclasses.fields(SamplingConfig))
 _FIELDS = ("tactics", "logprobs", "counts", "value", "value_distribution", "num_dropped")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from nanoproof.gpt.batching.request import Completion, EngineRequest
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
+from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 
 POLL_SECONDS = 0.5
 """How often one that waits looks whether it was cancelled."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
-from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.common.terminal import shorten, table
 from nanoproof.lean.errors import LeanError
 from nanoproof.lean.theorem import Theorem
@@ -20,6 +19,7 @@ from nanoproof.prover.check import check_proof
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.proof import Step
 from nanoproof.prover.typed import is_unfinished, theorem_of
+from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.render import shorten as shorten_state
 
 HELP = """\

@@ -5,9 +5,9 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, TacticApplied, TacticFailed
+from nanoproof.search.policy import Policy, Suggestion
 
 
 class Stopwatch:

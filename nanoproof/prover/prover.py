@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nanoproof.common.config import opt, validate
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.errors import LeanError, ProtocolError, SourceError, TheoremRejected
 from nanoproof.lean.source import negate
 from nanoproof.lean.theorem import Theorem
@@ -34,6 +33,7 @@ from nanoproof.prover.targets import SolvedStates
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
+from nanoproof.search.policy import Policy
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 

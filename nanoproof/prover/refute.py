@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.state import Goal
 from nanoproof.lean.wire import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node
+from nanoproof.search.policy import Policy
 from nanoproof.search.search import Disproof, search
 
 _TURN = "refine (fun {g : Prop} (f : ¬ g → g) (n : ¬ g) => f n) ?_ ?_"

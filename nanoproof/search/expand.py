@@ -10,10 +10,10 @@ from functools import cache
 from math import exp
 from typing import NamedTuple, Protocol
 
-from nanoproof.common.suggestion import Policy, Suggestion
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, Node, and_node
+from nanoproof.search.policy import Policy, Suggestion
 
 NODE_BYTES = 1000  # of a node, its edge and its branch, strings apart
 TACTIC_BYTES = 200  # of a tactic that led nowhere

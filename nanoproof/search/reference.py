@@ -22,10 +22,10 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
 from math import exp, log, sqrt
 from typing import Any
 
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.wire import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import TacticRunner
+from nanoproof.search.policy import Policy
 
 PlainNode = dict[str, Any]
 

@@ -14,10 +14,10 @@ from math import log as ln
 from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
-from nanoproof.common.suggestion import Policy
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node
+from nanoproof.search.policy import Policy
 
 StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
 

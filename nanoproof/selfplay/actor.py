@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.suggestion import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.lean.errors import AccessDenied, LeanError, ServerBusy, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
 from nanoproof.lean.theorem import Theorem
@@ -18,6 +17,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
+from nanoproof.search.policy import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace
 from nanoproof.selfplay.tasks import Stopped, Task
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nanoproof.common.dist import gather_json
-from nanoproof.common.suggestion import Policy
 from nanoproof.lean.errors import ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
 from nanoproof.prover.attempt import Attempt
+from nanoproof.search.policy import Policy
 from nanoproof.selfplay.actor import Actor, ProverFactory
 from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
 from nanoproof.selfplay.server_watch import ProofWatch, Reach, ServerWatch

@@ -10,12 +10,12 @@ from typing import Any
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_run_dir
-from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorems import list_theorems, split_names
 from nanoproof.data.whitelist import LeanChoice
 from nanoproof.policy.opening import model_policy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.policy import Policy
 from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience, relearn, relearn_other

@@ -17,7 +17,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
-from nanoproof.common.suggestion import Policy
 from nanoproof.data.theorem_file import set_name
 from nanoproof.data.theorems import list_theorems
 from nanoproof.data.whitelist import choose_lean
@@ -30,6 +29,7 @@ from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles
 from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings

@@ -12,12 +12,11 @@ from typing import TypeVar
 import numpy as np
 
 from nanoproof.common.dist import DistInfo
-from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.augment import augment_transition
 from nanoproof.data.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
 from nanoproof.data.transitions import Transition, select
 from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.gpt.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.options import BatchOptions
 
 T = TypeVar("T")

@@ -20,10 +20,9 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.dist import DistInfo, all_reduce_sum
-from nanoproof.common.suggestion import NUM_VALUE_BINS
 from nanoproof.data.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.gpt.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.batches import Pick, TransitionSet, deal, pack_for
 from nanoproof.training.options import BatchOptions
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.search.node import Node
+from nanoproof.search.policy import Suggestion
 from nanoproof.search.search import Disproof
 
 

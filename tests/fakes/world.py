@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.state import Goal, ProofState
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.search.policy import Suggestion
 
 
 @cache

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Suggestion
 from tests.lean.conftest import AND, SCRIPT, THEOREM, Serve
 
 

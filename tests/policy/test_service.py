@@ -17,7 +17,13 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.lifecycle import Shutdown
 from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.errors import (
+from nanoproof.policy.opening import open_policy
+from nanoproof.policy.remote import PolicyClientConfig, RemotePolicy
+from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.policy.service import PolicyService, create_app
+from nanoproof.policy.service_options import ServiceOptions
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.search.policy import (
     BadState,
     PolicyAccessDenied,
     PolicyBusy,
@@ -25,12 +31,6 @@ from nanoproof.policy.errors import (
     PolicyTimeout,
     PolicyUnreachable,
 )
-from nanoproof.policy.opening import open_policy
-from nanoproof.policy.remote import PolicyClientConfig, RemotePolicy
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.service import PolicyService, create_app
-from nanoproof.policy.service_options import ServiceOptions
-from nanoproof.policy.tactic_policy import TacticPolicy
 from tests.fakes.engine import ScriptedEngine
 
 IMPATIENT = PolicyClientConfig(answer_seconds=20, connect_seconds=2, patience_seconds=0)

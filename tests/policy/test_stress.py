@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.batching.request import EngineRequest
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.worker import Question
+from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 NUM_THREADS, NUM_PAUSES, PATIENCE = 1000, 50, 60.0
 SAMPLING = SamplingConfig(num_sampled_tactics=3, max_gen_tokens=6)

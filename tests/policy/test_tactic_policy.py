@@ -7,17 +7,16 @@ import time
 import pytest
 import torch
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.errors import BadState, PolicyClosed, PolicyTimeout
 from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.merging import PolicyCounts
 from nanoproof.policy.prompt import prefix_tokens
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.prover.meter import MeteredPolicy
+from nanoproof.search.policy import BadState, PolicyClosed, PolicyTimeout, Suggestion
 from tests.fakes.engine import ScriptedEngine, Text
 
 torch.set_num_threads(1)

@@ -10,8 +10,8 @@ import pytest
 from nanoproof.gpt.batching.request import Completion
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.errors import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from nanoproof.policy.worker import EngineWorker, Question
+from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from tests.fakes.engine import ScriptedEngine
 
 OPTIONS = SamplingOptions(num_samples=2, max_new_tokens=8)

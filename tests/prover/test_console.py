@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nanoproof.common.suggestion import PolicyError, Suggestion
 from nanoproof.lean.wire import CheckReport
 from nanoproof.prover.console import Console
+from nanoproof.search.policy import PolicyError, Suggestion
 from scripts import interact
 from tests.fakes.lean import ScriptedLean, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion

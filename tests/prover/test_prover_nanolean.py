@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.theorem import Theorem
@@ -13,6 +12,7 @@ from nanoproof.lean.wire import LeanSession
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Suggestion
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.errors import LeanError
@@ -23,6 +22,7 @@ from nanoproof.lean.wire import LeanSession
 from nanoproof.prover.check import RUNGS, Verdict, check_proof
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Suggestion
 from tests.lean.conftest import start_server
 from tests.prover.red_team import table
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.errors import SourceError
@@ -17,6 +16,7 @@ from nanoproof.prover.desk import Desk
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.sorries import SorryFiller
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Suggestion
 from scripts import draw_search
 
 README = Path(__file__).resolve().parents[2] / "README.md"

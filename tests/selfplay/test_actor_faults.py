@@ -8,13 +8,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.client import ClientConfig
 from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Suggestion
 from nanoproof.selfplay import actor
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import EvaluationSource

@@ -2,7 +2,7 @@ import pytest
 
 from nanoproof.common.rank_watch import RankLost
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
-from nanoproof.policy.errors import BadState, ModelFailed, PolicyServerError, PolicyTimeout
+from nanoproof.search.policy import BadState, ModelFailed, PolicyServerError, PolicyTimeout
 from nanoproof.selfplay import actor_pool
 from nanoproof.selfplay.actor import MAX_RETURNS
 from nanoproof.selfplay.actor_pool import ActorPool, wait_together

@@ -7,11 +7,11 @@ An actor only ever appends to a list of bounded length here.
 from collections.abc import Sequence
 from typing import Protocol
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.wire import TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
+from nanoproof.search.policy import Suggestion
 
 Number = tuple[int, int, int]
 """Step, rank and sequence of an attempt."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.suggestion import Suggestion
 from nanoproof.lean.wire import TacticFailed
 from nanoproof.prover.attempt import Attempt
 from nanoproof.search.node import Kind, Node, walk
+from nanoproof.search.policy import Suggestion
 from nanoproof.selfplay.records.observer import Trace
 
 MAX_MESSAGE = 300
