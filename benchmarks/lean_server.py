@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from flask import Response
+from flask import Response, request
 
 from nanoproof.common.web.server import HttpServer
 from nanoproof.lean.client import LeanServerClient
@@ -81,16 +81,6 @@ class FreeBackend(Backend):
         return FreeProcess()
 
 
-class CountingServer(HttpServer):
-    """Counts the connections that it accepts."""
-
-    accepted = 0
-
-    def handle_accept(self) -> None:
-        self.accepted += 1
-        super().handle_accept()
-
-
 def serve(processes: int) -> None:
     """Serve on a free port, which is printed, until standard input closes."""
     settings = ServerSettings(port=0, max_processes=processes, warmup=True, spares=0)
@@ -98,8 +88,10 @@ def serve(processes: int) -> None:
     listener = bind(settings)
     pool.start()
     app = create_app(settings, pool)
-    server = CountingServer(app, settings, listener, lambda status: None)
-    app.add_url_rule("/accepted", "accepted", lambda: Response(json.dumps(server.accepted)))
+    server = HttpServer(app, settings, listener)
+    ports: set[str] = set()  # one for each connection
+    app.before_request(lambda: ports.add(request.environ["REMOTE_PORT"]))
+    app.add_url_rule("/accepted", "accepted", lambda: Response(json.dumps(len(ports))))
 
     def stop_at_end_of_input() -> None:
         sys.stdin.read()
@@ -181,7 +173,7 @@ def run_threads(
 
 
 def accepted(address: str) -> int:
-    """How many connections the server has accepted so far."""
+    """How many connections requests have come on so far."""
     return int(requests.get(f"http://{address}/accepted", timeout=CALL_SECONDS).json())
 
 

@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not token and not options.on_loopback:
             log.warning("anyone who reaches %s can use the model; set %s", options.address, TOKEN_VARIABLE)
         app = create_app(service, token)
-        server = HttpServer(app, options, listener, app.extensions["count_unread"])
+        server = HttpServer(app, options, listener)
         on_signals(Shutdown(service.drain, policy.close, options.drain_seconds, app.extensions["requests"], server))
         say_listening(listener)
         server.run()

@@ -3,9 +3,9 @@
 import gzip
 
 from flask import Flask, Response, request
+from prometheus_client import CollectorRegistry, Counter
 
-from nanoproof.common.web.guard import guarded_app
-from nanoproof.common.web.metrics import Counter
+from nanoproof.common.web.guard import guarded_app, metrics_of
 from nanoproof.monitor.current import CurrentRun, NoRun
 from nanoproof.monitor.login import Login
 from nanoproof.monitor.page import Pages
@@ -22,13 +22,18 @@ _COMPRESS_FROM = 8192
 def create_app(current: CurrentRun, token: str | None = None, on_loopback: bool = True) -> Flask:
     """The app for whatever run `current` names at the time of a request."""
     pages, login = Pages(), Login(token)
-    answered = Counter("nanoproof_monitor_requests_total", "Requests answered.", ("path", "status"))
+    registry = CollectorRegistry()
+    answered = Counter("nanoproof_monitor_requests_total", "Requests answered.", ("path", "status"), registry=registry)
     app = guarded_app(__name__, token, on_loopback, answered, lambda: False, (), login.has_cookie)
     app.before_request_funcs[None].insert(0, login.exchange)
 
     @app.get("/")
     def index() -> Response:
         return pages.index()
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        return metrics_of(registry)
 
     @app.get("/<path:name>")
     def file(name: str) -> Response:

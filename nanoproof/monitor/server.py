@@ -29,7 +29,7 @@ class Listen:
     address: str = "127.0.0.1"
     port: int = 0
     threads: int = MAX_VIEWERS + _THREADS_BESIDE_VIEWERS
-    receive_seconds: float = 20.0
+    receive_seconds: float = 600.0
     max_body_mb: float = 0.01
 
 
@@ -58,7 +58,7 @@ class Monitor:
             self.show(run_path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
-        self._server = HttpServer(app, Listen(), listener, app.extensions["count_unread"])
+        self._server = HttpServer(app, Listen(), listener)
         self._thread = threading.Thread(target=self._serve, name="monitor", daemon=True)
         self._thread.start()
 

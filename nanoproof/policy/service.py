@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from flask import Blueprint, Flask, Response
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from nanoproof.common.web.guard import guarded_app
+from nanoproof.common.web.guard import guarded_app, metrics_of
 from nanoproof.common.web.json_api import BadRequest, caller_gone, json_object, number, reply, reply_later
-from nanoproof.common.web.metrics import CONTENT_TYPE, Counter, Histogram
 from nanoproof.policy import service_report as report
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import ServiceOptions
@@ -36,12 +36,20 @@ class PolicyService:
     def __init__(self, policy: TacticPolicy, options: ServiceOptions, model: dict[str, Any]) -> None:
         """`model` is what `/status` says about the model."""
         self.policy, self.options, self.model = policy, options, model
+        self.registry = CollectorRegistry()
         self.requests = Counter(
-            "nanoproof_policy_requests_total", "HTTP requests answered, by route and status.", ("route", "status")
+            "nanoproof_policy_requests_total",
+            "HTTP requests answered, by route and status.",
+            ("route", "status"),
+            registry=self.registry,
         )
         self.seconds = Histogram(
-            "nanoproof_policy_generate_seconds", "Seconds that the states of a request took.", _SECONDS_BUCKETS
+            "nanoproof_policy_generate_seconds",
+            "Seconds that the states of a request took.",
+            buckets=_SECONDS_BUCKETS,
+            registry=self.registry,
         )
+        self.registry.register(report.Figures(self))
         self.closing = False
         self._lock = threading.Lock()
         self.open_requests = self._open_states = 0
@@ -164,6 +172,6 @@ def _routes(service: PolicyService, active: Any) -> Blueprint:
 
     @routes.get("/metrics")
     def metrics() -> Response:
-        return Response(report.metrics(service), content_type=CONTENT_TYPE)
+        return metrics_of(service.registry)
 
     return routes

@@ -25,7 +25,9 @@ class ServiceOptions:
     longest_tactic: int = opt(256, "Tokens that a request may ask for, for each tactic.", min=1)
     longest_seconds: float = opt(600.0, "How long a request may wait; longer timeouts are cut to this.", above=0)
     max_body_mb: float = opt(16.0, "Requests with a longer body are refused with 413.", above=0)
-    receive_seconds: float = opt(30.0, "How long a client may take to send a request.", above=0)
+    receive_seconds: float = opt(
+        600.0, "A connection on which nothing comes for so long is closed, unless it waits for an answer.", above=0
+    )
     drain_seconds: float = opt(10.0, "How long requests under way may still take after SIGTERM.", min=0)
     log_level: str = opt("warning", "Which messages go to standard error.", choices=_LEVELS)
 

@@ -1,11 +1,13 @@
 """What a policy server says about itself: `/status` for people and clients, `/metrics` for Prometheus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
 from nanoproof.common.run_dir import versions
-from nanoproof.common.web.metrics import Gauge, Labels, render
 from nanoproof.policy.wire import sampling_to_json
 
 if TYPE_CHECKING:
@@ -32,30 +34,35 @@ def status(service: "PolicyService", active: list[dict[str, Any]]) -> dict[str, 
     }
 
 
-def metrics(service: "PolicyService") -> str:
-    """The answer to `GET /metrics`."""
-    policy = service.policy
-    questions = asdict(policy.stats)
-    busy_seconds, steps = questions.pop("busy_seconds"), questions.pop("steps")
-    gauges = [
-        _total("states", "States, by what became of them.", "outcome", questions),
-        _total("samples", "Tactics that were sampled, and those that were left out.", "kind", asdict(policy.counts)),
-        _total("engine", "Work of the engine.", "kind", asdict(policy.engine.stats)),
-        _single("steps_total", "Steps of the engine.", steps, counted=True),
-        _single("busy_seconds_total", "Seconds that the engine worked.", busy_seconds, counted=True),
-        _single("open_states", "States that wait for the model.", policy.num_open),
-        _single("open_requests", "Requests that wait for the model.", service.open_requests),
-        _single("ready", "1 if the server lets in requests.", float(not service.closing)),
-    ]
-    return render([service.requests, service.seconds, *gauges])
+class Figures(Collector):
+    """What the policy and its engine count themselves, and what is the case at the moment of a scrape."""
+
+    def __init__(self, service: "PolicyService") -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        """Yield each counter and gauge."""
+        service, policy = self._service, self._service.policy
+        questions = asdict(policy.stats)
+        busy_seconds, steps = questions.pop("busy_seconds"), questions.pop("steps")
+        samples = asdict(policy.counts)
+        yield _totals("states", "States, by what became of them.", "outcome", questions)
+        yield _totals("samples", "Tactics that were sampled, and those that were left out.", "kind", samples)
+        yield _totals("engine", "Work of the engine.", "kind", asdict(policy.engine.stats))
+        yield CounterMetricFamily("nanoproof_policy_steps", "Steps of the engine.", steps)
+        yield CounterMetricFamily("nanoproof_policy_busy_seconds", "Seconds that the engine worked.", busy_seconds)
+        yield _gauge("open_states", "States that wait for the model.", policy.num_open)
+        yield _gauge("open_requests", "Requests that wait for the model.", service.open_requests)
+        yield _gauge("ready", "1 if the server lets in requests.", not service.closing)
 
 
-def _total(name: str, help: str, label: str, values: Mapping[str, Any]) -> Gauge:
-    numbers: dict[Labels, float] = {
-        ((label, key),): value for key, value in values.items() if isinstance(value, (int, float))
-    }
-    return Gauge(f"nanoproof_policy_{name}_total", help, numbers, "counter")
+def _totals(name: str, help: str, label: str, values: Mapping[str, Any]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"nanoproof_policy_{name}", help, labels=[label])
+    for key, value in values.items():
+        if isinstance(value, (int, float)):
+            family.add_metric([key], value)
+    return family
 
 
-def _single(name: str, help: str, value: float, counted: bool = False) -> Gauge:
-    return Gauge(f"nanoproof_policy_{name}", help, {(): value}, "counter" if counted else "gauge")
+def _gauge(name: str, help: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"nanoproof_policy_{name}", help, float(value))

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +82,6 @@ def scripted(tmp_path: Path) -> Callable[[dict[str, Any]], tuple[str, ...]]:
     return command
 
 
-def run_until_closed(server: Any) -> None:
-    """Serve; the loop trips over its own sockets when another thread closes them, which is how tests end it."""
-    with suppress(OSError, ValueError):
-        server.run()
-
-
 @contextmanager
 def start_server(
     backend: Backend, token: str | None = None, log: Path = Path(os.devnull), **options: Any
@@ -98,7 +92,7 @@ def start_server(
     listener = bind(settings)
     pool.start()
     server = make_http_server(create_app(settings, pool, token), settings, listener)
-    threading.Thread(target=run_until_closed, args=(server,), daemon=True).start()
+    threading.Thread(target=server.run, daemon=True).start()
     try:
         yield Running(pool, listener.getsockname()[1], log)
     finally:

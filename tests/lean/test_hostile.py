@@ -1,4 +1,4 @@
-"""Requests that no client of ours would send: each gets a 4xx with a JSON error, and nobody else notices."""
+"""Requests that no client of ours would send: each gets a 4xx that says why, and nobody else notices."""
 
 import json
 import socket
@@ -47,7 +47,7 @@ def victim(serve: Serve) -> Iterator[Victim]:
 
 
 def send(server: Running, data: bytes, *more: bytes) -> tuple[int, Any]:
-    """Status and JSON of the answer to raw bytes; what is no JSON fails the test."""
+    """Status and body of the answer to raw bytes; see `read_answer`."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE) as connection:
         with suppress(BrokenPipeError):  # it may have answered and hung up before it was sent everything
             for part in (data, *more):
@@ -56,13 +56,18 @@ def send(server: Running, data: bytes, *more: bytes) -> tuple[int, Any]:
 
 
 def read_answer(connection: socket.socket) -> tuple[int, Any]:
+    """Status and JSON; the text of what could not be read as a request stands for its error."""
     with connection.makefile("rb") as reader:
         status = int(reader.readline().split()[1])
         headers = {}
         while (line := reader.readline().decode().strip()) != "":
             name, _, value = line.partition(":")
             headers[name.lower()] = value.strip()
-        return status, json.loads(reader.read(int(headers["content-length"])))
+        body = reader.read(int(headers["content-length"]))
+        if headers["content-type"] == "application/json":
+            return status, json.loads(body)
+        assert headers["content-type"].startswith("text/plain") and status in (400, 413, 431), (status, body)
+        return status, {"error": body.decode()}
 
 
 def post(path: str, body: bytes | Any, headers: str = JSON_HEADER, length: int | None = None) -> bytes:
@@ -229,7 +234,6 @@ def test_a_chunked_body_that_grows_too_large(victim: Victim) -> None:
         b"\x00\x01\x02\x03\r\n\r\n",
         b"POST /process/get HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
         b"POST /process/get HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: many\r\n\r\n",
-        b"POST /process/get HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
         b"POST /process/get HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n\r\n",
         b"GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 300_000 + b"\r\n\r\n",
         b"GET /status HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n",
@@ -247,7 +251,7 @@ def test_a_body_of_another_type(victim: Victim) -> None:
     refused(send(victim.server, post("/process/get", b"<a/>", "Content-Type: application/xml\r\n")))
 
 
-def test_slow_senders_are_answered_408_and_hold_nobody_up(victim: Victim) -> None:
+def test_slow_senders_are_closed_and_hold_nobody_up(victim: Victim) -> None:
     request = post(f"/process/{victim.process}/return", {"x": "y" * 1000})
     slow = [socket.create_connection(("127.0.0.1", victim.server.port), timeout=DEADLINE) for _ in range(100)]
     try:
@@ -255,7 +259,7 @@ def test_slow_senders_are_answered_408_and_hold_nobody_up(victim: Victim) -> Non
             connection.sendall(request[: 1 + number])  # some stop in the header, some in the body
         victim.check()
         for connection in slow:
-            refused(read_answer(connection), 408)
+            assert connection.recv(100) == b""  # closed, and what came of the request was not done
     finally:
         for connection in slow:
             connection.close()

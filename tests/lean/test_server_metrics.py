@@ -4,7 +4,6 @@ import re
 
 import requests
 
-from nanoproof.common.web.metrics import Counter, Gauge, Histogram
 from tests.lean.conftest import Serve
 from tests.lean.test_server import Api
 
@@ -76,10 +75,10 @@ def test_metrics_need_the_token(serve: Serve) -> None:
     assert requests.get(f"http://127.0.0.1:{serve(token='secret').port}/metrics", timeout=30).status_code == 401
 
 
-def test_requests_that_could_not_be_read_are_counted(serve: Serve) -> None:
+def test_bodies_that_are_too_large_are_counted(serve: Serve) -> None:
     api = Api(serve(max_body_mb=0.001))
     assert api.post("/process/get", padding="x" * 2000).status_code == 413
-    assert scrape(api)['nanoproof_lean_requests_total{route="(unread)",status="413"}'] == 1
+    assert scrape(api)['nanoproof_lean_requests_total{route="/process/get",status="413"}'] == 1
 
 
 def test_status_names_versions_imports_and_the_time_of_a_lease(serve: Serve) -> None:
@@ -88,27 +87,14 @@ def test_status_names_versions_imports_and_the_time_of_a_lease(serve: Serve) -> 
     assert (status["imports"], status["lease_seconds"], status["backend"]) == ([], 42, "nanolean")
 
 
-def test_a_histogram_is_cumulative() -> None:
-    histogram = Histogram("seconds", "Time.", (0.1, 1.0))
-    for value in (0.05, 0.1, 0.5, 7.0):
-        histogram.observe(value)
-    assert list(histogram.lines()) == [
-        "# HELP seconds Time.",
-        "# TYPE seconds histogram",
-        'seconds_bucket{le="0.1"} 2',
-        'seconds_bucket{le="1"} 3',
-        'seconds_bucket{le="+Inf"} 4',
-        "seconds_sum 7.65",
-        "seconds_count 4",
-    ]
+def test_each_server_counts_on_its_own(serve: Serve) -> None:
+    first, second = Api(serve()), Api(serve())
+    first.get_process()
+    assert scrape(first)['nanoproof_lean_leases_total{event="given"}'] == 1
+    assert not any("leases" in name for name in scrape(second))
 
 
-def test_labels_and_help_are_escaped() -> None:
-    counter = Counter("events", "Back\\slash and\nline.", ("kind",))
-    counter.add('a "b"\\\n')
-    assert list(counter.lines()) == [
-        "# HELP events Back\\\\slash and\\nline.",
-        "# TYPE events counter",
-        'events{kind="a \\"b\\"\\\\\\n"} 1',
-    ]
-    assert list(Gauge("size", "Size.", {(): 1.5}).lines())[-1] == "size 1.5"
+def test_an_accepted_format_is_answered(serve: Serve) -> None:
+    headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
+    answer = requests.get(f"http://127.0.0.1:{serve().port}/metrics", headers=headers, timeout=30)
+    assert answer.headers["Content-Type"].startswith("application/openmetrics-text") and answer.text.endswith("# EOF\n")

@@ -74,7 +74,7 @@ def serve(words: Tokenizer) -> Iterator[Serve]:
             service = PolicyService(policy, settings, {"path": "somewhere"})
             listener = bind(settings)
             app = create_app(service, token)
-            server = HttpServer(app, settings, listener, app.extensions["count_unread"])
+            server = HttpServer(app, settings, listener)
             threading.Thread(target=server.run, daemon=True).start()
             stack.callback(server.close)
             stack.callback(engine.gate.set)
@@ -270,12 +270,12 @@ def test_status_and_metrics_count_what_was_done(serve: Serve) -> None:
     assert status["limits"] == {"states": 1024, "num_sampled_tactics": 128, "max_gen_tokens": 62}
     text = requests.get(f"http://{serving.address}/metrics", timeout=20).text
     for line in (
-        'nanoproof_policy_requests_total{route="/generate",status="200"} 1',
-        'nanoproof_policy_requests_total{route="/generate",status="400"} 1',
-        'nanoproof_policy_states_total{outcome="answered"} 2',
-        'nanoproof_policy_samples_total{kind="banned"} 2',
-        "nanoproof_policy_generate_seconds_count 1",
-        "nanoproof_policy_open_requests 0",
+        'nanoproof_policy_requests_total{route="/generate",status="200"} 1.0',
+        'nanoproof_policy_requests_total{route="/generate",status="400"} 1.0',
+        'nanoproof_policy_states_total{outcome="answered"} 2.0',
+        'nanoproof_policy_samples_total{kind="banned"} 2.0',
+        "nanoproof_policy_generate_seconds_count 1.0",
+        "nanoproof_policy_open_requests 0.0",
         "# TYPE nanoproof_policy_engine_total counter",
     ):
         assert f"\n{line}\n" in f"\n{text}"

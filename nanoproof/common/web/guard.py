@@ -11,14 +11,18 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from flask import Flask, Response, g, request
+from prometheus_client import CollectorRegistry, Counter, disable_created_metrics
+from prometheus_client.exposition import choose_encoder
 from werkzeug.exceptions import HTTPException
 
 from nanoproof.common.web.json_api import BadRequest, reply, reply_later
-from nanoproof.common.web.metrics import Counter
 
 log = logging.getLogger(__name__)
 
 _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
+_ABSOLUTE = re.compile(r"\w+://([^/?#]*)")
+
+disable_created_metrics()  # otherwise each counter comes with a second series, of when it was made
 
 
 class RequestLog:
@@ -59,7 +63,7 @@ def guarded_app(
 
     Without one, a server on loopback answers only requests that name it as loopback: a page in a browser, whose own
     host name is made to point here, is told off. Once it is `closing`, only endpoints that are `served_to_the_end` are.
-    Its extension "requests" is the RequestLog, and "count_unread" counts requests that could not be read.
+    `answered` counts by route and status. The extension "requests" is the RequestLog.
     """
     app = Flask(name, static_folder=None)
     requests = RequestLog()
@@ -67,7 +71,7 @@ def guarded_app(
     def check_caller() -> Response | None:
         if token and not _has_token(token) and not other_proof():
             return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
-        if not token and on_loopback and not _names_loopback(request.headers.get("Host", "")):
+        if not token and on_loopback and not _names_loopback(_host_of_request()):
             return reply({"error": "the Host header names another machine; set a token to serve under that name"}, 403)
         return None
 
@@ -77,7 +81,7 @@ def guarded_app(
         return None
 
     def count(response: Response) -> Response:
-        answered.add(route_of_request(), str(response.status_code))
+        answered.labels(route_of_request(), str(response.status_code)).inc()
         return response
 
     def bad_request(error: BadRequest) -> Response:
@@ -100,8 +104,13 @@ def guarded_app(
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(Exception, our_fault)
     app.extensions["requests"] = requests
-    app.extensions["count_unread"] = lambda status: answered.add("(unread)", str(status))
     return app
+
+
+def metrics_of(registry: CollectorRegistry) -> Response:
+    """Answer `GET /metrics` in the format that the caller accepts."""
+    encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+    return Response(encode(registry), content_type=content_type)
 
 
 def route_of_request() -> str:
@@ -112,6 +121,12 @@ def route_of_request() -> str:
 def _has_token(token: str) -> bool:
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
+
+
+def _host_of_request() -> str:
+    """The host that a request names: of `http://host/path` that one, whatever its Host header says (RFC 9112, 3.2.2)."""
+    absolute = _ABSOLUTE.match(request.environ.get("REQUEST_URI", ""))
+    return absolute[1] if absolute else request.headers.get("Host", "")
 
 
 def _names_loopback(host: str) -> bool:

@@ -1,26 +1,15 @@
-"""The HTTP server under the application: errors in JSON, limits on bodies and slow senders, an orderly end."""
+"""The HTTP server under the application: waitress with our limits, and an orderly end."""
 
-import json
 import logging
 import socket
 import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Protocol
 
+import waitress
 from flask import Flask
-from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
-from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask
-from waitress.utilities import Error, RequestEntityTooLarge
-from waitress.wasyncore import close_all
 
 from nanoproof.common.errors import UserError
 
-_IDLE_CONNECTION_SECONDS = 600
 _MAX_HEADER_BYTES = 64 * 1024
 _BODIES_READ_TO_REFUSE = 8
 _STOP_SECONDS = 5.0
@@ -46,7 +35,7 @@ class HttpSettings(Protocol):
 
     @property
     def receive_seconds(self) -> float:
-        """How long a request may take to arrive."""
+        """A connection on which nothing was sent or received for so long is closed, unless an answer is awaited."""
         ...
 
     @property
@@ -55,163 +44,74 @@ class HttpSettings(Protocol):
         ...
 
 
-class _RequestTimeout(Error):
-    code = 408
-    reason = "Request Timeout"
+class HttpServer:
+    """Serves an application on a listening socket, with more open connections than threads.
 
+    A body that is too large is read to its end, within reason, so that the client sees the 413 of the application.
+    What waitress itself refuses (no HTTP, too long a header, many times too large a body) it answers in plain text.
+    """
 
-class _Parser(HTTPRequestParser):
-    """Reads a request. A body that is too large is read to its end, within reason, so that the client sees the 413."""
-
-    error: Error | None
-    expect_continue: bool
-
-    def __init__(self, adj: Adjustments) -> None:
-        super().__init__(adj)
-        self.began = time.monotonic()
-        self._to_discard = 0
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """Read the header; numbers that Python refuses are the client's fault too.
-
-        A request for `http://host/path` is one for that host, whatever its Host header says (RFC 9112, section 3.2.2).
-        """
-        try:
-            super().parse_header(header_plus)
-        except ValueError as error:
-            raise ParsingError("a header is invalid") from error
-        if self.proxy_netloc:
-            self.headers["HOST"] = self.proxy_netloc
-
-    def received(self, data: bytes) -> int:
-        """Take in data; returns how many bytes belonged to this request."""
-        if self._to_discard:
-            taken = min(len(data), self._to_discard)
-            self._to_discard -= taken
-            self.completed = self._to_discard == 0
-            return taken
-        taken = int(super().received(data))
-        if isinstance(self.error, RequestEntityTooLarge) and not self.chunked and not self.expect_continue:
-            limit = _BODIES_READ_TO_REFUSE * self.adj.max_request_body_size
-            self._to_discard = self.content_length if self.content_length <= limit else 0
-            self.completed = self._to_discard == 0
-        self.expect_continue = self.expect_continue and self.error is None
-        return taken
-
-    def give_up(self) -> None:
-        """End a request that takes too long to arrive."""
-        if not self.headers_finished:
-            super().parse_header(b"GET / HTTP/1.0\r\n")
-        self.error = self.error or _RequestTimeout("the request did not arrive in time")
-        self.completed = True
-
-
-class _JsonErrorTask(ErrorTask):
-    """Answers a request that could not be read."""
-
-    def execute(self) -> None:
-        """Write the error as JSON and close the connection."""
-        error = self.request.error
-        self.channel.server.on_error(error.code)
-        body = json.dumps({"error": f"{error.code} {error.reason}: {error.body}"}).encode()
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers.append(("Content-Type", "application/json"))
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-
-
-class _Channel(HTTPChannel):
-    """One connection."""
-
-    error_task_class = _JsonErrorTask
-    parser_class = _Parser
-    request: _Parser | None
-
-    def expire(self, oldest: float) -> None:
-        """Answer 408 if the request that is arriving began before `oldest`."""
-        with self.requests_lock:
-            if self.request is None or self.requests or self.request.began > oldest:
-                return
-            self.request.give_up()
-            self.requests.append(self.request)
-            self.request = None
-            self.server.add_task(self)
-
-
-class HttpServer(TcpWSGIServer):
-    """Serves an application on a socket. `on_error` hears the status of requests that could not be read."""
-
-    channel_class = _Channel
-
-    def __init__(
-        self, app: Flask, settings: HttpSettings, listener: socket.socket, on_error: Callable[[int], Any]
-    ) -> None:
-        self.on_error = on_error
-        self._receive_seconds = settings.receive_seconds
-        self._running = False
-        self._stopping = threading.Event()
-        self._ended = threading.Event()
-        adjustments = Adjustments(
+    def __init__(self, app: Flask, settings: HttpSettings, listener: socket.socket) -> None:
+        limit = round(settings.max_body_mb * 2**20)
+        app.config["MAX_CONTENT_LENGTH"] = limit
+        self._sockets: dict[int, Any] = {}  # waitress's, by descriptor: the listening one, its pipe, the connections
+        self._server: Any = waitress.create_server(
+            app,
+            map=self._sockets,
             sockets=[listener],
             threads=settings.threads,
             connection_limit=10 * settings.threads + 100,
-            channel_timeout=_IDLE_CONNECTION_SECONDS,
+            channel_timeout=settings.receive_seconds,
             cleanup_interval=1,
             asyncore_use_poll=True,
             channel_request_lookahead=1,
             clear_untrusted_proxy_headers=True,
             log_socket_errors=False,
             max_request_header_size=_MAX_HEADER_BYTES,
-            max_request_body_size=round(settings.max_body_mb * 2**20) + 1,
+            max_request_body_size=_BODIES_READ_TO_REFUSE * limit + 1,
             ident="nanoproof",
         )
-        address = (listener.family, listener.type, listener.proto, listener.getsockname())
-        super().__init__(app, None, True, listener, adj=adjustments, bind_socket=False, sockinfo=address)
+        self._lock = threading.Lock()
+        self._running = self._stopped = False
+        self._ended = threading.Event()
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue is nothing to warn of on each request
 
     def run(self) -> None:
         """Serve until `stop` is called, or until this thread is interrupted."""
-        self._running = True
+        with self._lock:
+            self._running = not self._stopped
         try:
-            while not self._stopping.is_set():
-                self.asyncore.loop(timeout=1.0, map=self._map, use_poll=True, count=1)
+            if self._running:
+                self._server.run()
+                if not self._stopped:  # waitress ends without a word when it is interrupted
+                    raise KeyboardInterrupt
         finally:
-            self.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
-            self._running = False
+            with self._lock:
+                self._stopped = True
             self._close_sockets()
+            self._ended.set()
 
     def stop(self) -> None:
-        """Let `run` return; may be called from any thread."""
-        self._stopping.set()
-        self.pull_trigger()
+        """Let `run` return once the answers under way are sent; may be called from any thread."""
+        with self._lock:
+            first, self._stopped = not self._stopped, True
+            if self._running and first:
+                self._server.trigger.pull_trigger(self._close_sockets)  # the thread that runs does it
 
     def close(self) -> None:
         """Stop, and wait until every connection is closed; may be called from any thread but the one that runs."""
+        self.stop()
         if self._running:
-            self.stop()
             self._ended.wait(2 * _STOP_SECONDS)
         else:
             self._close_sockets()
 
-    def pull_trigger(self) -> None:
-        """Wake the thread that runs; once the trigger is closed its descriptor may be another's."""
-        if not self.trigger._closed:
-            with suppress(OSError):  # it is being closed at this moment
-                super().pull_trigger()
-
     def _close_sockets(self) -> None:
-        self._stopping.set()
-        super().close()
-        close_all(self._map, ignore_all=True)
-        self._ended.set()
-
-    def maintenance(self, now: float) -> None:
-        """Close idle connections, and answer those that are too slow."""
-        super().maintenance(now)
-        oldest = time.monotonic() - self._receive_seconds
-        for channel in list(self.active_channels.values()):
-            channel.expire(oldest)
+        try:
+            self._server.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
+        finally:
+            for entry in list(self._sockets.values()):
+                entry.close()
 
 
 def bind(settings: HttpSettings) -> socket.socket:

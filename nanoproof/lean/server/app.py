@@ -27,4 +27,4 @@ def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -
 
 def make_http_server(app: Flask, settings: ServerSettings, listener: socket.socket) -> HttpServer:
     """The HTTP server for the application; `run()` serves until it is stopped."""
-    return HttpServer(app, settings, listener, app.extensions["count_unread"])
+    return HttpServer(app, settings, listener)

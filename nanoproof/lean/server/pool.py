@@ -86,7 +86,7 @@ class Pool:
                     self._changed.wait(min(remaining, _TICK_SECONDS))
                 lease = Lease(self._new_id(), *taken, self._backend, self)
                 self._leases[lease.id] = lease
-                self.metrics.leases.add("given")
+                self.metrics.leases.labels("given").inc()
                 return lease
             finally:
                 self._waiting -= 1
@@ -125,7 +125,7 @@ class Pool:
         lease = self._end(lease_id)
         if lease is None:
             return False
-        self.metrics.leases.add("returned")
+        self.metrics.leases.labels("returned").inc()
         if not self._try_to_retire(lease):
             lease.kill("abandoned", "its lease was returned")
         return True
@@ -208,7 +208,7 @@ class Pool:
 
     def note_end(self, reason: str) -> None:
         """Count a process that ended or was given up, and let the keeper see to another one."""
-        self.metrics.ends.add(reason)
+        self.metrics.ends.labels(reason).inc()
         with self._changed:
             self._changed.notify_all()
 
@@ -288,7 +288,7 @@ class Pool:
                 self._changed.notify_all()
                 return process, base_env
             process.close()
-            self.metrics.ends.add("crash")
+            self.metrics.ends.labels("crash").inc()
         return None
 
     def _keep(self) -> None:
@@ -342,7 +342,7 @@ class Pool:
                 self._starting.discard(process)
             self._failed(str(error) or type(error).__name__)
             return
-        self.metrics.starts.add("started")
+        self.metrics.starts.labels("started").inc()
         if not self._has_started and (reason := process.limits.reason):
             how = "the REPL does, and it runs on" if process.limits.heeds_timeout else "its process is killed"
             log.warning("Lean cannot stop a tactic that runs out of time, so %s: %s", how, reason)
@@ -365,7 +365,7 @@ class Pool:
             self._failures += 1
             self._start_error = reason
             self._retry_at = time.monotonic() + min(_MAX_BACKOFF_SECONDS, 0.1 * 4.0 ** min(self._failures, 10))
-            self.metrics.starts.add("failed")
+            self.metrics.starts.labels("failed").inc()
             self._changed.notify_all()
         log.warning("a Lean process did not start: %s", reason)
 
@@ -380,7 +380,7 @@ class Pool:
             try:
                 if lease.last_used < oldest and self._end(lease.id) is not None:
                     log.warning("a lease that was idle for %g s has expired", self._settings.lease_seconds)
-                    self.metrics.leases.add("expired")
+                    self.metrics.leases.labels("expired").inc()
                     self._retire(lease)
             finally:
                 lease.lock.release()
@@ -395,7 +395,7 @@ class Pool:
             self._free = [entry for entry in self._free if entry[0] not in dead]
         for process in dead:
             process.close()
-            self.metrics.ends.add("crash")
+            self.metrics.ends.labels("crash").inc()
         limit = self._settings.memory_limit_gb
         limit_bytes = math.inf if limit is None else limit * 2**30
         for lease in leases:

@@ -2,14 +2,17 @@
 
 import os
 import platform
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import psutil
+from prometheus_client import Counter
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.web.metrics import Counter, Gauge, Labels
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
@@ -55,42 +58,59 @@ def versions(settings: ServerSettings) -> dict[str, str | None]:
     return {"nanoproof": ours, "python": platform.python_version(), "lean": _lean_version(settings)}
 
 
-def gauges(settings: ServerSettings, pool: Pool, num_active: int) -> list[Gauge]:
-    """What is the case at this moment, for Prometheus."""
-    counts, processes = pool.census()
-    known = versions(settings)
-    build: Labels = (("backend", settings.backend), *((name, text or "") for name, text in known.items()))
-    resident = dict.fromkeys(_STATES, 0)
-    largest = 0
-    for process, state in processes:
-        size = process.resident_bytes()
-        resident[state] += size
-        largest = max(largest, size)
-    own = psutil.Process(os.getpid())
-    return [
-        _by_state("processes", "Lean processes, by state.", {s: counts[f"{s}_processes"] for s in _STATES}),
-        _by_state("resident_bytes", "Unshared resident memory of Lean processes, by state.", resident),
-        _single("largest_resident_bytes", "Unshared resident memory of the largest Lean process.", largest),
-        _single("processes_max", "How many Lean processes may be leased at the same time.", settings.max_processes),
-        _single("queue_length", "Callers that wait for a free Lean process.", counts["waiting_requests"]),
-        _single("active_requests", "HTTP requests under way.", num_active),
-        _single("ready", "1 if the server can serve.", float(counts["ready"])),
-        _single("server_resident_bytes", "Resident memory of the server itself.", own.memory_info().rss),
-        _single("start_time_seconds", "When the server started, in seconds since 1970.", own.create_time()),
-        Gauge("nanoproof_lean_build_info", "What runs here, as labels.", {build: 1}),
-    ]
+class Gauges(Collector):
+    """What is the case at the moment of a scrape."""
+
+    def __init__(
+        self, settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]
+    ) -> None:
+        self._settings, self._pool, self._active_requests = settings, pool, active_requests
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Take the census of the pool and yield each gauge."""
+        counts, processes = self._pool.census()
+        resident = dict.fromkeys(_STATES, 0)
+        largest = 0
+        for process, state in processes:
+            size = process.resident_bytes()
+            resident[state] += size
+            largest = max(largest, size)
+        own = psutil.Process(os.getpid())
+        yield _by_state("processes", "Lean processes, by state.", {s: counts[f"{s}_processes"] for s in _STATES})
+        yield _by_state("resident_bytes", "Unshared resident memory of Lean processes, by state.", resident)
+        yield _single("largest_resident_bytes", "Unshared resident memory of the largest Lean process.", largest)
+        most = self._settings.max_processes
+        yield _single("processes_max", "How many Lean processes may be leased at the same time.", most)
+        yield _single("queue_length", "Callers that wait for a free Lean process.", counts["waiting_requests"])
+        yield _single("active_requests", "HTTP requests under way.", len(self._active_requests()))
+        yield _single("ready", "1 if the server can serve.", counts["ready"])
+        yield _single("server_resident_bytes", "Resident memory of the server itself.", own.memory_info().rss)
+        yield _single("start_time_seconds", "When the server started, in seconds since 1970.", own.create_time())
+        build = {"backend": self._settings.backend, **versions(self._settings)}
+        info = GaugeMetricFamily("nanoproof_lean_build_info", "What runs here, as labels.", labels=list(build))
+        info.add_metric([text or "" for text in build.values()], 1)
+        yield info
 
 
 def _by(counter: Counter) -> dict[str, int]:
-    return {values[0]: count for values, count in counter.counts().items()}
+    """How often a counter with one label was raised, by the label's values."""
+    return {
+        value: int(sample.value)
+        for family in counter.collect()
+        for sample in family.samples
+        for value in sample.labels.values()
+    }
 
 
-def _single(name: str, help: str, value: float) -> Gauge:
-    return Gauge(f"nanoproof_lean_{name}", help, {(): value})
+def _single(name: str, help: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"nanoproof_lean_{name}", help, value)
 
 
-def _by_state(name: str, help: str, values: dict[str, int]) -> Gauge:
-    return Gauge(f"nanoproof_lean_{name}", help, {(("state", state),): value for state, value in values.items()})
+def _by_state(name: str, help: str, values: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"nanoproof_lean_{name}", help, labels=["state"])
+    for state, value in values.items():
+        family.add_metric([state], value)
+    return family
 
 
 def _lean_version(settings: ServerSettings) -> str | None:

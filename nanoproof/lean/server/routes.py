@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, Response
 from werkzeug.routing import IntegerConverter
 
+from nanoproof.common.web.guard import metrics_of
 from nanoproof.common.web.json_api import (
     caller_gone,
     flag,
@@ -17,7 +18,6 @@ from nanoproof.common.web.json_api import (
     string,
     strings,
 )
-from nanoproof.common.web.metrics import CONTENT_TYPE
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.server import report
 from nanoproof.lean.server.branches import ReplBranch
@@ -43,6 +43,7 @@ class IdConverter(IntegerConverter):
 def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
     """The routes over a pool; `active_requests` lists the requests under way for `/status`."""
     routes = Blueprint("lean", __name__)
+    pool.metrics.registry.register(report.Gauges(settings, pool, active_requests))
     _add_observing(routes, settings, pool, active_requests)
     _add_leasing(routes, settings, pool)
     _add_proving(routes, settings, pool)
@@ -58,8 +59,7 @@ def _add_observing(
 
     @routes.get("/metrics")
     def metrics() -> Response:
-        gauges = report.gauges(settings, pool, len(active_requests()))
-        return Response(pool.metrics.render(gauges), content_type=CONTENT_TYPE)
+        return metrics_of(pool.metrics.registry)
 
 
 def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:

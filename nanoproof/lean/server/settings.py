@@ -39,7 +39,9 @@ class ServerSettings:
     )
     command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
     longest_seconds: float = opt(3600.0, "Longer timeouts that clients ask for are cut to this.", above=0)
-    receive_seconds: float = opt(30.0, "How long a client may take to send a request.", above=0)
+    receive_seconds: float = opt(
+        600.0, "A connection on which nothing comes for so long is closed, unless it waits for an answer.", above=0
+    )
     drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0)
     max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0)
     max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1)
