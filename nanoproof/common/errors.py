@@ -14,12 +14,26 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nanoproof.common.terminal import print_lines
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class UserError(Exception):
     """Something outside the program is wrong; the message is one line a user can act on."""
+
+
+def first_problem(error: "ValidationError") -> str:
+    """Say in one sentence what is wrong with some data, and in which field."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    names = [f"[{part}]" if isinstance(part, int) else f".{part[:50]}" for part in first["loc"]]
+    field = "".join(names).removeprefix(".")
+    problem = first["msg"].removeprefix("Value error, ")
+    problem = "there is no such field" if first["type"] == "extra_forbidden" else problem
+    return f"`{field}`: {problem[0].lower()}{problem[1:]}" if field else problem
 
 
 def is_full_disk(error: object) -> bool:

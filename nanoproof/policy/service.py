@@ -1,29 +1,45 @@
 """The HTTP service over a policy: `/generate`, `/status` and `/metrics`."""
 
+import dataclasses
 import logging
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from flask import Blueprint, Flask, Response
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from pydantic import FailFast, Field, create_model
 
 from nanoproof.common.web.guard import guarded_app, metrics_of
-from nanoproof.common.web.json_api import BadRequest, caller_gone, json_object, number, reply, reply_later
+from nanoproof.common.web.json_api import Amount, BadRequest, Body, Text, caller_gone, reply, reply_later
 from nanoproof.policy import service_report as report
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import ServiceOptions
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.wire import SAMPLING_FIELDS, sampling_from_json, suggestion_to_json
+from nanoproof.policy.wire import SAMPLING_FIELDS, suggestion_to_json
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 log = logging.getLogger(__name__)
 
 _SECONDS_BUCKETS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-_KNOWN = frozenset(("states", "seeds", "timeout_seconds", *SAMPLING_FIELDS))
 _CALLER_GONE = 499
+
+
+class Question(Body, extra="forbid"):
+    """The body of `/generate` without the fields that say how to sample."""
+
+    states: Annotated[list[Text], FailFast(), Field(min_length=1)]
+    seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], FailFast()] = []
+    timeout_seconds: Amount | None = None
+
+
+_SAMPLING: dict[str, Any] = {name: (kind, None) for name, kind in get_type_hints(SamplingConfig).items()}
+
+
+class Generate(create_model("Generate", __base__=Question, **_SAMPLING)):  # type: ignore[misc]
+    """The body of `/generate`; fields of `SamplingConfig` that are left out are the server's."""
 
 
 class TooBusy(Exception):
@@ -58,15 +74,15 @@ class PolicyService:
         """Let in no more requests."""
         self.closing = True
 
-    def generate(self, body: dict[str, Any]) -> list[Suggestion]:
+    def generate(self, body: Generate) -> list[Suggestion]:
         """Answer the body of a request. Raises BadRequest, TooBusy, or what the policy raises."""
-        if unknown := sorted(set(body) - _KNOWN):
-            raise BadRequest(f"unknown field `{unknown[0][:50]}` (known: {', '.join(sorted(_KNOWN))})")
-        states, seeds = self._states(body), self._seeds(body)
+        states, seeds, longest = body.states, body.seeds, self.options.longest_seconds
+        if len(states) > self.options.max_states:
+            raise BadRequest(f"`states`: there are {len(states)}, and this server takes {self.options.max_states}")
         if seeds and len(seeds) != len(states):
-            raise BadRequest(f"there are {len(seeds)} seeds for {len(states)} states")
+            raise BadRequest(f"`seeds`: there are {len(seeds)} seeds for {len(states)} states")
         sampling = self._sampling(body)
-        seconds = min(number(body, "timeout_seconds", self.options.longest_seconds), self.options.longest_seconds)
+        seconds = longest if body.timeout_seconds is None else min(body.timeout_seconds, longest)
         with self._room_for(len(states)):
             began = time.monotonic()
             try:
@@ -96,28 +112,10 @@ class PolicyService:
                 self.open_requests -= 1
                 self._open_states -= num_states
 
-    def _states(self, body: dict[str, Any]) -> list[str]:
-        states, most = body.get("states"), self.options.max_states
-        if not isinstance(states, list) or not 1 <= len(states) <= most:
-            raise BadRequest(f"`states` must be a list of 1 to {most} strings")
-        for index, state in enumerate(states):
-            if not isinstance(state, str):
-                raise BadRequest(f"states[{index}] must be a string")
-            try:
-                state.encode()
-            except UnicodeEncodeError as error:
-                raise BadRequest(f"states[{index}] is not Unicode: lone surrogate at {error.start}") from error
-        return states
-
-    def _seeds(self, body: dict[str, Any]) -> list[int]:
-        seeds = body.get("seeds", [])
-        if not isinstance(seeds, list) or not all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds):
-            raise BadRequest("`seeds` must be a list of integers from 0 to 2^63 - 1")
-        return seeds
-
-    def _sampling(self, body: dict[str, Any]) -> SamplingConfig:
+    def _sampling(self, body: Generate) -> SamplingConfig:
+        given = body.model_dump(include=set(SAMPLING_FIELDS), exclude_unset=True)
         try:
-            sampling = sampling_from_json(body, self.policy.sampling)
+            sampling = dataclasses.replace(self.policy.sampling, **given)
             self.policy.check_sampling(sampling)
         except ValueError as error:
             raise BadRequest(str(error)) from error
@@ -164,7 +162,7 @@ def _routes(service: PolicyService, active: Any) -> Blueprint:
 
     @routes.post("/generate")
     def generate() -> Response:
-        return reply({"suggestions": [suggestion_to_json(each) for each in service.generate(json_object())]})
+        return reply({"suggestions": [suggestion_to_json(each) for each in service.generate(Generate.read())]})
 
     @routes.get("/status")
     def status() -> Response:

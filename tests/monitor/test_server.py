@@ -337,10 +337,15 @@ def test_the_monitor_ends_with_a_run_that_is_killed(run: Path) -> None:
         time.sleep(0.02)
 
 
-def test_a_request_that_is_no_http_gets_an_answer_in_json(monitor: Monitor) -> None:
+def test_a_request_that_is_no_http_gets_an_answer_that_says_so(monitor: Monitor) -> None:
     host, port = "127.0.0.1", int(monitor.address.rsplit(":", 1)[1])
     with socket.create_connection((host, port), timeout=30) as client:
         client.sendall(b"GET /api/run HTTP/1.1\r\nContent-Length: x\r\n\r\n")
         answer = b"".join(iter(lambda: client.recv(65536), b""))
     assert answer.startswith(b"HTTP/1.0 400") or answer.startswith(b"HTTP/1.1 400")
-    assert b'{"error"' in answer
+    assert b"Content-Length is invalid" in answer
+
+
+def test_metrics_count_what_was_answered(monitor: Monitor) -> None:
+    get(monitor, "/nowhere.js")
+    assert 'nanoproof_monitor_requests_total{path="/{name}",status="404"} 1.0' in get(monitor, "/metrics").text

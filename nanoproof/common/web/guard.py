@@ -124,7 +124,7 @@ def _has_token(token: str) -> bool:
 
 
 def _host_of_request() -> str:
-    """The host that a request names: of `http://host/path` that one, whatever its Host header says (RFC 9112, 3.2.2)."""
+    """The host that a request names; `http://host/path` is for that one, whatever Host says (RFC 9112, 3.2.2)."""
     absolute = _ABSOLUTE.match(request.environ.get("REQUEST_URI", ""))
     return absolute[1] if absolute else request.headers.get("Host", "")
 

@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Self
 
 from flask import Response, request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from werkzeug.exceptions import UnsupportedMediaType
+
+from nanoproof.common.errors import first_problem
 
 _RETRY_AFTER_SECONDS = 1
 
@@ -31,60 +34,38 @@ def caller_gone() -> Callable[[], bool]:
     return gone
 
 
-def json_object() -> dict[str, Any]:
-    """The body of the current request. Raises BadRequest."""
-    if not request.is_json:
-        raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
+class Body(BaseModel):
+    """The JSON object that a request brings. Nothing is converted: true is no number."""
+
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def read(cls) -> Self:
+        """The body of the current request. Raises BadRequest."""
+        if not request.is_json:
+            raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
+        try:
+            body = json.loads(request.get_data())
+        except (ValueError, RecursionError) as error:
+            raise BadRequest("the body is not JSON") from error
+        if not isinstance(body, dict):
+            raise BadRequest("the body must be a JSON object")
+        try:
+            return cls.model_validate(body)
+        except ValidationError as error:
+            raise BadRequest(first_problem(error)) from error
+
+
+def _whole(text: str) -> str:
     try:
-        body = json.loads(request.get_data())
-    except (ValueError, RecursionError) as error:
-        raise BadRequest("the body is not JSON") from error
-    if not isinstance(body, dict):
-        raise BadRequest("the body must be a JSON object")
-    return body
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"this is not Unicode: lone surrogate at {error.start}") from error
+    return text
 
 
-def string(body: dict[str, Any], key: str) -> str:
-    """A text that must be there. Raises BadRequest."""
-    value = body.get(key)
-    if not is_text(value):
-        raise BadRequest(f"`{key}` must be a string")
-    assert isinstance(value, str)
-    return value
+Text = Annotated[str, AfterValidator(_whole)]
+"""A text that can be sent on: JSON can also spell half a character."""
 
-
-def strings(body: dict[str, Any], key: str, most: int) -> list[str]:
-    """A list of at most `most` texts that must be there. Raises BadRequest."""
-    value = body.get(key)
-    if not isinstance(value, list) or len(value) > most or not all(map(is_text, value)):
-        raise BadRequest(f"`{key}` must be a list of at most {most} strings")
-    return value
-
-
-def is_text(value: Any) -> bool:
-    """True for a string that can be sent on: JSON can also spell half a character."""
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def flag(body: dict[str, Any], key: str, default: bool) -> bool:
-    """True or false. Raises BadRequest."""
-    value = body.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise BadRequest(f"`{key}` must be true or false")
-    return default if value is None else value
-
-
-def number(body: dict[str, Any], key: str, default: float) -> float:
-    """A number from 0 on. Raises BadRequest."""
-    value = body.get(key)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
-        raise BadRequest(f"`{key}` must be a number >= 0")
-    return float(value)
+Amount = Annotated[float, Field(ge=0, lt=1e12)]
+"""A number of seconds, or of milliseconds."""

@@ -2,22 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from flask import Blueprint, Response
+from pydantic import FailFast, Field
 from werkzeug.routing import IntegerConverter
 
 from nanoproof.common.web.guard import metrics_of
-from nanoproof.common.web.json_api import (
-    caller_gone,
-    flag,
-    json_object,
-    number,
-    reply,
-    reply_later,
-    string,
-    strings,
-)
+from nanoproof.common.web.json_api import Amount, Body, Text, caller_gone, reply, reply_later
 from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.server import report
 from nanoproof.lean.server.branches import ReplBranch
@@ -32,6 +24,41 @@ T = TypeVar("T")
 _DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
 _MAX_TACTICS = 1024
+
+
+class GetProcess(Body):
+    """The body of `/process/get`; `timeout` is in seconds."""
+
+    blocking: bool | None = None
+    timeout: Amount | None = None
+
+
+class Command(Body):
+    """The body of `/process/ID/command`; `timeout` is in milliseconds, here and below."""
+
+    command: Text
+    timeout: Amount | None = None
+
+
+class ProofFromSorry(Body):
+    """The body of `/process/ID/proof_from_sorry`."""
+
+    theorem_with_sorry: Text
+    fresh: bool | None = None
+
+
+class Tactic(Body):
+    """The body of the calls that try one tactic."""
+
+    tactic: Text
+    timeout: Amount | None = None
+
+
+class Tactics(Body):
+    """The body of the call that tries several."""
+
+    tactics: Annotated[list[Text], FailFast(), Field(max_length=_MAX_TACTICS)]
+    timeout: Amount | None = None
 
 
 class IdConverter(IntegerConverter):
@@ -65,11 +92,11 @@ def _add_observing(
 def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/get")
     def get_process() -> Response:
-        body = json_object()
-        blocking, seconds = flag(body, "blocking", True), number(body, "timeout", _DEFAULT_WAIT_SECONDS)
+        body = GetProcess.read()
+        seconds = _DEFAULT_WAIT_SECONDS if body.timeout is None else body.timeout
         gone = caller_gone()
         try:
-            lease = pool.get(blocking, min(seconds, settings.longest_seconds), gone)
+            lease = pool.get(body.blocking is not False, min(seconds, settings.longest_seconds), gone)
         except TooManyWaiting:
             return reply_later({"error": "too many requests are waiting for a process"}, 429)
         except ShuttingDown:
@@ -101,18 +128,18 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/<id:pid>/command")
     def command(pid: int) -> Response:
-        body = json_object()
-        text, seconds = string(body, "command"), _seconds(body, settings, settings.command_seconds * 1000)
-        return on_lease(pool, pid, lambda lease: lease.command(text, seconds))
+        body = Command.read()
+        seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
+        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds))
 
     @routes.post("/process/<id:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:
-        body = json_object()
-        source, fresh = string(body, "theorem_with_sorry"), flag(body, "fresh", False)
+        body = ProofFromSorry.read()
 
         def start(lease: Lease) -> dict[str, Any]:
             try:
-                return {"value": describe(lease.start(source, settings.command_seconds, fresh))}
+                started = lease.start(body.theorem_with_sorry, settings.command_seconds, bool(body.fresh))
+                return {"value": describe(started)}
             except TacticRefused as error:
                 return {"error": str(error)}
 
@@ -120,33 +147,35 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
     def try_apply_tactic(pid: int, state: int) -> Response:
-        body = json_object()
-        tactic, seconds = string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        body = Tactic.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
-            pool, pid, lambda lease: attempt(pool.metrics, lease, state, tactic, seconds), missing_status=200
+            pool, pid, lambda lease: attempt(pool.metrics, lease, state, body.tactic, seconds), missing_status=200
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
     def try_apply_tactics(pid: int, state: int) -> Response:
-        body = json_object()
-        tactics, seconds = strings(body, "tactics", _MAX_TACTICS), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        body = Tactics.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
         gone = caller_gone()
         return on_lease(
             pool,
             pid,
             lambda lease: {
-                "results": [attempt(pool.metrics, lease, state, tactic, seconds) for tactic in tactics if not gone()]
+                "results": [
+                    attempt(pool.metrics, lease, state, tactic, seconds) for tactic in body.tactics if not gone()
+                ]
             },
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
     def apply_tactic(pid: int, state: int) -> Response:
-        body = json_object()
-        tactic, seconds = string(body, "tactic"), _seconds(body, settings, _DEFAULT_TACTIC_MS)
+        body = Tactic.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
             pool,
             pid,
-            lambda lease: counted(pool.metrics, lambda: describe(lease.apply_whole(state, tactic, seconds))),
+            lambda lease: counted(pool.metrics, lambda: describe(lease.apply_whole(state, body.tactic, seconds))),
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/state")
@@ -206,5 +235,5 @@ def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, An
     return [describe(entry) for entry in entries]
 
 
-def _seconds(body: dict[str, Any], settings: ServerSettings, default_ms: float) -> float:
-    return min(number(body, "timeout", default_ms) / 1000, settings.longest_seconds)
+def _seconds(timeout_ms: float | None, settings: ServerSettings, default_ms: float) -> float:
+    return min((default_ms if timeout_ms is None else timeout_ms) / 1000, settings.longest_seconds)
