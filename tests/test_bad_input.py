@@ -4,7 +4,6 @@ import importlib
 import io
 import logging
 import os
-import socket
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, file_sha256, read_json
 from nanoproof.gpt.checkpoint import save_checkpoint
 from scripts import check_flags
+from tests.helpers import free_port, taken_port
 from tests.training import small
 
 MODULES = {name: f"{name}.__main__" for name in ("nanoproof.lean.server", "nanoproof.monitor")}
@@ -95,27 +95,19 @@ def test_a_checkpoint_of_another_shape(tmp_path, misshapen, refused):
 
 
 def test_an_unreachable_server(tmp_path, checkpoint, refused):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     words = ["scripts.prover_eval", "--model-path", checkpoint, "--output-dir", tmp_path / "out"]
     assert f"127.0.0.1:{port}" in refused(*words, "--lean-servers", f"127.0.0.1:{port}", home=tmp_path)
 
 
 def test_a_busy_port_of_the_server(tmp_path, refused):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with taken_port() as port:
         assert str(port) in refused("nanoproof.lean.server", "--backend", "nanolean", "--port", port, home=tmp_path)
 
 
 def test_a_busy_port_of_the_dashboard(tmp_path, refused):
     (tmp_path / "run").mkdir()
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with taken_port() as port:
         assert str(port) in refused("nanoproof.monitor", "--run-dir", "run", "--port", port, home=tmp_path)
 
 

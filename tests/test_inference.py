@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from nanoproof.gpt.tokenizer import train_tokenizer
 from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
+from tests.helpers import taken_port
 
 SAMPLING = SamplingConfig(num_sampled_tactics=4, max_gen_tokens=8)
 
@@ -58,12 +58,11 @@ def test_a_server_answers_like_the_model_itself_and_ends_in_order(checkpoint: tu
 
 
 def test_a_taken_port_is_said_before_a_model_is_loaded() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        with pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: Address already in use"):
-            inference.main(["--model-path", "/nowhere", "--port", port])
+    with (
+        taken_port() as port,
+        pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: Address already in use"),
+    ):
+        inference.main(["--model-path", "/nowhere", "--port", str(port)])
 
 
 def test_what_does_not_fit_the_model_is_said(checkpoint: tuple[Path, TacticPolicy]) -> None:

@@ -3,7 +3,6 @@ measured."""
 
 import json
 import shlex
-import socket
 import subprocess
 import sys
 from itertools import pairwise
@@ -20,6 +19,7 @@ from scripts.check_flags import check_commands
 from scripts.quickstart_report import print_table
 from scripts.rl_cpu_report import Point, write_report
 from scripts.small_runs import WITH_SOLVERS, Commands
+from tests.helpers import taken_port
 
 SETTINGS = {"seed": 0, "num_simulations": 8}
 
@@ -235,8 +235,6 @@ def test_a_stage_that_outlives_its_script_keeps_others_out(tmp_path: Path) -> No
 
 
 def test_the_quickstart_finds_a_busy_port_before_it_begins() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as busy:
-        port = busy.getsockname()[1]
-        with pytest.raises(UserError, match=f"--monitor-port {port}: Address already in use"):
-            quickstart.check_port(port)
+    with taken_port() as port, pytest.raises(UserError, match=f"--monitor-port {port}: Address already in use"):
+        quickstart.check_port(port)
     quickstart.check_port(port)

@@ -14,6 +14,7 @@ from nanoproof.common import rank_watch
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.rank_watch import RankLost, RankWatch
+from tests.helpers import wait_for
 
 
 @pytest.fixture
@@ -116,9 +117,7 @@ def test_a_main_thread_that_is_stuck_does_not_keep_the_process_alive(store, monk
     monkeypatch.setattr(rank_watch.os, "_exit", codes.append)
     watch_of(store, 1)._say("alive", "here")
     with watch_of(store, 0, silent_seconds=0.1):
-        deadline = time.monotonic() + 20
-        while not codes and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: codes)
     assert codes == [2]
     assert capsys.readouterr().err.count("error: rank 1 (process ") == 1
 

@@ -20,7 +20,8 @@ from nanoproof.data.whitelist import load_whitelist, theorem_hash, whitelist_pat
 from nanoproof.lean.server.backend import Backend
 from tests.data.installed import install_leanworkbook, install_numinamath, install_proofnet, workbook_row
 from tests.fakes.leantree_server import LeanTreeServer
-from tests.lean.conftest import SCRIPTED_REPL, start_server
+from tests.helpers import SCRIPTED_REPL
+from tests.lean.conftest import start_server
 
 VERSION = "v4.27.0"
 UNKNOWN = "unknown identifier bad"

@@ -40,6 +40,7 @@ from nanoproof.data.transitions import load_split
 from tests.data import shapes
 from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
 from tests.fakes.hub import TOKEN, FakeHub, sha256
+from tests.helpers import wait_for
 
 WORKBOOK_FILE = "lean_workbook.json"
 DOWNLOADED = [name for name, data_set in CATALOG.items() if data_set.files]
@@ -674,11 +675,7 @@ def test_a_second_download_of_a_set_waits_for_the_first(hub: FakeHub, capsys: py
     with FileLock(dataset_dir("proofnet") / ".download.lock"):
         second = threading.Thread(target=run, args=("proofnet",))
         second.start()
-        said, deadline = "", time.monotonic() + 30
-        while "waiting for another download of proofnet to end" not in said:
-            assert time.monotonic() < deadline
-            said += capsys.readouterr().out
-            time.sleep(0.02)
+        wait_for(lambda: "waiting for another download of proofnet to end" in capsys.readouterr().out)
         assert second.is_alive() and hub.requests == []
     second.join(30)
     assert open_file("proofnet", "proofnet.jsonl").exists()

@@ -18,8 +18,7 @@ from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.settings import ServerSettings
 from nanoproof.lean.theorem import Theorem
-
-SCRIPTED_REPL = Path(__file__).parents[1] / "fakes" / "scripted_repl.py"
+from tests.helpers import SCRIPTED_REPL
 
 AND = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 LEFT = "case left\np q : Prop\nhp : p\nhq : q\n⊢ p"
@@ -70,16 +69,17 @@ class Running:
 Serve = Callable[..., Running]
 
 
+def scripted_command(folder: Path, script: dict[str, Any]) -> tuple[str, ...]:
+    """Command line of a scripted REPL that keeps script and requests in the folder."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(script))
+    return (sys.executable, str(SCRIPTED_REPL), str(path), str(folder / "requests.jsonl"))
+
+
 @pytest.fixture
 def scripted(tmp_path: Path) -> Callable[[dict[str, Any]], tuple[str, ...]]:
     """Command line of a scripted REPL."""
-
-    def command(script: dict[str, Any]) -> tuple[str, ...]:
-        path = tmp_path / "script.json"
-        path.write_text(json.dumps(script))
-        return (sys.executable, str(SCRIPTED_REPL), str(path), str(tmp_path / "requests.jsonl"))
-
-    return command
+    return lambda script: scripted_command(tmp_path, script)
 
 
 @contextmanager

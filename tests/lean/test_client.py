@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,19 +16,12 @@ from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.errors import ProcessLost, ProtocolError, ServerBusy, ServerUnavailable, TheoremRejected
 from nanoproof.lean.wire import TacticApplied, TacticFailed
 from tests.fakes.upstream_server import Answer, UpstreamServer
+from tests.helpers import wait_for
 from tests.lean.conftest import THEOREM, Serve
 
 GIVEN = {"process_id": 7, "fresh_environments": True}
 STATE = {"proof_state_id": 0, "goals": [{"type": "p", "hypotheses": []}]}
 Fake = Callable[[Callable[[str, dict[str, Any]], Answer | None]], UpstreamServer]
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for something that another thread does."""
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -67,7 +59,7 @@ def test_a_lease_of_a_thread_that_died_is_returned(serve: Serve) -> None:
     thread = threading.Thread(target=die)
     thread.start()
     thread.join()
-    until(lambda: client.status()["used_processes"] == 0 and client.leases == 0)
+    wait_for(lambda: client.status()["used_processes"] == 0 and client.leases == 0)
     with client.lease() as other:  # the session of the dead thread does not get in the way of its successor
         other.start(THEOREM)
         assert kept[0].process is None
@@ -77,7 +69,7 @@ def test_a_lease_whose_session_was_forgotten_is_returned(serve: Serve) -> None:
     client = serve(max_processes=1).client()
     client.lease()
     gc.collect()
-    until(lambda: client.status()["used_processes"] == 0)
+    wait_for(lambda: client.status()["used_processes"] == 0)
 
 
 def test_a_session_goes_on_after_its_lease_was_taken_for_lost(serve: Serve) -> None:
@@ -91,7 +83,7 @@ def test_a_session_goes_on_after_its_lease_was_taken_for_lost(serve: Serve) -> N
     thread = threading.Thread(target=lend)
     thread.start()
     thread.join()
-    until(lambda: started[0].process is None)
+    wait_for(lambda: started[0].process is None)
     session, branch = started
     with session:
         assert isinstance(session.apply(branch, ["trivial"])[0], TacticApplied)
@@ -115,7 +107,7 @@ def test_what_could_not_be_returned_is_returned_later(fake: Fake) -> None:
     client = LeanServerClient(server.address)
     client.lease().close()
     assert client.leases == 1
-    until(lambda: client.leases == 0)
+    wait_for(lambda: client.leases == 0)
     assert words(server).count("return") == 4
 
 
@@ -123,14 +115,14 @@ def test_a_lease_that_is_not_used_is_kept_alive(fake: Fake) -> None:
     gives = {"process_id": 7, "lease_seconds": 0.3}
     server = fake(lambda word, _: {"get": (200, gives), "heartbeat": (200, {"status": "ok"})}.get(word))
     with LeanServerClient(server.address).lease():
-        until(lambda: words(server).count("heartbeat") >= 2)
+        wait_for(lambda: words(server).count("heartbeat") >= 2)
 
 
 def test_a_server_without_heartbeats_is_not_asked_again(fake: Fake) -> None:
     server = fake(lambda word, _: (200, {"process_id": 7, "lease_seconds": 0.3}) if word == "get" else None)
     client = LeanServerClient(server.address)
     with client.lease(), client.lease():
-        until(lambda: "heartbeat" in words(server) and not client._keeper._has_heartbeat)
+        wait_for(lambda: "heartbeat" in words(server) and not client._keeper._has_heartbeat)
         client._keeper._send_heartbeats(list(client._keeper._held))
     assert words(server).count("heartbeat") == 1
 
@@ -139,7 +131,7 @@ def test_the_thread_that_looks_after_leases_ends_with_them(serve: Serve) -> None
     client = serve().client()
     with client.lease():
         assert client._keeper._thread is not None
-    until(lambda: client._keeper._thread is None)
+    wait_for(lambda: client._keeper._thread is None)
 
 
 def test_a_broken_connection_on_asking_for_a_process_is_tried_again() -> None:
@@ -209,11 +201,7 @@ def test_a_lease_that_was_lost_leaves_nothing_behind(fake: Fake) -> None:
         lost = weakref.ref(session._lease)
         session.apply(session.start(THEOREM), ["trivial"])
         assert session._lease is not lost()
-        deadline = time.monotonic() + 30
-        while lost() is not None and time.monotonic() < deadline:  # the thread that keeps leases may look at it
-            gc.collect()
-            time.sleep(0.05)
-        assert lost() is None
+        wait_for(lambda: (gc.collect(), lost())[1] is None)  # the thread that keeps leases may look at it
 
 
 def test_the_tactic_that_ends_processes_gets_the_blame_and_its_neighbours_do_not(fake: Fake) -> None:

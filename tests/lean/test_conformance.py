@@ -2,10 +2,8 @@
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,15 +17,13 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from tests.fakes.fork_repl import NEVER_ENDS
 from tests.fakes.leantree_server import LeanTreeServer
-from tests.lean.conftest import AND, COUPLED, EXISTS, LEFT, RIGHT, start_server
-from tests.processes import stop
+from tests.helpers import FORK_REPL, NANOLEAN, stop
+from tests.lean.conftest import AND, COUPLED, EXISTS, LEFT, RIGHT, scripted_command, start_server
 
 AND_SOURCE = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  "
 THEOREM = Theorem(AND_SOURCE + "sorry", "test", "t")
 EXISTS_THEOREM = Theorem("theorem e : ∃ x, x = 2 := by\n  sorry", "test", "e")
 CLOSED = TacticApplied(())
-FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 DEADLINE = 60.0
 
 # What NanoLean answers by itself, for the scripted REPL.
@@ -71,18 +67,18 @@ class Target:
         return requests.post(f"http://{self.address}{path}", json=body, timeout=DEADLINE)
 
 
-@pytest.fixture(params=["nanolean", "scripted", "leantree"])
-def target(
-    request: pytest.FixtureRequest, tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]
-) -> Iterator[Target]:
+@pytest.fixture(scope="module", params=["nanolean", "scripted", "leantree"])
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """One server of each kind for all cases, as in use: what one leaves behind is what the next one meets."""
+    folder = tmp_path_factory.mktemp("target")
     if request.param == "leantree":
-        bomb = tmp_path / "unpickled"
+        bomb = folder / "unpickled"
         upstream = LeanTreeServer(FORK_REPL, bomb)
         yield Target(upstream.address, upstream.pids, kills=False)
         upstream.close()
         assert not bomb.exists(), "somebody opened a pickle that came over HTTP"
         return
-    command = NANOLEAN if request.param == "nanolean" else scripted(SCRIPT)
+    command = NANOLEAN if request.param == "nanolean" else scripted_command(folder, SCRIPT)
     with start_server(Backend(command, start_seconds=60.0, can_prune=True)) as running:
         client = LeanServerClient(f"127.0.0.1:{running.port}")
         yield Target(client.address, lambda: leased_pids(client))

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +17,8 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import TacticApplied
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.fakes.upstream_server import UpstreamServer
+from tests.helpers import FORK_REPL, NANOLEAN
 from tests.lean.conftest import start_server
-
-FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 
 # Each with a proof; those that are refused alone are refused in whatever company.
 LEAKY: dict[str, tuple[str, str, bool]] = {

@@ -13,7 +13,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from nanoproof.lean.client import ClientConfig, LeanServerClient
@@ -23,6 +22,7 @@ from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from tests.fakes.chaos_proxy import FAULTS, LIES, ChaosProxy
 from tests.fakes.leantree_server import LeanTreeServer
+from tests.helpers import end, is_gone, wait_for
 from tests.lean.conftest import EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Serve, start_server
 
 CALLS = int(os.environ.get("NANOPROOF_FAULT_CALLS", "1000"))
@@ -48,13 +48,6 @@ def outcome(result: TacticApplied | TacticFailed) -> Any:
     if isinstance(result, TacticFailed):
         return result.kind
     return [str(goal) for branch in result.branches for goal in branch.state.goals]
-
-
-def wait_for(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 class Workers:
@@ -177,11 +170,11 @@ def test_thousands_of_calls_end_in_the_right_outcome(
         assert workers.left <= 0 and chaos.kills > 0
         assert set(workers.outcomes) == {"['case le", "[]", "rejected", "banned", "timeout"}
         assert all(sum(proxy.counts[fault] for fault in FAULTS) > CALLS // 200 for proxy in proxies)
-        wait_for(lambda: not direct.status()["used_processes"], "a lease of ours leaks")
-        wait_for(lambda: not upstream.status()["used_processes"], "a lease of the LeanTree server leaks")
+        wait_for(lambda: not direct.status()["used_processes"], "our lease to end")
+        wait_for(lambda: not upstream.status()["used_processes"], "the lease of the LeanTree server to end")
         for proxy in proxies:
             proxy.close()
-        wait_for(lambda: threading.active_count() <= threads, "threads leak")
+        wait_for(lambda: threading.active_count() <= threads, "threads to end")
         assert not (tmp_path / "unpickled").exists()
 
 
@@ -274,19 +267,6 @@ def start_program(port: int = 0, *flags: str) -> tuple[subprocess.Popen[str], Le
     return program, LeanServerClient(address, config=ClientConfig(slack_seconds=5.0))
 
 
-def end(program: subprocess.Popen[str]) -> None:
-    program.kill()
-    program.wait()
-    assert program.stdout is not None
-    program.stdout.close()
-
-
-def runs(pid: int) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
 def closes(session: Any, branch: Branch) -> bool:
     return bool(session.apply(branch, ["exact ⟨hp, hq⟩"]) == [TacticApplied(())])
 
@@ -299,7 +279,7 @@ def test_a_server_that_is_killed_leaves_nothing_and_its_successor_goes_on() -> N
         end(program)
         with pytest.raises(ServerUnavailable):
             session.apply(branch, ["exact ⟨hp, hq⟩"])
-        wait_for(lambda: not any(map(runs, pids)), "Lean processes outlive their server")
+        wait_for(lambda: all(map(is_gone, pids)), "the Lean processes of a server that is gone to end")
         port = int(client.address.rsplit(":", 1)[1])
         program, other = start_program(port)
         try:
@@ -335,4 +315,4 @@ def test_a_lease_is_returned_when_its_thread_ends_without_closing_it(serve: Serv
     thread.start()
     thread.join(DEADLINE)
     assert len(sessions) == 1
-    wait_for(lambda: not client.status()["used_processes"], "the lease of a dead thread leaks")
+    wait_for(lambda: not client.status()["used_processes"], "the lease of a dead thread to end")

@@ -1,7 +1,6 @@
 """The probe on servers with planted defects: each is found and named, and a server without any is called well."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ import pytest
 from nanoproof.lean.probe import Finding, Probe, ProbeOptions, brief_problem, main
 from nanoproof.lean.server.backend import Backend
 from tests.fakes.leantree_server import LeanTreeServer
+from tests.helpers import FORK_REPL, NANOLEAN
 from tests.lean.conftest import start_server
 
-FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
-NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 Answer = tuple[int, Any]
 Defect = Callable[[str, dict[str, Any], Callable[[], Answer]], Answer]
 

@@ -14,8 +14,8 @@ import pytest
 
 from nanoproof.lean.server import launch
 from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
+from tests.helpers import is_gone, wait_for
 from tests.lean.conftest import AND, SCRIPT
-from tests.processes import is_gone
 
 Script = Callable[[dict[str, Any]], tuple[str, ...]]
 START = {"cmd": "theorem t : p ∧ q := by sorry"}
@@ -181,10 +181,7 @@ def test_killing_ends_what_the_process_started() -> None:
     process = ReplProcess([sys.executable, "-c", code])
     child = process.request({"cmd": ""}, 20)["env"]
     process.close()
-    deadline = time.monotonic() + 10
-    while not is_gone(child):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: is_gone(child))
 
 
 def test_closing_leaves_no_open_files(scripted: Script) -> None:

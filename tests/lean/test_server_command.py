@@ -3,12 +3,10 @@
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,8 @@ from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
 from nanoproof.lean.server import __main__ as server_command
 from nanoproof.lean.server.__main__ import exposure, settings_of, token_of
 from nanoproof.lean.wire import TacticApplied
-from tests.lean.conftest import SCRIPT, SCRIPTED_REPL, THEOREM
-from tests.processes import is_gone
+from tests.helpers import SCRIPTED_REPL, end, is_gone, taken_port, wait_for
+from tests.lean.conftest import SCRIPT, THEOREM
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -61,11 +59,7 @@ def start() -> Iterator[Start]:
 
     yield run
     for process in running:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            assert pipe is not None
-            pipe.close()
+        end(process)
 
 
 def repl_flags(project: Path) -> list[str]:
@@ -90,13 +84,6 @@ def address_of(process: subprocess.Popen[str]) -> str:
     return line.removeprefix("listening on ").strip()
 
 
-def wait_until_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 20
-    while not all(map(is_gone, pids)):
-        assert time.monotonic() < deadline, "processes are left behind"
-        time.sleep(0.02)
-
-
 def leased_pids(client: LeanServerClient) -> list[int]:
     return [entry["pid"] for entry in client.status()["processes"]]
 
@@ -114,10 +101,7 @@ def test_the_official_repl_runs_under_lake_with_its_imports(start: Start, projec
 
 
 def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
+    with taken_port() as port:
         process = start(*repl_flags(project)[:-1], str(port))
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -164,7 +148,7 @@ def test_sigterm_ends_the_server_and_its_processes(start: Start, project: Path) 
     pids = leased_pids(client)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
     session.close()
 
 
@@ -182,7 +166,7 @@ def test_kill_9_leaves_no_processes_even_if_they_are_busy(start: Start, project:
         )
     process.kill()
     process.wait()
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
 def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project: Path) -> None:
@@ -193,7 +177,7 @@ def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(timeout=60) == 0
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
     session.close()
 
 
@@ -208,7 +192,7 @@ def test_embedded_servers_prove_and_leave_nothing(tmp_path: Path) -> None:
             report = session.check(THEOREM.source.replace("sorry", "exact ⟨hp, hq⟩"))
         assert report.accepted and report.axioms == ()
     assert len(pids) == 2
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
 def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
@@ -223,7 +207,7 @@ def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> N
     program.kill()
     program.wait()
     program.stdout.close()
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
 def test_processes_are_dealt_to_embedded_servers() -> None:
@@ -348,16 +332,14 @@ def test_sigterm_cuts_short_what_takes_too_long(start: Start, project: Path) -> 
     process.terminate()
     process.communicate(timeout=60)
     under_way.join(30)
-    wait_until_gone(pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
     assert "the server is shutting down" in answers[0]["error"]
     session.close()
 
 
 def wait_until_active(base: str, route: str) -> None:
-    deadline = time.monotonic() + 20
-    while not any(
-        active["path"].endswith(route)
-        for active in requests.get(f"{base}/status", timeout=30).json()["active_requests"]
-    ):
-        assert time.monotonic() < deadline, f"nobody calls {route}"
-        time.sleep(0.02)
+    def is_active() -> bool:
+        active = requests.get(f"{base}/status", timeout=30).json()["active_requests"]
+        return any(request["path"].endswith(route) for request in active)
+
+    wait_for(is_active, f"a call of {route}")

@@ -11,19 +11,9 @@ import pytest
 import requests
 
 from nanoproof.lean.wire import TacticApplied
+from tests.helpers import wait_for
 from tests.lean.conftest import THEOREM, Serve
 from tests.lean.test_server import Api
-
-_DEADLINE_SECONDS = 30.0
-
-
-def wait_for(condition: Callable[[], Any]) -> Any:
-    """Wait until the condition holds, and return what it gave."""
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while not (value := condition()):
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.01)
-    return value
 
 
 def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
@@ -33,7 +23,7 @@ def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
     thread.start()
 
     def result() -> Any:
-        thread.join(_DEADLINE_SECONDS)
+        thread.join(60)
         return results[0]
 
     return result

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,8 @@ from nanoproof.monitor.child import MonitorProcess, start_monitor_process
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.server import Monitor, open_listener, start_monitor
 from nanoproof.monitor.stream import MAX_MISSED, Hub, read_event_id
+from tests.helpers import is_gone, wait_for
 from tests.monitor.conftest import Asker, attempt, lines
-from tests.processes import is_gone
 
 Look = Callable[..., Asker]
 
@@ -313,9 +312,7 @@ def test_a_run_has_its_monitor_in_a_process_of_its_own(run: Path, caplog: pytest
     assert monitor.pid is not None and b"sesame" not in Path(f"/proc/{monitor.pid}/cmdline").read_bytes()
     assert "torch" not in Path(f"/proc/{monitor.pid}/maps").read_text()
     os.kill(monitor.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 20
-    while "the run goes on without it" not in caplog.text and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(lambda: "the run goes on without it" in caplog.text)
     assert caplog.text.count("the run goes on without it") == 1
     monitor.close()
 
@@ -331,10 +328,7 @@ def test_the_monitor_ends_with_a_run_that_is_killed(run: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     pid = int(done.stdout)
-    deadline = time.monotonic() + 30
-    while not is_gone(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: is_gone(pid))
 
 
 def test_a_request_that_is_no_http_gets_an_answer_that_says_so(monitor: Monitor) -> None:

@@ -32,6 +32,7 @@ from nanoproof.search.policy import (
     PolicyUnreachable,
 )
 from tests.fakes.engine import ScriptedEngine
+from tests.helpers import free_port, wait_for
 
 IMPATIENT = PolicyClientConfig(answer_seconds=20, connect_seconds=2, patience_seconds=0)
 
@@ -85,14 +86,6 @@ def serve(words: Tokenizer) -> Iterator[Serve]:
 
 def metrics(serving: Serving) -> str:
     return requests.get(f"http://{serving.address}/metrics", timeout=20).text
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    for _ in range(4000):
-        if condition():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it never came true")
 
 
 def in_thread(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
@@ -207,7 +200,7 @@ def test_a_full_server_sends_others_away_and_still_says_how_it_is(serve: Serve, 
     serving = serve(**limit)
     serving.engine.gate.clear()
     waiting, results = in_thread(lambda: serving.post({"states": ["⊢ p", "⊢ q"]}))
-    eventually(lambda: serving.service.open_requests == 1)
+    wait_for(lambda: serving.service.open_requests == 1)
     refused = serving.post({"states": ["⊢ r"]})
     assert refused.status_code == 429 and refused.headers["Retry-After"] == "1"
     with serving.client() as remote:
@@ -224,11 +217,11 @@ def test_a_client_comes_again_when_the_server_was_full(serve: Serve) -> None:
     serving = serve(max_requests=1)
     serving.engine.gate.clear()
     first, _ = in_thread(lambda: serving.post({"states": ["⊢ p"]}))
-    eventually(lambda: serving.service.open_requests == 1)
+    wait_for(lambda: serving.service.open_requests == 1)
     patient = PolicyClientConfig(patience_seconds=20)
     with serving.client(patient) as remote:
         second, results = in_thread(lambda: remote.suggest("⊢ q"))
-        eventually(lambda: '"/generate",status="429"' in metrics(serving))
+        wait_for(lambda: '"/generate",status="429"' in metrics(serving))
         serving.engine.gate.set()
         second.join(20)
         first.join(20)
@@ -250,7 +243,7 @@ def test_a_deadline_ends_a_request(serve: Serve) -> None:
     assert serving.post({"states": ["⊢ p"], "timeout_seconds": 0.05}).status_code == 504
     with serving.client() as remote, pytest.raises(PolicyTimeout):
         remote.suggest("⊢ p", deadline=time.monotonic() + 0.05)
-    eventually(lambda: serving.policy.num_open == 0)
+    wait_for(lambda: serving.policy.num_open == 0)
 
 
 def test_who_hangs_up_is_not_computed_for(serve: Serve) -> None:
@@ -260,8 +253,8 @@ def test_who_hangs_up_is_not_computed_for(serve: Serve) -> None:
     with socket.create_connection(("127.0.0.1", serving.port)) as caller:
         head = "POST /generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
         caller.sendall(f"{head}\r\nContent-Length: {len(body.encode())}\r\n\r\n{body}".encode())
-        eventually(lambda: serving.policy.num_open == 1)
-    eventually(lambda: serving.policy.num_open == 0)
+        wait_for(lambda: serving.policy.num_open == 1)
+    wait_for(lambda: serving.policy.num_open == 0)
     assert serving.engine.cancelled == 1
 
 
@@ -290,10 +283,10 @@ def test_an_ending_server_answers_whom_it_let_in_and_nobody_else(serve: Serve) -
     serving = serve()
     serving.engine.gate.clear()
     waiting, results = in_thread(lambda: serving.post({"states": ["⊢ p"]}))
-    eventually(lambda: serving.policy.num_open == 1)
+    wait_for(lambda: serving.policy.num_open == 1)
     end = Shutdown(serving.service.drain, serving.policy.close, 20.0, serving.requests_log, serving.server)
     end(15, None)
-    eventually(lambda: serving.service.closing)
+    wait_for(lambda: serving.service.closing)
     refused = serving.post({"states": ["⊢ q"]})
     assert refused.status_code == 503 and "Retry-After" in refused.headers
     with serving.client() as remote, pytest.raises(PolicyUnreachable, match="shutting down"):
@@ -304,13 +297,11 @@ def test_an_ending_server_answers_whom_it_let_in_and_nobody_else(serve: Serve) -
 
 
 def test_a_server_that_is_not_there_is_said_at_once() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        remote = RemotePolicy(f"127.0.0.1:{taken.getsockname()[1]}", config=IMPATIENT)
-        with pytest.raises(PolicyUnreachable, match=r"cannot be reached: Connection refused"):
-            remote.status()
-        with pytest.raises(PolicyUnreachable):
-            remote.suggest("⊢ p")
+    remote = RemotePolicy(f"127.0.0.1:{free_port()}", config=IMPATIENT)
+    with pytest.raises(PolicyUnreachable, match=r"cannot be reached: Connection refused"):
+        remote.status()
+    with pytest.raises(PolicyUnreachable):
+        remote.suggest("⊢ p")
 
 
 @pytest.mark.parametrize("address", ["", "a b", "host:99999", "https://host"])

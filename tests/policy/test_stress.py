@@ -77,7 +77,7 @@ def start(policy: TacticPolicy, askers: list[Asker]) -> list[threading.Thread]:
     return threads
 
 
-def wait_for(threads: list[threading.Thread]) -> None:
+def join_all(threads: list[threading.Thread]) -> None:
     deadline = time.monotonic() + PATIENCE
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
@@ -125,7 +125,7 @@ def test_a_thousand_threads_are_answered_beside_pauses_cancellations_and_poison(
     with TacticPolicy(Engine(model, words), SAMPLING) as policy:
         threads = start(policy, everybody)
         held = pause_all_along(policy, len(askers))
-        wait_for(threads)
+        join_all(threads)
         assert held > 0, "the pauses came when all was over"  # mostly 50, but who runs when is up to the machine
         assert (policy.num_open, policy.engine.idle) == (0, True)
         check_outcomes(policy, askers)
@@ -167,5 +167,5 @@ def test_closing_wakes_every_thread(model: GPT, words: Tokenizer) -> None:
         threads = start(policy, askers)
         while policy.num_open < len(askers):
             time.sleep(0.002)
-    wait_for(threads)
+    join_all(threads)
     assert {type(asker.outcome) for asker in askers} == {PolicyClosed}

@@ -13,6 +13,7 @@ from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.worker import EngineWorker, Question
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from tests.fakes.engine import ScriptedEngine
+from tests.helpers import wait_for
 
 OPTIONS = SamplingOptions(num_samples=2, max_new_tokens=8)
 
@@ -40,14 +41,6 @@ class Asker(threading.Thread):
 
 def asking(worker: EngineWorker, token: int = 1, **how: Any) -> Asker:
     return Asker(lambda: worker.answer(worker.ask([token], OPTIONS, 0), **how))
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    for _ in range(4000):
-        if condition():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it never came true")
 
 
 @pytest.fixture
@@ -79,7 +72,7 @@ def test_questions_join_what_is_being_decoded(worker: EngineWorker, engine: Scri
     engine.steps = 3
     first = hold(engine, worker)
     second = asking(worker, 2)
-    eventually(lambda: worker.num_open == 2)
+    wait_for(lambda: worker.num_open == 2)
     engine.gate.set()
     assert isinstance(first.outcome(), Completion) and isinstance(second.outcome(), Completion)
     assert engine.batches == [1, 2, 2, 1], "the second came in after the first one's first step"
@@ -88,7 +81,7 @@ def test_questions_join_what_is_being_decoded(worker: EngineWorker, engine: Scri
 def test_who_is_answered_does_not_wait_for_the_others(worker: EngineWorker, engine: ScriptedEngine) -> None:
     engine.steps = 10**9
     endless = asking(worker)
-    eventually(lambda: len(engine.submitted) == 1)
+    wait_for(lambda: len(engine.submitted) == 1)
     engine.steps = 1
     assert isinstance(asking(worker, 2).outcome(), Completion)
     assert endless.is_alive()
@@ -102,7 +95,7 @@ def test_only_the_thread_whose_answer_came_is_woken(
     monkeypatch.setattr(Question, "wait", lambda self, seconds: waits.append(self) or wait(self, seconds))
     engine.gate.clear()
     askers = [asking(worker, token) for token in range(100)]
-    eventually(lambda: len(waits) == 100)
+    wait_for(lambda: len(waits) == 100)
     engine.gate.set()
     assert all(isinstance(asker.outcome(), Completion) for asker in askers)
     assert len(waits) == 100, "each waited once"
@@ -112,7 +105,7 @@ def test_the_error_of_a_request_reaches_only_who_asked(worker: EngineWorker, eng
     engine.fail_prompt[(13,)] = FloatingPointError("not finite")
     first = hold(engine, worker)
     unlucky, lucky = asking(worker, 13), asking(worker, 14)
-    eventually(lambda: worker.num_open == 3)
+    wait_for(lambda: worker.num_open == 3)
     engine.gate.set()
     assert isinstance(first.outcome(), Completion) and isinstance(lucky.outcome(), Completion)
     error = unlucky.outcome()
@@ -143,13 +136,13 @@ def test_a_broken_engine_fails_all_who_wait_and_all_who_come(
 ) -> None:
     first = hold(engine, worker)
     later = asking(worker, 2)
-    eventually(lambda: worker.num_open == 2)
+    wait_for(lambda: worker.num_open == 2)
     engine.fail_step = SystemExit() if how == "step" else RuntimeError("device lost")
     engine.fail_cancel = RuntimeError("device lost")
     engine.gate.set()
     assert isinstance(first.outcome(), ModelFailed)
     assert isinstance(later.outcome(), ModelFailed)
-    eventually(lambda: isinstance(asking(worker, 3).outcome(), ModelFailed))
+    wait_for(lambda: isinstance(asking(worker, 3).outcome(), ModelFailed))
     worker.pause()  # returns
     with pytest.raises(ModelFailed):
         worker.resume()
@@ -160,7 +153,7 @@ def test_an_engine_that_says_it_is_broken_fails_all_who_come(worker: EngineWorke
     engine.fail_step, engine.broken = RuntimeError("device lost"), True
     engine.gate.set()
     assert isinstance(first.outcome(), ModelFailed)
-    eventually(lambda: worker._gone)
+    wait_for(lambda: worker._gone)
     with pytest.raises(ModelFailed, match="the model failed before: device lost"):
         worker.ask([2], OPTIONS, 0)
 
@@ -172,7 +165,7 @@ def test_who_comes_while_a_withdrawal_breaks_the_engine_is_told(worker: EngineWo
     engine.entered.acquire()
     worker.withdraw(first)
     later = asking(worker, 2)
-    eventually(lambda: worker.num_open == 2)
+    wait_for(lambda: worker.num_open == 2)
     engine.fail_cancel = RuntimeError("device lost")
     engine.gate.set()
     assert isinstance(later.outcome(), ModelFailed)
@@ -181,13 +174,13 @@ def test_who_comes_while_a_withdrawal_breaks_the_engine_is_told(worker: EngineWo
 def test_pause_waits_for_the_engine_and_lets_in_nobody(worker: EngineWorker, engine: ScriptedEngine) -> None:
     first = hold(engine, worker)
     pausing = Asker(worker.pause)
-    eventually(lambda: worker._paused)
+    wait_for(lambda: worker._paused)
     assert pausing.is_alive()
     second = asking(worker, 2)
     engine.gate.set()
     pausing.outcome()
     assert isinstance(first.outcome(), Completion)
-    eventually(lambda: worker.num_open == 1)
+    wait_for(lambda: worker.num_open == 1)
     second.join(0.05)
     assert second.is_alive() and engine.idle
     worker.resume()
@@ -199,7 +192,7 @@ def test_a_deadline_ends_the_wait_and_the_samples(worker: EngineWorker, engine: 
     engine.steps = 10**9
     late = asking(worker, deadline=time.monotonic() + 0.05)
     assert isinstance(late.outcome(), PolicyTimeout)
-    eventually(lambda: engine.cancelled == 1 and worker.num_open == 0)
+    wait_for(lambda: engine.cancelled == 1 and worker.num_open == 0)
 
 
 def test_a_deadline_counts_while_paused_too(worker: EngineWorker, engine: ScriptedEngine) -> None:
@@ -214,10 +207,10 @@ def test_who_loses_interest_is_let_go(worker: EngineWorker, engine: ScriptedEngi
     engine.steps = 10**9
     gone = threading.Event()
     asker = asking(worker, cancelled=gone.is_set)
-    eventually(lambda: len(engine.submitted) == 1)
+    wait_for(lambda: len(engine.submitted) == 1)
     gone.set()
     assert isinstance(asker.outcome(), PolicyCancelled)
-    eventually(lambda: engine.cancelled == 1)
+    wait_for(lambda: engine.cancelled == 1)
 
 
 @pytest.mark.parametrize("paused", [True, False])
@@ -226,7 +219,7 @@ def test_close_releases_those_who_wait(worker: EngineWorker, engine: ScriptedEng
         worker.pause()
     engine.steps = 10**9
     asker = asking(worker)
-    eventually(lambda: worker.num_open == 1)
+    wait_for(lambda: worker.num_open == 1)
     worker.close()
     assert isinstance(asker.outcome(), PolicyClosed)
     with pytest.raises(PolicyClosed):

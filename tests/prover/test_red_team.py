@@ -8,7 +8,6 @@ import json
 import random
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +22,10 @@ from nanoproof.prover.check import RUNGS, Verdict, check_proof
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Suggestion
+from tests.helpers import FAKES
 from tests.lean.conftest import start_server
 from tests.prover.red_team import table
 
-FAKES = Path(__file__).parents[1] / "fakes"
 SOURCE = "theorem boom : False := by\n  sorry"
 
 

@@ -7,7 +7,6 @@ numbers of the processes, and with their exit codes once all ended.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -24,13 +23,13 @@ from nanoproof.common.errors import run_main
 from nanoproof.data import theorems as sets
 from nanoproof.gpt.checkpoint import save_checkpoint
 from nanoproof.lean.errors import ProtocolError
-from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.tactic_policy import PolicyLoad
 from nanoproof.selfplay import collection
 from nanoproof.selfplay.fleet import Fleet
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion
+from tests.helpers import free_port
 from tests.training import small
 
 COUNT = 12
@@ -89,7 +88,7 @@ class Policy(ScriptedPolicy):
 @contextmanager
 def scripted() -> Iterator[None]:
     """`rl.main` runs over scripts meanwhile."""
-    fleet = Fleet([Slot(), Slot()], None, "scripted", EMBEDDED_LEAN)  # type: ignore[list-item]
+    fleet = Fleet([Slot(), Slot()], None, "scripted", None)  # type: ignore[list-item]
     with (
         mock.patch.dict(sets.DATASETS, scripted=theorems, twin=theorems),
         mock.patch.object(rl, "open_fleet", lambda *_: fleet),
@@ -151,13 +150,6 @@ class Runs:
         self._process.stdin.close()
         self._process.wait(timeout=30)
         self._process.stdout.close()
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:

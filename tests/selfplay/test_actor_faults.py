@@ -19,7 +19,10 @@ from nanoproof.selfplay import actor
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import EvaluationSource
 from tests.fakes.chaos_proxy import ChaosProxy
-from tests.lean.conftest import SCRIPT, SCRIPTED_REPL, start_server
+from tests.helpers import SCRIPTED_REPL, wait_for
+from tests.lean.conftest import SCRIPT, start_server
+
+pytestmark = pytest.mark.slow
 
 CONFIG = ClientConfig(tactic_seconds=0.3, command_seconds=0.5, connect_seconds=0.5, slack_seconds=0.2)
 SLOTS = 2
@@ -69,10 +72,7 @@ class World:
         return self
 
     def wait(self, condition):
-        deadline = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < deadline, (self.told, len(self.kept), self.pool.servers.snapshot())
-            time.sleep(0.01)
+        wait_for(condition, lambda: (self.told, len(self.kept), self.pool.servers.snapshot()), DEADLINE)
 
     def address(self, number):
         return self.proxies[number].address

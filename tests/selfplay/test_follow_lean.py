@@ -1,7 +1,6 @@
 """Which data are taken where none are named: those of the Lean that the servers run."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from nanoproof.selfplay.fleet import follow_lean, open_fleet
 from nanoproof.selfplay.options import RL_DATA, FleetOptions
 from scripts import prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
+from tests.helpers import FORK_REPL
 from tests.lean.conftest import start_server
 from tests.training.small import ALONE
 
@@ -32,7 +32,6 @@ REAL = {
 }
 NANOLEAN = {"datasets": ("nanolean",), "sft_data": "nanolean", "eval_datasets": ("nanolean",)}
 
-FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
 
 Start = Callable[[str], str]
 

@@ -1,6 +1,5 @@
 """Evaluations and files of theorems on a LeanTree server, which keeps environments: as with the embedded prover."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ import pytest
 from nanoproof.common.files import read_jsonl
 from scripts import prove, prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
+from tests.helpers import FORK_REPL
 
-FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
 THEOREMS = """
 def twice (n : Nat) : Nat := n + n
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -16,8 +15,11 @@ from nanoproof.data import theorems as sets
 from nanoproof.lean.errors import ServerUnavailable
 from nanoproof.selfplay import eval_command
 from scripts import prover_eval, test_eval
+from tests.helpers import wait_for
 from tests.selfplay import scripted_eval
 from tests.selfplay.scripted_eval import COUNT, open_fleet, scripted_theorems, words
+
+pytestmark = pytest.mark.slow
 
 MODULE = "tests.selfplay.scripted_eval"
 
@@ -35,14 +37,12 @@ def outcomes(path):
 
 def wait_for_results(process, path, count):
     """Until an evaluation in another process has as many results."""
-    deadline = time.monotonic() + 240
-    while time.monotonic() < deadline:
+
+    def are_there():
         found = [len(list(read_jsonl(file))) for file in path.glob("results*.jsonl")]
-        if sum(found) >= count and (count <= 0 or all(found)):
-            return
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    pytest.fail("there are no results")
+        return sum(found) >= count and (count <= 0 or all(found))
+
+    wait_for(are_there, "results", 240, [process])
 
 
 def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):

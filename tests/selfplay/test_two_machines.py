@@ -2,10 +2,8 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 
 import pytest
@@ -13,16 +11,12 @@ import pytest
 from nanoproof import rl
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.selfplay.attempt_stream import logged_attempts
+from tests.helpers import free_port, wait_for
 from tests.selfplay import scripted_rl
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 120.0
-
-
-def wait_for(condition, agents):
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline and all(agent.poll() is None for agent in agents)
-        time.sleep(0.1)
 
 
 def records(path):
@@ -43,6 +37,7 @@ class Story:
         scripted_rl.make_model(folder)
         options = {"num_steps": 100_000, "save_every": "1steps", "keep_checkpoints": 2, "check_ranks": True}
         self.words = scripted_rl.words(folder, self.path, **options, collect_transitions=4)
+        self.port = free_port()
         self.agents = [self.agent(number) for number in range(2)]
         try:
             self.tell()
@@ -51,7 +46,7 @@ class Story:
         self.said = [(folder / f"agent_{number}.txt").read_text() for number in range(2)]
 
     def agent(self, number):
-        launcher = ["--nnodes=2", "--nproc_per_node=1", "--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{PORT}"]
+        launcher = ["--nnodes=2", "--nproc_per_node=1", "--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{self.port}"]
         launcher += ["--rdzv_id=two", "--local_addr=127.0.0.1", "-m", "tests.selfplay.two_machines", "--"]
         command = [sys.executable, "-m", "torch.distributed.run", *launcher, *self.words]
         with open(self.folder / f"agent_{number}.txt", "w") as output:
@@ -63,7 +58,9 @@ class Story:
         self.wait_for_steps(2)
         (self.folder / "frozen_0").touch()
         status = self.path / "status_r1.json"
-        wait_for(status.exists, self.agents)  # it is written once a second, which may be later than these steps
+        wait_for(
+            status.exists, processes=self.agents
+        )  # it is written once a second, which may be later than these steps
         self.killed = read_json(status)["pid"]
         os.kill(self.killed, signal.SIGKILL)
         for agent in self.agents:
@@ -72,7 +69,7 @@ class Story:
     def wait_for_steps(self, more):
         metrics = self.path / "metrics.jsonl"
         before = len(records(metrics))
-        wait_for(lambda: len(records(metrics)) >= before + more, self.agents)
+        wait_for(lambda: len(records(metrics)) >= before + more, "steps", DEADLINE, self.agents)
 
     def end(self, agent):
         if agent.poll() is None:
@@ -81,11 +78,6 @@ class Story:
                 agent.wait(timeout=20)
             agent.kill()
         return agent.wait()
-
-
-with socket.socket() as listener:
-    listener.bind(("127.0.0.1", 0))
-    PORT = listener.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,101 @@
+"""What tests of many subjects share: waiting, processes and their ports, Lean's command lines, folders made once."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+import pytest
+from filelock import FileLock
+
+FAKES = Path(__file__).parent / "fakes"
+SCRIPTED_REPL = FAKES / "scripted_repl.py"
+FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
+NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
+
+T = TypeVar("T")
+
+
+def wait_for(
+    condition: Callable[[], T],
+    what: object = "the condition",
+    seconds: float = 60.0,
+    processes: Sequence[subprocess.Popen[str]] = (),
+) -> T:
+    """Wait until the condition holds, and return what it gave; `what` is said if it never does.
+
+    The processes have to run as long.
+    """
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what() if callable(what) else what}"
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    return value
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, whoever has taken notice of it."""
+    try:
+        status: str = psutil.Process(pid).status()
+    except psutil.NoSuchProcess:
+        return True
+    return status == psutil.STATUS_ZOMBIE
+
+
+def stop(pid: int) -> None:
+    """Stop a process; once this returns it does nothing, which the signal alone does not say of its threads."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, f"process {pid} to stop")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Kill a process, wait for it, and close our ends of its pipes."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def taken_port() -> Iterator[int]:
+    """A port that somebody else listens at, who answers nothing."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port: int = listener.getsockname()[1]
+        yield port
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that `make` fills for all workers of this session: the first that asks does it, others wait. Tests read
+    what is in it and change nothing."""
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder = root / f"made_once_{name}"
+    with FileLock(root / f"made_once_{name}.lock"):
+        if not (folder / "made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            (folder / "made").touch()
+    return folder
