@@ -19,7 +19,9 @@ mypy
 if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent)
 fi
-if ! python -m pytest -n 2 --dist loadfile "$@"; then
+# Tests wait as long as they compute (for processes, servers, deadlines): twice as many workers as cores, at most 16.
+workers="$((2 * $(getconf _NPROCESSORS_ONLN)))"
+if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
     python -m pytest --last-failed --last-failed-no-failures none "$@"
 fi

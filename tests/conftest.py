@@ -7,11 +7,22 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nanoproof.common.run_dir import LogFile
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: its file takes long, and is begun first")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long: of several workers none is left with them when the others have ended."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +34,11 @@ def nanoproof_home(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def usual_log_level():
-    """Commands that other tests ran in this process have set the level that they were asked for."""
-    logging.getLogger().setLevel(logging.WARNING)
+def usual_logging():
+    """Commands that other tests ran in this process have set the level that they were asked for, and left handlers that
+    write to files and captured output of then."""
+    root = logging.getLogger()
+    root.setLevel(logging.WARNING)
+    for handler in [handler for handler in root.handlers if type(handler) in (logging.StreamHandler, LogFile)]:
+        root.removeHandler(handler)
+        handler.close()

@@ -13,6 +13,8 @@ from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.muon import orthogonalize
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
 
+pytestmark = pytest.mark.slow
+
 CONFIG = GPTConfig(vocab_size=50, depth=2, aspect_ratio=16, head_dim=16, num_kv_heads=1, sequence_len=32)
 STEPS = 4
 

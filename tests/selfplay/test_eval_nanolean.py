@@ -15,6 +15,8 @@ from nanoproof.selfplay.fleet import STEPS_NOT_SECONDS, Fleet
 from scripts import check_with_lean, prover_eval
 from tests.selfplay.tiny import tiny_theorems
 
+pytestmark = pytest.mark.slow
+
 AWKWARD = {
     "good": "theorem good (p q : Prop) (hp : p) (hq : q) : p ∧ q := by sorry",
     "false": "theorem wrong (p q : Prop) (hp : p) : q := by sorry",

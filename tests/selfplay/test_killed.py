@@ -20,6 +20,8 @@ from nanoproof.selfplay.attempt_stream import logged_attempts, number_of
 from nanoproof.selfplay.records.attempt_index import attempts_file
 from tests.selfplay.killable import PHASES, WINDOWS, describe, new_experience, words
 
+pytestmark = pytest.mark.slow
+
 KILLS, MOST_KILLS = 20, 45
 
 

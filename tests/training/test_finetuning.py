@@ -35,6 +35,8 @@ from tests.data.installed import install
 from tests.training import small
 from tests.training.sft_runs import interrupted, words
 
+pytestmark = pytest.mark.slow
+
 WORDS = small.tokenizer()
 LIMITS = ExampleLimits(sequence=128)
 

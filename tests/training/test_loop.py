@@ -17,6 +17,8 @@ from nanoproof.gpt.optim import NonFiniteLoss
 from nanoproof.training.signals import StopSignal
 from tests.training import small, toy_loop
 
+pytestmark = pytest.mark.slow
+
 MODEL = ["--depth", "1", "--aspect-ratio", "16", "--head-dim", "16", "--sequence-len", "32", "--device-type", "cpu"]
 
 

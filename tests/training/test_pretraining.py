@@ -13,6 +13,8 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.gpt.checkpoint import read_manifest
 from tests.training import small
 
+pytestmark = pytest.mark.slow
+
 MODEL = ["--depth", "2", "--aspect-ratio", "16", "--head-dim", "16", "--sequence-len", "32"]
 COMMON = ["--device-type", "cpu", "--device-batch-size", "2", "--total-batch-size", "256", "--eval-tokens", "500"]
 STEPS = ["--num-steps", "8", "--eval-every", "4steps", "--save-every", "4steps"]

@@ -14,6 +14,8 @@ import pytest
 
 from tests.fakes.simulated_run import write_history
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 STAMP = WEB / "node_modules" / ".nanoproof-built"
