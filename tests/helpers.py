@@ -1,5 +1,6 @@
 """What tests of many subjects share: waiting, processes and their ports, Lean's command lines, folders made once."""
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -83,6 +84,30 @@ def taken_port() -> Iterator[int]:
         listener.listen()
         port: int = listener.getsockname()[1]
         yield port
+
+
+def run_ranks(count: int, work: Callable[..., object], *args: object) -> None:
+    """Do `work` in processes that are the ranks of one run, as torchrun would start them; raise if one of them fails.
+
+    They are forked from a process that has imported torch once for all of them.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft"])
+    port = free_port()
+    ranks = [context.Process(target=_be_rank, args=(rank, count, port, work, args)) for rank in range(count)]
+    for process in ranks:
+        process.start()
+    for process in ranks:
+        process.join(120)
+        process.kill()
+        process.join()
+    assert [process.exitcode for process in ranks] == [0] * count
+
+
+def _be_rank(rank: int, count: int, port: int, work: Callable[..., object], args: Sequence[object]) -> None:
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ.update({name: str(value) for name, value in place.items()})
+    work(*args)
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

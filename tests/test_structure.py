@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -100,16 +100,17 @@ def allowed(importer: str, imported: str) -> bool:
     return layer_of(imported) < layer_of(importer) or packages[0] == packages[1] or packages in SAME_LAYER
 
 
-def imports_below(folder: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports_below(folder: Path) -> list[tuple[str, str]]:
     """Each module below a folder with each module that it imports."""
-    for file in sorted(folder.rglob("*.py")):
-        module = module_name(file)
-        source = file.read_text(encoding="utf-8")
-        for imported in imports(source, module, file.name == "__init__.py"):
-            yield module, imported
+    return [
+        (module_name(file), imported)
+        for file in sorted(folder.rglob("*.py"))
+        for imported in imports(file.read_text(encoding="utf-8"), module_name(file), file.name == "__init__.py")
+    ]
 
 
-def library_imports() -> Iterator[tuple[str, str]]:
+def library_imports() -> list[tuple[str, str]]:
     return imports_below(ROOT / "nanoproof")
 
 
@@ -171,7 +172,7 @@ def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
 
 
 def test_the_kernel_imports_nothing_of_the_project_but_itself() -> None:
-    found = list(imports_below(ROOT / "nanolean" / "kernel"))
+    found = imports_below(ROOT / "nanolean" / "kernel")
     ours = {imported for _, imported in found if imported.split(".")[0] in ("nanolean", "nanoproof")}
     assert ours
     assert {imported for imported in ours if not f"{imported}.".startswith("nanolean.kernel.")} == set()

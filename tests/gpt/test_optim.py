@@ -2,16 +2,18 @@
 
 import copy
 import math
+import os
+from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
 import torch.nn.functional as F
 
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.muon import orthogonalize
 from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
+from tests.helpers import run_ranks
 
 pytestmark = pytest.mark.slow
 
@@ -240,8 +242,9 @@ def train_share(rank: int, world_size: int) -> dict:
     return {**saved, "after": model.state_dict()}
 
 
-def _rank(rank: int, folder: str) -> None:
+def _rank(folder: Path) -> None:
     torch.set_num_threads(1)
+    rank = int(os.environ["RANK"])
     for world_size in (2, 3):
         if rank < world_size:
             rendezvous = f"file://{folder}/rendezvous{world_size}"
@@ -254,7 +257,7 @@ def _rank(rank: int, folder: str) -> None:
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[dict]]:
     """What 1, 2 and 3 ranks had after the same steps with the same gradients."""
     folder = tmp_path_factory.mktemp("ranks")
-    mp.spawn(_rank, args=(str(folder),), nprocs=3)
+    run_ranks(3, _rank, folder)
     many = {
         world_size: [torch.load(folder / f"{rank}of{world_size}.pt", weights_only=True) for rank in range(world_size)]
         for world_size in (2, 3)

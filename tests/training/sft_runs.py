@@ -1,6 +1,5 @@
-"""Small runs of supervised finetuning. As a module (under torchrun) it does what `interrupted` says, on all ranks."""
+"""Small runs of supervised finetuning, alone or on several ranks."""
 
-import sys
 from pathlib import Path
 
 import torch
@@ -42,8 +41,9 @@ def interrupted(folder: Path) -> None:
     sft.main(["--resume-from", str(folder / "parts")])
 
 
-if __name__ == "__main__":
+def interrupted_on_ranks(folder: Path) -> None:
+    """What `interrupted` says, in the process of each rank."""
     torch.set_num_threads(1)
     entry.cleanup = lambda: None
-    interrupted(Path(sys.argv[1]))
+    interrupted(folder)
     cleanup()

@@ -1,8 +1,6 @@
 """Supervised finetuning from end to end, its data, and what its options promise."""
 
 import random
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -32,8 +30,9 @@ from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import build_optimizer, train_step
 from tests.data.installed import install
+from tests.helpers import run_ranks
 from tests.training import small
-from tests.training.sft_runs import interrupted, words
+from tests.training.sft_runs import interrupted, interrupted_on_ranks, words
 
 pytestmark = pytest.mark.slow
 
@@ -165,10 +164,7 @@ def folder(tmp_path_factory):
     (path / "alone").mkdir()
     interrupted(path / "alone")
     (path / "ranks").mkdir()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    command += ["-m", "tests.training.sft_runs", str(path / "ranks")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
+    run_ranks(2, interrupted_on_ranks, path / "ranks")
     return path
 
 

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -11,6 +9,7 @@ from nanoproof import midtrain, pretrain
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.gpt.checkpoint import read_manifest
+from tests.helpers import run_ranks
 from tests.training import small
 
 pytestmark = pytest.mark.slow
@@ -46,11 +45,6 @@ def cut_back(folder, run, name):
     shutil.copytree(folder / run, folder / name)
     for file in (folder / name).glob("*_8*"):
         file.unlink()
-
-
-def on_two_ranks(*argv):
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "nanoproof.pretrain"]
-    subprocess.run([sys.executable, *launcher, *argv], check=True, timeout=240, capture_output=True)
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -107,7 +101,7 @@ def test_a_resumed_run_has_the_loss_curve_of_the_uninterrupted_one(here):
 
 
 def test_two_ranks_have_the_loss_curve_of_one_and_one_goes_on_where_they_stopped(here):
-    on_two_ranks(*words(here, "two"), *STEPS)
+    run_ranks(2, pretrain.main, [*words(here, "two"), *STEPS])
     base, validation = curve(here, "base"), curve(here, "base", "valid/bits_per_byte")
     assert curve(here, "two") == pytest.approx(base, rel=1e-4)
     assert curve(here, "two", "valid/bits_per_byte") == pytest.approx(validation, rel=1e-4)
