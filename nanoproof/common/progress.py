@@ -1,12 +1,18 @@
 """Progress of long work: a bar on a terminal, a plain line now and then elsewhere."""
 
+import logging
+import os
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
 
-from tqdm import tqdm
-from tqdm.contrib.logging import logging_redirect_tqdm
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+_PER_SECOND = 4
 
 
 class Progress:
@@ -29,19 +35,14 @@ class Progress:
         self._initial, self._stack = initial, ExitStack()
         self._every, self._show = every_seconds, show
         self._start = self._last = time.monotonic()
-        self._bar = (
-            tqdm(total=total or None, desc=desc, unit=unit, dynamic_ncols=True, initial=initial)
-            if show and sys.stderr.isatty()
-            else None
-        )
+        self._bar: Bar | None = None
 
     def update(self, count: int = 1, note: str = "") -> None:
         """Count `count` more units; `note` is shown behind the numbers."""
         self.count += count
         self.note = note or self.note
         if self._bar is not None:
-            self._bar.set_postfix_str(self.note, refresh=False)
-            self._bar.update(count)
+            self._bar.update(self._bar.task_ids[0], completed=self.count, note=self.note)
         elif self._show and time.monotonic() - self._last >= self._every:
             self._last = time.monotonic()
             self._line()
@@ -54,21 +55,53 @@ class Progress:
         total = f"/{self.total}" if self.total else ""
         print(f"{self.desc}: {self.count}{total} {self.unit} in {_readable(seconds)}{to_go}{note}", flush=True)
 
-    def close(self) -> None:
-        """Finish the bar, or print the last line."""
-        self._stack.close()
-        if self._bar is not None:
-            self._bar.close()
-        elif self._show:
-            self._line()
-
     def __enter__(self) -> "Progress":
-        if self._bar is not None:
-            self._stack.enter_context(logging_redirect_tqdm())  # log lines go above the bar, not through it
+        screen = sys.stderr
+        if self._show and screen.isatty() and os.environ.get("TERM") != "dumb":
+            self._bar = self._stack.enter_context(_make_bar())
+            self._bar.add_task(self.desc, total=self.total or None, completed=self.count, unit=self.unit, note="")
+            self._stack.enter_context(_logs_above(screen))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
+        """Finish the bar, or print the last line."""
+        self._stack.close()
+        if self._bar is None and self._show:
+            self._line()
+
+
+def _make_bar() -> "Bar":
+    from rich.console import Console  # a tenth of a second that whoever is no terminal need not wait
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[unit]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    return Bar(*columns, console=Console(stderr=True), refresh_per_second=_PER_SECOND)
+
+
+@contextmanager
+def _logs_above(screen: TextIO) -> Iterator[None]:
+    """Send log lines for `screen` through the bar's standard error, so that they appear above the bar, not in it."""
+    handlers = [
+        each
+        for each in logging.getLogger().handlers
+        if isinstance(each, logging.StreamHandler) and each.stream is screen
+    ]
+    try:
+        for handler in handlers:
+            handler.setStream(sys.stderr)
+        yield
+    finally:
+        for handler in handlers:
+            handler.setStream(screen)
 
 
 def _readable(seconds: float) -> str:

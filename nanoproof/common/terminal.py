@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -14,6 +13,8 @@ PLAIN_WIDTH = 120
 
 _STYLED = re.compile(r"\x1b\[[\d;]*m")
 _KEPT = "\n\t"
+_WIDEST = 1 << 20
+"""Columns of a table that is never wrapped."""
 
 
 def use_color(stream: TextIO | None = None) -> bool:
@@ -69,13 +70,9 @@ def columns(text: str) -> int:
     plain = _STYLED.sub("", text)
     if plain.isascii():
         return len(plain)
-    return sum(_columns(char) for char in plain)
+    from rich.cells import cell_len  # imported where it is used, as below: this file is loaded by every command
 
-
-def _columns(char: str) -> int:
-    if unicodedata.combining(char) or unicodedata.category(char) == "Cf":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return cell_len(plain)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -83,13 +80,9 @@ def shorten(text: str, limit: int) -> str:
     line = harmless(" ".join(text.split()))
     if columns(line) <= limit:
         return line
-    kept, used = [], 1
-    for char in line:
-        used += _columns(char)
-        if used > limit:
-            break
-        kept.append(char)
-    return "".join(kept) + "…"
+    from rich.cells import set_cell_size
+
+    return set_cell_size(line, limit - 1) + "…"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], paint: Paint | None = None) -> list[str]:
@@ -98,22 +91,21 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], paint: Paint
     Whole numbers get separators, None is an empty cell, and an empty row is an empty line. A header that begins with
     `>` sets its column to the right too.
     """
-    paint = Paint(False) if paint is None else paint
-    cells = [[_cell(value) for value in row] for row in rows]
-    titles = [header.removeprefix(">") for header in headers]
-    right = [
-        header.startswith(">") or (any(_values(rows, index)) and all(map(_is_number, _values(rows, index))))
-        for index, header in enumerate(headers)
-    ]
-    widths = [
-        max([columns(title), *(columns(row[index]) for row in cells if row)]) for index, title in enumerate(titles)
-    ]
-    lines = [paint(_line(titles, widths, right), "bold")]
-    return lines + [_line(row, widths, right) if row else "" for row in cells]
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-
-def _values(rows: Sequence[Sequence[object]], index: int) -> list[object]:
-    return [row[index] for row in rows if row and row[index] is not None]
+    built = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold" if paint and paint.on else "none")
+    for index, header in enumerate(headers):
+        values = [row[index] for row in rows if row and row[index] is not None]
+        right = header.startswith(">") or bool(values and all(map(_is_number, values)))
+        built.add_column(Text(header.removeprefix(">")), justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        built.add_row(*(Text.from_ansi(_cell(value)) for value in row))
+    console = Console(width=_WIDEST, color_system="standard", force_terminal=True, no_color=False, soft_wrap=True)
+    with console.capture() as captured:
+        console.print(built)
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def _is_number(value: object) -> bool:
@@ -124,14 +116,6 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    padded = []
-    for cell, size, to_right in zip(cells, widths, right):
-        space = " " * (size - columns(cell))
-        padded.append(space + cell if to_right else cell + space)
-    return "  ".join(padded).rstrip()
 
 
 def size(num_bytes: float) -> str:

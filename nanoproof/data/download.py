@@ -122,10 +122,11 @@ class Counter:
             self._progress.update(0, f"{self._done} of {self._files} files")
 
     def __enter__(self) -> "Counter":
+        self._progress.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.close()
+        self._progress.__exit__(None, None, None)
 
 
 @contextmanager

@@ -1,10 +1,14 @@
-"""Tables, widths and colours."""
+"""Tables, widths, colours and progress."""
 
 import io
+import logging
+import re
+import sys
 
 import pytest
 
 from nanoproof.common import terminal
+from nanoproof.common.progress import Progress
 from nanoproof.common.terminal import Paint, columns, harmless, shorten, table
 
 
@@ -53,3 +57,60 @@ def test_what_the_output_cannot_show_is_printed_as_an_escape(monkeypatch: pytest
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(data, encoding="ascii"))
     terminal.print_lines(["✓ ok", "\ud800"])
     assert data.getvalue() == b"\\u2713 ok\n\\ud800\n"
+
+
+def test_markup_and_escapes_in_a_cell_are_text() -> None:
+    rows = [("[bold]x[/bold] :smile:", "a\x1b[2Jb"), ("y", "c")]
+    assert table(("state", ""), rows)[1:] == ["[bold]x[/bold] :smile:  ab", "y                       c"]
+
+
+def screen_for(monkeypatch: pytest.MonkeyPatch, term: str = "xterm") -> Screen:
+    """A terminal as standard error; to be called in the test itself, before which pytest sets its own."""
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLUMNS", "100")
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    return screen
+
+
+def test_a_terminal_has_a_bar_with_log_lines_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = screen_for(monkeypatch)
+    handler = logging.StreamHandler()
+    logging.getLogger().addHandler(handler)
+    try:
+        with Progress(4, "[load]", "files", initial=1) as progress:
+            progress.update(2, "x.json")
+            logging.getLogger("progress").error("said while it ran")
+            assert "said while it ran" in screen.getvalue()
+            progress.update()
+        assert handler.stream is screen is sys.stderr
+    finally:
+        logging.getLogger().removeHandler(handler)
+    shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", screen.getvalue())
+    last = re.split(r"[\r\n]+", shown.strip())[-1]
+    assert last.startswith("[load] ") and "4/4 files" in last and last.endswith("x.json")
+    above, _, _ = shown.partition("said while it ran")
+    assert above.endswith("\r"), "the log line has a line of its own"
+
+
+@pytest.mark.parametrize("term", ["dumb", "xterm"])
+def test_elsewhere_there_are_lines_without_control_characters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], term: str
+) -> None:
+    screen = screen_for(monkeypatch, term)
+    if term != "dumb":
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Progress(4, "load", "files", every_seconds=0) as progress:
+        progress.update(2, "x.json")
+    lines = capsys.readouterr().out.splitlines()
+    assert [re.sub(r" \(.*\)", "", line) for line in lines] == ["load: 2/4 files in 0 s, x.json"] * 2
+    assert screen.getvalue() == ""
+
+
+def test_progress_that_is_not_shown_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen = screen_for(monkeypatch)
+    with Progress(4, "load", every_seconds=0, show=False) as progress:
+        progress.update(4)
+    assert (screen.getvalue(), capsys.readouterr().out) == ("", "")
