@@ -4,17 +4,25 @@ Every option is declared once, as a dataclass field made by `opt(default, "One s
 dataclass into argparse flags, `from_args` turns the parsed arguments back into a validated instance, and `check` is
 what `__post_init__` methods use for rules that need more than one field.
 
+Options that several commands have are declared in a dataclass of their own, which others hold: `lean: LeanServerOptions
+= group(LeanServerOptions)`. Its flags are among those of the one that holds it. What differs there, such as a default
+or a sentence of help, is given to `group`: `group(LeanServerOptions, prefix="lean-", servers=change(help="..."))`.
+
+`--help` shows what one changes on a normal day, `--help-all` also the options that are declared `advanced`.
+
 A dataclass may name sets of values, `PRESETS: ClassVar[Presets] = {"default": {}, "fast": {"steps": 3}}`, which become
 one more flag, `--<prefix>preset`. What a preset does not name has its default there.
 """
 
 import argparse
 import dataclasses
+import difflib
 import re
 import sys
 import types
 import typing
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from nanoproof.common.errors import UserError, say_error
@@ -22,6 +30,22 @@ from nanoproof.common.errors import UserError, say_error
 T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
 _MISSING = object()
+
+
+class ConfigError(ValueError):
+    """A value of an options class that cannot be. The message names options as `section.field`."""
+
+    def __init__(self, message: str, section: str) -> None:
+        super().__init__(message)
+        self.section = section
+
+    def with_flags(self, flags: Mapping[str, str]) -> str:
+        """The message with flags in place of the names of options; `flags` are those of each field."""
+        return re.sub(
+            rf"(?<![\w.]){re.escape(self.section)}\.([a-z]\w*(?:\.[a-z]\w*)*)",
+            lambda found: flags.get(found[1], found[0]),
+            str(self),
+        )
 
 
 def opt(
@@ -33,44 +57,137 @@ def opt(
     above: float | None = None,
     choices: Sequence[Any] | None = None,
     metavar: str | None = None,
+    advanced: bool = False,
+    action: type[argparse.Action] | None = None,
+    also: Sequence[str] = (),
 ) -> Any:
     """A dataclass field with a sentence of help and the range of values it accepts.
 
     `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
-    declared with a tuple as their default.
+    declared with a tuple as their default. `advanced` options are shown by `--help-all` only. An option that is written
+    in a way of its own has an argparse `action`, and `also` more flags.
     """
-    metadata = {"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar}
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(
+        default=default,
+        metadata={
+            **{"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar},
+            **{"advanced": advanced, "action": action, "also": also},
+        },
+    )
 
 
-def check(condition: bool, message: str) -> None:
-    """Raise `ValueError(message)` unless the condition holds; for options that a user chose."""
+def change(default: Any = _MISSING, **changed: Any) -> dict[str, Any]:
+    """What is other about an option where its group is used: its default, or what `opt` takes by name."""
+    return changed if default is _MISSING else {"default": default, **changed}
+
+
+@dataclass(frozen=True)
+class Group:
+    """How an options class holds another: the prefix of its flags, the options left out, and those that differ."""
+
+    cls: type
+    prefix: str
+    without: frozenset[str]
+    changes: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults that differ, by field."""
+        return {name: changed["default"] for name, changed in self.changes.items() if "default" in changed}
+
+    def make(self) -> Any:
+        """The group with the defaults that it has here."""
+        return self.cls(**self.defaults)
+
+
+def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **changes: Mapping[str, Any]) -> T:
+    """A dataclass field that holds the options class `cls`, whose flags begin with `prefix`.
+
+    `without` are options that this command does not offer, which keep their defaults; `changes` say for a field what
+    is other here (`change`).
+    """
+    names = {each.name for each in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    assert names >= {*without, *changes}, f"{cls.__name__} has no {', '.join({*without, *changes} - names)}"
+    made = Group(cls, prefix, frozenset(without), changes)
+    found: T = dataclasses.field(default_factory=made.make, metadata={"group": made})
+    return found
+
+
+@dataclass(frozen=True)
+class Option:
+    """One flag of an options class, with what is other about it where its group is used."""
+
+    path: str
+    """The fields that lead to it, such as `lean.servers`."""
+    flag: str
+    dest: str
+    annotation: Any
+    default: Any
+    rule: Mapping[str, Any]
+
+
+def options_of(cls: type, prefix: str = "", skip: Collection[str] = ()) -> list[Option]:
+    """The options of a dataclass, those of its groups included, in the order of their declaration."""
+    return list(_options(cls, prefix, skip, {}, ""))
+
+
+def _options(
+    cls: type, prefix: str, skip: Collection[str], changes: Mapping[str, Mapping[str, Any]], path: str
+) -> Iterator[Option]:
+    hints = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        held: Group | None = field.metadata.get("group")
+        if held is not None:
+            yield from _options(held.cls, prefix + held.prefix, held.without, held.changes, f"{path}{field.name}.")
+        elif field.name not in skip and "help" in field.metadata:
+            changed = changes.get(field.name, {})
+            default = changed.get("default", field.default)
+            dest = (prefix + field.name).replace("-", "_")
+            flag = "--" + dest.rstrip("_").replace("_", "-")
+            rule = {**field.metadata, **changed}
+            yield Option(path + field.name, flag, dest, hints[field.name], default, rule)
+
+
+def check(condition: bool, message: str, section: str = "") -> None:
+    """Raise `ConfigError(message)` unless the condition holds; for options that a user chose.
+
+    A message may name options as `section.field`: who typed a flag reads the name of the flag.
+    """
     if not condition:
-        raise ValueError(message)
+        raise ConfigError(message, section)
 
 
 def validate(config: Any, section: str) -> None:
     """Check every field of `config` against the range declared with `opt`; call it first in `__post_init__`.
 
-    Raises ValueError such as "search.num_simulations must be >= 1, got 0".
+    Of groups, what `group` changes is checked: they have checked the rest. Raises ConfigError such as
+    "search.num_simulations must be >= 1, got 0".
     """
     for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if value is None or (isinstance(value, (bool, str)) and field.metadata.get("choices") is None):
+        value, held = getattr(config, field.name), field.metadata.get("group")
+        if held is None:
+            _check_value(value, field.metadata, f"{section}.{field.name}", section)
             continue
-        rule, name = field.metadata, f"{section}.{field.name}"
-        if rule.get("choices") is not None:
-            allowed = ", ".join(str(choice) for choice in rule["choices"])
-            for item in value if isinstance(value, tuple) else (value,):
-                check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}")
-        if isinstance(value, (int, float)):
-            check(value == value, f"{name} must be a number, got nan")
-            if rule.get("min") is not None:
-                check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}")
-            if rule.get("max") is not None:
-                check(value <= rule["max"], f"{name} must be <= {rule['max']}, got {value}")
-            if rule.get("above") is not None:
-                check(value > rule["above"], f"{name} must be > {rule['above']}, got {value}")
+        for name, changed in held.changes.items():
+            _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+
+
+def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -> None:
+    """Raise ConfigError if a value is out of the range of an option."""
+    if value is None or (isinstance(value, (bool, str)) and rule.get("choices") is None):
+        return
+    if rule.get("choices") is not None:
+        allowed = ", ".join(str(choice) for choice in rule["choices"])
+        for item in value if isinstance(value, tuple) else (value,):
+            check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}", section)
+    if isinstance(value, (int, float)):
+        check(value == value, f"{name} must be a number, got nan", section)
+        if rule.get("min") is not None:
+            check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
+        if rule.get("max") is not None:
+            check(value <= rule["max"], f"{name} must be <= {rule['max']}, got {value}", section)
+        if rule.get("above") is not None:
+            check(value > rule["above"], f"{name} must be > {rule['above']}, got {value}", section)
 
 
 def preset_values(cls: type, name: str) -> dict[str, Any]:
@@ -82,8 +199,21 @@ def preset_values(cls: type, name: str) -> dict[str, Any]:
     return {field: presets[name].get(field, defaults[field]) for field in named}
 
 
+class _HelpAll(argparse.Action):
+    """`--help-all`: print the whole page and exit."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> NoReturn:
+        parser._print_message(parser.format_help_all(), sys.stdout)
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """argparse without abbreviations, with one-line errors (exit code 2), with presets, and with other ways to write.
+
+    Errors name the nearest flag or choice. `--help` leaves out what is declared `advanced`, `--help-all` shows it.
 
     A preset that is on the command line sets the options it names, wherever it stands, except for those that are on the
     command line themselves. So the parsed arguments always hold the values that count.
@@ -97,6 +227,30 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
         self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
         self._earlier: dict[str, str] = {}
+        self._advanced: list[argparse.Action] = []
+        self.add_argument("--help-all", action=_HelpAll, help="Show all options and exit.")
+
+    def add_advanced(self, action: argparse.Action) -> None:
+        """Show an option with `--help-all` only."""
+        self._advanced.append(action)
+
+    def format_help(self) -> str:
+        """The page of `--help`; its last line says how many options it leaves out."""
+        if not self._advanced:
+            return super().format_help()
+        kept = [action.help for action in self._advanced]
+        for action in self._advanced:
+            action.help = argparse.SUPPRESS
+        try:
+            page = super().format_help()
+        finally:
+            for action, text in zip(self._advanced, kept, strict=True):
+                action.help = text
+        return f"{page}\n{len(kept)} more options are rarely changed: --help-all shows them too.\n"
+
+    def format_help_all(self) -> str:
+        """The page of `--help-all`."""
+        return super().format_help()
 
     def add_earlier(self, flags: Mapping[str, str]) -> None:
         """Flags that users know from earlier versions: `{"--jobs": "--workers"}` is read as its successor.
@@ -151,8 +305,34 @@ class Parser(argparse.ArgumentParser):
                 if flag in self._option_string_actions:
                     self.error(f"{word}: options are flags here; write {flag} {value}")
         if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
+            self.error(f"unrecognized arguments: {' '.join(rest)}{self._meant(rest)}")
         return parsed
+
+    def _meant(self, words: Iterable[str]) -> str:
+        """A question with the flag that is nearest to the first unknown one; empty if none is near."""
+        known = {flag for parser in (self, *self._subparsers_of()) for flag in parser._option_string_actions}
+        for word in words:
+            if word.startswith("--"):
+                typed = word.partition("=")[0].replace("_", "-")
+                near = difflib.get_close_matches(typed, sorted(known), n=1, cutoff=0.75)
+                return f"; did you mean {near[0]}?" if near else ""
+        return ""
+
+    def _subparsers_of(self) -> list[argparse.ArgumentParser]:
+        """The parsers of the commands that this one has."""
+        nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        return [parser for action in nested for parser in action.choices.values()]
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise ArgumentError for what is none of the choices, with the nearest of them."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            choices = [str(choice) for choice in action.choices or ()]
+            near = difflib.get_close_matches(str(value), choices, n=1)
+            if near and error.message is not None:
+                error.message += f"; did you mean {near[0]}?"
+            raise
 
     def _as_written_now(self, words: Sequence[str]) -> list[str]:
         """The command line with flags by the names that this parser knows, and switches without values."""
@@ -232,52 +412,101 @@ def _flag_kwargs(annotation: Any) -> dict[str, Any]:
 def add_flags(
     parser: argparse.ArgumentParser, cls: type, prefix: str = "", skip: Collection[str] = (), title: str = ""
 ) -> None:
-    """Add one flag for each field of the dataclass `cls`: `--<prefix>field-name`.
+    """Add one flag for each field of the dataclass `cls`, `--<prefix>field-name`, and those of its groups.
 
     Booleans become `--x / --no-x`, `X | None` accepts "none", `tuple[X, ...]` takes several values, `Literal` has
-    choices. A dataclass with `PRESETS` needs a `Parser`, and gets the flag `--<prefix>preset`.
+    choices. A dataclass with `PRESETS` needs a `Parser`, and gets the flag `--<prefix>preset`. A group of several flags
+    is shown under its own title.
     """
-    group = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
+    _add_flags(parser, cls, prefix, skip, {}, None, title)
+
+
+def _add_flags(
+    parser: argparse.ArgumentParser,
+    cls: type,
+    prefix: str,
+    skip: Collection[str],
+    changes: Mapping[str, Mapping[str, Any]],
+    shown: argparse._ArgumentGroup | None,
+    title: str = "",
+) -> None:
+    """`add_flags`; those of a single option are shown under the title of the class that holds it, `shown`."""
+    own = [option for option in _options(cls, prefix, skip, changes, "") if "." not in option.path]
+    if own and (shown is None or len(own) > 1):
+        shown = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
     if hasattr(cls, "PRESETS"):
-        assert isinstance(parser, Parser), "presets need a Parser"
-        parser.add_presets(group, cls, prefix, skip)
-    hints = typing.get_type_hints(cls)
+        assert isinstance(parser, Parser) and shown is not None, "presets need a Parser"
+        parser.add_presets(shown, cls, prefix, skip)
+    for option in own:
+        assert shown is not None
+        action = shown.add_argument(option.flag, *option.rule["also"], **_argument(option))
+        if option.rule["advanced"] and isinstance(parser, Parser):
+            parser.add_advanced(action)
     for field in dataclasses.fields(cls):
-        if field.name in skip:
-            continue
-        kwargs = _flag_kwargs(hints[field.name])
-        if field.default is not dataclasses.MISSING:
-            kwargs["default"] = field.default
-        elif field.default_factory is not dataclasses.MISSING:
-            kwargs["default"] = field.default_factory()
-        else:
-            kwargs["required"] = True
-        if field.metadata.get("choices") is not None and "action" not in kwargs:
-            kwargs["choices"] = list(field.metadata["choices"])
-        if field.metadata.get("metavar") is not None:
-            kwargs["metavar"] = field.metadata["metavar"]
-        help_text = field.metadata.get("help", "").replace("%", "%%")
-        group.add_argument("--" + (prefix + field.name).replace("_", "-"), help=help_text or None, **kwargs)
+        held: Group | None = field.metadata.get("group")
+        if held is not None:
+            _add_flags(parser, held.cls, prefix + held.prefix, held.without, held.changes, shown)
+
+
+def _argument(option: Option) -> dict[str, Any]:
+    """What argparse is told of an option."""
+    rule = option.rule
+    named: dict[str, Any] = {"dest": option.dest, "help": rule["help"].replace("%", "%%") or None}
+    if option.default is dataclasses.MISSING:
+        named["required"] = True
+    else:
+        named["default"] = option.default
+    if rule["metavar"] is not None:
+        named["metavar"] = rule["metavar"]
+    if rule["action"] is not None:
+        return {**named, "action": rule["action"]}
+    kwargs = _flag_kwargs(option.annotation)
+    if rule["choices"] is not None and "action" not in kwargs:
+        kwargs["choices"] = list(rule["choices"])
+    return {**kwargs, **named}
 
 
 def from_args(cls: type[T], args: argparse.Namespace, prefix: str = "", **overrides: Any) -> T:
-    """Build `cls` from parsed arguments; `overrides` win. A ValueError of its validation becomes a `UserError`."""
-    values = {}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        name = (prefix + field.name).replace("-", "_")
-        if field.name in overrides:
-            values[field.name] = overrides[field.name]
-        elif hasattr(args, name):
-            value = getattr(args, name)
-            values[field.name] = tuple(value) if isinstance(value, list) else value
+    """Build `cls` and its groups from parsed arguments; `overrides` win.
+
+    A ValueError of its validation becomes a `UserError` that names the flag.
+    """
     try:
+        values = dict(_values(cls, args, prefix), **overrides)
         return cls(**values)
+    except ConfigError as error:
+        flags = {option.path: option.flag for option in options_of(cls, prefix)}
+        raise UserError(error.with_flags(flags)) from error
     except ValueError as error:
         raise UserError(str(error)) from error
 
 
+def _values(cls: type, args: argparse.Namespace, prefix: str) -> Iterator[tuple[str, Any]]:
+    """The fields of `cls` that parsed arguments say, by name."""
+    for field in dataclasses.fields(cls):
+        name, held = (prefix + field.name).replace("-", "_"), field.metadata.get("group")
+        if held is not None:
+            unasked = {each: held.defaults.get(each, _MISSING) for each in held.without}
+            fixed = {each: value for each, value in unasked.items() if value is not _MISSING}
+            yield field.name, from_args(held.cls, _without(args, held, prefix), prefix + held.prefix, **fixed)
+        elif hasattr(args, name):
+            value = getattr(args, name)
+            yield field.name, tuple(value) if isinstance(value, list) else value
+
+
+def _without(args: argparse.Namespace, held: Group, prefix: str) -> argparse.Namespace:
+    """The parsed arguments but for those of options that a group is used without: they may belong to others."""
+    hidden = {(prefix + held.prefix + name).replace("-", "_") for name in held.without}
+    return argparse.Namespace(**{name: value for name, value in vars(args).items() if name not in hidden})
+
+
 def to_dict(config: Any) -> dict[str, Any]:
-    """A dataclass as plain JSON data (tuples become lists)."""
-    return {
-        key: list(value) if isinstance(value, tuple) else value for key, value in dataclasses.asdict(config).items()
-    }
+    """A dataclass as plain JSON data (tuples become lists); the options of its groups are among its own."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if "group" in field.metadata:
+            found |= to_dict(value)
+        else:
+            found[field.name] = list(value) if isinstance(value, tuple) else value
+    return found

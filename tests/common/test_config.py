@@ -59,11 +59,11 @@ def test_an_optional_value_can_be_taken_back_with_none():
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("--ex-count", "0"), "example.count must be >= 1, got 0"),
-        (("--ex-count", "10"), "example.count must be <= 9, got 10"),
-        (("--ex-rate", "0"), "example.rate must be > 0, got 0.0"),
-        (("--ex-rate", "nan"), "example.rate must be a number, got nan"),
-        (("--ex-limit", "-1"), "example.limit must be >= 1, got -1"),
+        (("--ex-count", "0"), "--ex-count must be >= 1, got 0"),
+        (("--ex-count", "10"), "--ex-count must be <= 9, got 10"),
+        (("--ex-rate", "0"), "--ex-rate must be > 0, got 0.0"),
+        (("--ex-rate", "nan"), "--ex-rate must be a number, got nan"),
+        (("--ex-limit", "-1"), "--ex-limit must be >= 1, got -1"),
     ],
 )
 def test_a_value_out_of_range_names_the_option(argv, message):
