@@ -169,19 +169,6 @@ def on_main(action: Callable[[], Any]) -> Any:
     return answer["result"]
 
 
-def count_errors(add: int) -> int:
-    """How many ranks have told of an error, with `add` more; under torchrun, outside of the process group too.
-
-    Where torchrun's store cannot be reached, this rank's own are all that is known.
-    """
-    try:
-        address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-        store = dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=5), wait_for_workers=False)
-        return int(store.add(f"nanoproof/errors/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", add))
-    except (KeyError, ValueError, RuntimeError):
-        return add
-
-
 def connect_store(seconds: float) -> dist.TCPStore | None:
     """A connection of its own to torchrun's store, whose answers may take so long; None for a rank that is alone.
 

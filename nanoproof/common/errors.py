@@ -13,6 +13,7 @@ import select
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,14 +42,27 @@ def is_full_disk(error: object) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def count_errors(add: int) -> int:
+    """Count the ranks that have reported an error, with `add` more: under torchrun, outside of the process group too.
+
+    Where torchrun's store cannot be reached, this rank's own are all that is known.
+    """
+    from torch.distributed import TCPStore  # torch is there under torchrun; users of this file need not have it
+
+    try:
+        address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        store = TCPStore(*address, is_master=False, timeout=timedelta(seconds=5), wait_for_workers=False)
+        return int(store.add(f"nanoproof/errors/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", add))
+    except (KeyError, ValueError, RuntimeError):
+        return add
+
+
 def say_error(message: str) -> None:
     """Print the line that a command ends with. Of several ranks only the first to come prints.
 
     torchrun takes up the line as well, in place of the traceback in its own report.
     """
     if "TORCHELASTIC_RUN_ID" in os.environ:
-        from nanoproof.common.dist import count_errors  # it imports torch, which this file's users need not
-
         report = os.environ.get("TORCHELASTIC_ERROR_FILE")
         if report is not None:
             details = {"message": f"error: {message}", "extraInfo": {"timestamp": str(int(time.time()))}}
@@ -62,8 +76,6 @@ def _follows_another_rank() -> bool:
     """Whether another rank has said its error, of which this rank's may be a consequence."""
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return False
-    from nanoproof.common.dist import count_errors
-
     time.sleep(1.0)  # the other rank leaves the group first and speaks then
     return count_errors(add=0) > 0
 

@@ -9,11 +9,10 @@ from nanoproof.common.dist import (
     HandedOver,
     choose_device,
     cleanup,
-    count_errors,
     init_distributed,
     together,
 )
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, count_errors
 
 
 def fail() -> None:
