@@ -250,7 +250,7 @@ def test_a_kept_tree_is_drawn_and_else_the_steps_of_the_proof(run: Path, tmp_pat
 def test_a_tree_of_the_tree_store_is_drawn_with_its_attempt(run: Path, printed: Any) -> None:
     trace = Trace()
     prover = Prover(small.policy(), SearchConfig(), ProverOptions(keep_tree=False))
-    prover.prove(ScriptedLean(small.SCRIPT), small.theorems(1)[0], 8, Random(0), on_start=trace.begin)
+    prover.prove(ScriptedLean(small.SCRIPT), small.theorems(1)[0], 8, Random(0), observer=trace)
     assert trace.root is not None
     TreeStore(run, 1, keep=5).write((1, 1, 1), trace.root)
     _, page = printed(inspect_proofs.main, run, "--tree", "--full")

@@ -4,21 +4,24 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any, get_type_hints
 
 from flask import Blueprint, Flask, Response
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 from pydantic import FailFast, Field, create_model
 
+from nanoproof.common.run_dir import versions
 from nanoproof.common.web.guard import guarded_app, metrics_of
 from nanoproof.common.web.json_api import Amount, BadRequest, Body, Text, caller_gone, reply, reply_later
-from nanoproof.policy import service_report as report
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import ServiceOptions
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.wire import SAMPLING_FIELDS, suggestion_to_json
+from nanoproof.policy.wire import SAMPLING_FIELDS, sampling_to_json, suggestion_to_json
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 log = logging.getLogger(__name__)
@@ -65,7 +68,7 @@ class PolicyService:
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
-        self.registry.register(report.Figures(self))
+        self.registry.register(Figures(self))
         self.closing = False
         self._lock = threading.Lock()
         self.open_requests = self._open_states = 0
@@ -137,6 +140,60 @@ class PolicyService:
         }
 
 
+def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer to `GET /status`."""
+    policy = service.policy
+    return {
+        "model": service.model,
+        "sampling": sampling_to_json(policy.sampling),
+        "limits": service.limits(),
+        "max_requests": service.options.max_requests,
+        "open_requests": service.open_requests,
+        "open_states": policy.num_open,
+        "closing": service.closing,
+        "questions": asdict(policy.stats),
+        "samples": asdict(policy.counts),
+        "engine": asdict(policy.engine.stats),
+        "decisions": policy.engine.decisions(),
+        "versions": versions(),
+        "active_requests": active,
+    }
+
+
+class Figures(Collector):
+    """What the policy and its engine count themselves, and what is the case at the moment of a scrape."""
+
+    def __init__(self, service: PolicyService) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        """Yield each counter and gauge."""
+        service, policy = self._service, self._service.policy
+        questions = asdict(policy.stats)
+        busy_seconds, steps = questions.pop("busy_seconds"), questions.pop("steps")
+        samples = asdict(policy.counts)
+        yield _totals("states", "States, by what became of them.", "outcome", questions)
+        yield _totals("samples", "Tactics that were sampled, and those that were left out.", "kind", samples)
+        yield _totals("engine", "Work of the engine.", "kind", asdict(policy.engine.stats))
+        yield CounterMetricFamily("nanoproof_policy_steps", "Steps of the engine.", steps)
+        yield CounterMetricFamily("nanoproof_policy_busy_seconds", "Seconds that the engine worked.", busy_seconds)
+        yield _gauge("open_states", "States that wait for the model.", policy.num_open)
+        yield _gauge("open_requests", "Requests that wait for the model.", service.open_requests)
+        yield _gauge("ready", "1 if the server lets in requests.", not service.closing)
+
+
+def _totals(name: str, help: str, label: str, values: Mapping[str, Any]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"nanoproof_policy_{name}", help, labels=[label])
+    for key, value in values.items():
+        if isinstance(value, (int, float)):
+            family.add_metric([key], value)
+    return family
+
+
+def _gauge(name: str, help: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"nanoproof_policy_{name}", help, float(value))
+
+
 def create_app(service: PolicyService, token: str | None = None) -> Flask:
     """The application over a service; for the `token` see `guarded_app`."""
     served_to_the_end = ("policy.status", "policy.metrics")
@@ -166,7 +223,7 @@ def _routes(service: PolicyService, active: Any) -> Blueprint:
 
     @routes.get("/status")
     def status() -> Response:
-        return reply(report.status(service, active()))
+        return reply(status_of(service, active()))
 
     @routes.get("/metrics")
     def metrics() -> Response:

@@ -42,7 +42,7 @@ class Desk:
                 view.update()
                 return self.interrupted or time.monotonic() > deadline
 
-            attempt = self._prover.prove(session, theorem, self._num_simulations, rng, should_stop, view.begin)
+            attempt = self._prover.prove(session, theorem, self._num_simulations, rng, should_stop, view)
         if attempt.tree is not None:
             refused = [(entry.state, entry.tactic) for entry in attempt.failed_tactics]
             shown = title or " ".join(theorem.source.split("sorry")[0].removesuffix(":= by ").split())

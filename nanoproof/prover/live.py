@@ -6,6 +6,7 @@ import time
 from typing import TextIO
 
 from nanoproof.common.terminal import Paint, shorten, use_color
+from nanoproof.prover.meter import AttemptObserver
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node
 from nanoproof.search.render import shorten as shorten_state
@@ -15,7 +16,7 @@ _PLAIN_SECONDS = 10.0
 _FALLBACK_WIDTH = 100
 
 
-class LiveView:
+class LiveView(AttemptObserver):
     """Shows a search of at most `num_simulations`; `update` is cheap and may be called before every simulation."""
 
     def __init__(self, num_simulations: int, stream: TextIO | None = None) -> None:

@@ -23,7 +23,7 @@ from nanoproof.prover.attempt import (
 )
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.meter import MeteredLean, MeteredPolicy, Stopwatch
+from nanoproof.prover.meter import NOBODY, AttemptObserver, MeteredLean, MeteredPolicy, Stopwatch
 from nanoproof.prover.proof import Proof, depths
 from nanoproof.prover.refute import StateDisprover
 from nanoproof.prover.replay import Replayed, replay_tree
@@ -76,15 +76,14 @@ class Prover:
         num_simulations: int,
         rng: random.Random,
         should_stop: Callable[[], bool] | None = None,
-        on_start: Callable[[Node, SearchLog], None] | None = None,
+        observer: AttemptObserver = NOBODY,
         may_disprove: bool = True,
     ) -> Attempt:
         """Search for a proof of `theorem` (or of its negation, if it may: `rng` decides) and check what was found.
 
         Never raises for what Lean or its servers do: a refused statement, a lost server, and a proof that was found and
         that the server neither accepts nor refuses are attempts with outcome `error`. `should_stop` ends the search,
-        and the shortening of its proof, early. `on_start` is given the root and the log of the search when it begins,
-        to watch both grow.
+        and the shortening of its proof, early. `observer` is told how the attempt proceeds.
         """
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
@@ -92,10 +91,10 @@ class Prover:
             theorem,
             disproving,
             seed,
-            MeteredLean(session),
-            MeteredPolicy(self.policy, seed),
+            MeteredLean(session, observer),
+            MeteredPolicy(self.policy, seed, observer),
             should_stop or (lambda: False),
-            on_start or (lambda root, log: None),
+            observer,
         )
         try:
             target, start = self._begin(run)
@@ -113,14 +112,15 @@ class Prover:
         attempt: Attempt,
         tries: Sequence[SecondTry],
         should_stop: Callable[[], bool] | None = None,
+        observer: AttemptObserver = NOBODY,
     ) -> Attempt:
         """The attempt after second tries of tactics that ran out of time, with a proof if that was all it lacked.
 
         Its counts have `retried` and `passed_on_retry` besides, and those of the search stay as they were. Never raises
         for what Lean or its servers do: then it is an attempt with outcome `error`.
         """
-        lean, policy = MeteredLean(session), MeteredPolicy(self.policy, attempt.seed)
-        run = _Run(attempt.theorem, False, attempt.seed, lean, policy, should_stop or (lambda: False), lambda *_: None)
+        lean, policy = MeteredLean(session, observer), MeteredPolicy(self.policy, attempt.seed, observer)
+        run = _Run(attempt.theorem, False, attempt.seed, lean, policy, should_stop or (lambda: False), observer)
         run.message, run.stop_reason = attempt.message, attempt.stop_reason
         try:
             with run.phase("search"):
@@ -156,7 +156,7 @@ class Prover:
     def _search_and_check(self, run: "_Run", target: Theorem, start: Branch, num_simulations: int) -> None:
         with run.phase("search"):
             run.root = or_node(start)
-            run.on_start(run.root, run.log)
+            run.observer.begin(run.root, run.log)
             run.stop_reason = search(
                 run.root,
                 run.policy,
@@ -264,7 +264,7 @@ class _Run:
     lean: MeteredLean
     policy: MeteredPolicy
     should_stop: Callable[[], bool]
-    on_start: Callable[[Node, SearchLog], None]
+    observer: AttemptObserver
     log: SearchLog = field(default_factory=SearchLog)
     counts: dict[str, int] = field(default_factory=dict)
     watches: dict[str, Stopwatch] = field(default_factory=dict)

@@ -19,16 +19,21 @@ class Replayed:
 
 
 class Remembering:
-    """Lean, asked no question twice: what a tactic did to a branch is known when it is run there again."""
+    """Lean, asked no question twice: what a tactic did to a branch is known when it is run there again.
 
-    def __init__(self, lean: TacticRunner) -> None:
-        self._lean = lean
+    If it is `patient`, a tactic that ran out of time is run once more: what worked before may have met a busy machine.
+    """
+
+    def __init__(self, lean: TacticRunner, patient: bool = False) -> None:
+        self._lean, self._patient = lean, patient
         self._known: dict[tuple[int, str], tuple[Branch, TacticApplied | TacticFailed]] = {}
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
         new = [tactic for tactic in dict.fromkeys(tactics) if (id(branch), tactic) not in self._known]
         if new:
             for tactic, result in zip(new, self._lean.apply(branch, new), strict=True):
+                if self._patient and isinstance(result, TacticFailed) and result.kind == "timeout":
+                    result = self._lean.apply(branch, [tactic])[0]
                 self._known[id(branch), tactic] = (branch, result)  # with the branch, whose id stays taken
         return [self._known[id(branch), tactic][1] for tactic in tactics]
 
@@ -39,7 +44,7 @@ def replay_tree(lean: TacticRunner, branch: Branch, root: Node) -> Replayed | No
     The search saw every edge work, but Lean may have changed since (another process; a tree that was read from a file)
     and may be slower now. An edge that no longer works is given up, and the best proof without it is tried.
     """
-    remembering = Remembering(_Patient(lean))
+    remembering = Remembering(lean, patient=True)
     broken: set[Node] = set()
     while root in (costs := proof_depths(root, without=broken)):
         replayed, position = _replay(remembering, branch, extract_proof(root, costs))
@@ -108,17 +113,3 @@ def _states_below(steps: Proof, ends: list[int], position: int) -> list[str]:
         states.append(steps[start].state)
         start = ends[start]
     return states
-
-
-class _Patient:
-    """Lean, asked again where it ran out of time: what worked before may only have met a busy machine."""
-
-    def __init__(self, lean: TacticRunner) -> None:
-        self._lean = lean
-
-    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
-        results = self._lean.apply(branch, tactics)
-        for position, result in enumerate(results):
-            if isinstance(result, TacticFailed) and result.kind == "timeout":
-                results[position] = self._lean.apply(branch, [tactics[position]])[0]
-        return results

@@ -9,7 +9,7 @@ from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, LeanCalls, TacticApplied, TacticFailed
+from nanoproof.lean.wire import CheckReport, LeanCalls
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.typed import first_error
 
@@ -107,12 +107,7 @@ class TrustingSession:
     def __init__(self, session: LeanCalls, axioms: frozenset[str]) -> None:
         self._session = session
         self._trusted = axioms | {PLACEHOLDER}
-
-    def start(self, theorem: Theorem) -> Branch:
-        return self._session.start(theorem)
-
-    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
-        return self._session.apply(branch, tactics)
+        self.start, self.apply = session.start, session.apply
 
     def check(self, source: str) -> CheckReport:
         report = self._session.check(source)

@@ -77,7 +77,10 @@ Candidate = tuple[str, float, float, bool]
 def evaluate_and_expand(
     path: Sequence[Node], policy: Policy, lean: TacticRunner, config: SearchConfig, log: SearchLog
 ) -> float:
-    """Expand the last node of `path`; returns its value, minus the number of tactics still needed."""
+    """Expand the last node of `path`; returns its value, minus the number of tactics still needed.
+
+    A tactic that is known there is not run again: its mass goes to its child. Existing children stay.
+    """
     leaf = path[-1]
     if config.finishers and config.finisher_use == "leaf" and leaf.expansions == 0:
         results = run_tactics(leaf, config.finishers, lean, log.counts)
@@ -87,7 +90,9 @@ def evaluate_and_expand(
             return -1.0
     suggestion = policy.suggest(leaf.state)
     log.counts.tactic_samples += suggestion.num_samples
-    expand(path, candidates_of(suggestion, config), lean, config, log)
+    candidates = candidates_of(suggestion, config)
+    new = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in leaf.known]))
+    _grow(path, candidates, run_tactics(leaf, new, lean, log.counts), config, log)
     return -suggestion.value if config.use_value else -1.0
 
 
@@ -106,20 +111,6 @@ def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidat
     if config.finisher_use == "candidate":
         candidates += [(tactic, 1.0, 0.0, True) for tactic in config.finishers]
     return candidates
-
-
-def expand(
-    path: Sequence[Node], candidates: Sequence[Candidate], lean: TacticRunner, config: SearchConfig, log: SearchLog
-) -> None:
-    """Try the candidates at the last node of `path` and add what they lead to; existing children stay.
-
-    A tactic that is known here is not run again: its mass goes to its child. Refused tactics, tactics that ran out of
-    time, and tactics that lead back to a state on the path leave nothing.
-    """
-    leaf = path[-1]
-    known = leaf.known
-    tactics = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in known]))
-    _grow(path, candidates, run_tactics(leaf, tactics, lean, log.counts), config, log)
 
 
 def run_tactics(
@@ -149,7 +140,10 @@ def _grow(
     config: SearchConfig,
     log: SearchLog,
 ) -> None:
-    """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known."""
+    """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known.
+
+    Refused tactics, tactics that ran out of time, and tactics that lead back to a state on the path leave nothing.
+    """
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
     above = {node.key[0] for node in path if node.kind is _OR}

@@ -1,28 +1,47 @@
-"""The actor threads of a rank, one for each of its process slots.
+"""The actors of a rank, one for each of its process slots, and the pool that they draw tasks from.
 
-What they work on is decided by a task source that can be exchanged at any time; an attempt that was begun is finished
-first, so nothing half-done is thrown away.
+An actor is a thread that holds one Lean process and turns tasks into attempts. What it works on is decided by a task
+source that can be exchanged at any time; an attempt that was begun is finished first, so nothing half-done is thrown
+away.
 """
 
 import logging
+import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any, Literal
 
 from nanoproof.common.dist import gather_json
-from nanoproof.lean.errors import ServerUnavailable
+from nanoproof.common.errors import UserError
+from nanoproof.lean.errors import AccessDenied, LeanError, ServerBusy, ServerUnavailable
 from nanoproof.lean.fleet import FleetServer
+from nanoproof.lean.wire import LeanSession, TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
-from nanoproof.search.policy import Policy
-from nanoproof.selfplay.actor import Actor, ProverFactory
+from nanoproof.prover.meter import NOBODY, AttemptObserver
+from nanoproof.prover.prover import Prover
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Node
+from nanoproof.search.policy import Policy, PolicyError, PolicyUnavailable, Suggestion
 from nanoproof.selfplay.records.observer import NULL_OBSERVER, Observer
 from nanoproof.selfplay.server_watch import ProofWatch, Reach, ServerWatch
 from nanoproof.selfplay.tasks import Interrupted, ProofsLost, Stopped, Task, TaskSource
 
 log = logging.getLogger(__name__)
 
+ProverFactory = Callable[[str, Policy], Prover]
+"""Makes the prover for a purpose, `collect` or `evaluate`."""
+
+OUT_OF_REACH = frozenset({ServerUnavailable.__name__, ServerBusy.__name__, AccessDenied.__name__})
+"""Why an attempt ended that says nothing about its theorem: its server was gone, or had no process for it any more."""
+MAX_RETURNS = 4
+"""How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
+LEASE_TIMEOUT_SECONDS = 30.0
+FIRST_BACKOFF_SECONDS = 0.5
+MAX_BACKOFF_SECONDS = 30.0
 MAX_DEFECTS = 3
 """So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
 IDLE_POLL_SECONDS = 0.1
@@ -30,6 +49,183 @@ BLAME_SECONDS = 5.0
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
 back from the actors; Python's 5 ms would cost more than the operation."""
+
+
+class Actor(threading.Thread, AttemptObserver):
+    """One thread with one leased process, which watches its attempt. `snapshot` says what it does, for the monitor."""
+
+    def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
+        super().__init__(name=f"actor-{number}", daemon=True)
+        self.number, self._client, self._pool = number, client, pool
+        self._provers = {purpose: make(purpose, policy) for purpose in ("collect", "evaluate")}
+        self._session: LeanSession | None = None
+        self._backoff = FIRST_BACKOFF_SECONDS
+        self.state: str = "idle"
+        self.theorem, self.budget = "", 0
+        self.search = SearchLog()
+        self.trace: AttemptObserver = NOBODY
+        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
+        self.since = time.monotonic()
+
+    def snapshot(self) -> dict[str, Any]:
+        """State (idle, model, lean or error) and for how long, theorem, simulations so far, seconds in each state."""
+        return {
+            "actor": self.number,
+            "state": self.state,
+            "state_seconds": round(time.monotonic() - self.since, 2),
+            "theorem": self.theorem,
+            "simulations": self.search.counts.simulations,
+            "budget": self.budget,
+            "server": self._client.address,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+        }
+
+    def enter(self, state: str) -> str:
+        """Note that the actor is now in `state`; returns the state that it left."""
+        now = time.monotonic()
+        previous = self.state
+        self.seconds[previous] += now - self.since
+        if previous != "idle":
+            self._pool.observer.span(self.number, previous, self.since, now)
+        self.state, self.since = state, now
+        return previous
+
+    # -- what the prover tells of the attempt at hand ------------------------------------------------------------------
+
+    def begin(self, root: Node, log: SearchLog) -> None:
+        """Its search begins."""
+        self.search = log
+        self.trace.begin(root, log)
+
+    @contextmanager
+    def waiting(self, on: Literal["lean", "model"]) -> Iterator[None]:
+        """In the block the actor waits for Lean or for the model."""
+        previous = self.enter(on)
+        try:
+            yield
+        finally:
+            self.enter(previous)
+
+    def suggested(self, state: str, suggestion: Suggestion) -> None:
+        """What the model said of a state."""
+        self.trace.suggested(state, suggestion)
+
+    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
+        """What Lean said to tactics in a state."""
+        self.trace.applied(state, tactics, results)
+
+    # -- work --------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Work until the pool closes."""
+        try:
+            while True:
+                self._let_rest()
+                session = self._ensure_session()
+                source, task = self._pool.take()
+                if task.returns and self._pool.servers.doubtful(self._client.address):
+                    self._drop_session()  # it may be this server that is gone: see, before the task is blamed for it
+                    try:
+                        session = self._lease()
+                    except LeanError as error:
+                        self._pool.put_back(source, task)
+                        self._wait_before_retry(str(error))
+                        continue
+                self.theorem, self.search, self.budget = task.theorem.id, SearchLog(), task.num_simulations
+                attempt = self._attempt(session, source.purpose, task)
+                self.theorem = ""
+                self.enter("idle")
+                out_of_reach = attempt.stop_reason in OUT_OF_REACH
+                if out_of_reach and task.returns < MAX_RETURNS:
+                    self._pool.put_back(source, replace(task, returns=task.returns + 1))
+                else:
+                    self._pool.finish(source, task, attempt, self._client.address)
+                if attempt.outcome == "error":
+                    self._drop_session()  # may take long, if its server does
+                if out_of_reach:
+                    self._wait_before_retry(attempt.message)
+        except Stopped:
+            pass
+        except Exception as error:  # it must reach the main thread
+            if not self._pool.closing:
+                log.error("actor %d failed: %s", self.number, error, exc_info=not isinstance(error, UserError))
+                self._pool.fail(error)
+        finally:
+            self._drop_session()
+
+    def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
+        """Try a task. What the policy or we could not do costs the attempt; if nothing else comes, it is raised.
+
+        Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
+        """
+        self.trace, prover = task.trace, self._provers[purpose]
+        try:
+            if task.again is not None:
+                attempt = prover.try_again(session, *task.again, lambda: self._pool.closing, self)
+            else:
+                rng, stop = random.Random(task.seed), lambda: self._pool.closing
+                attempt = prover.prove(
+                    session, task.theorem, task.num_simulations, rng, stop, self, may_disprove=task.may_disprove
+                )
+        except (PolicyUnavailable, Stopped):
+            raise
+        except PolicyError as error:  # about this attempt's question alone
+            attempt = _failed(task, error)
+        except UserError:
+            raise
+        except Exception as error:
+            self._pool.defect(error, f"{task.theorem.id} of {task.theorem.dataset}, seed {task.seed}")
+            attempt = _failed(task, error)
+        if self._pool.closing:
+            raise Stopped
+        return attempt
+
+    def _let_rest(self) -> None:
+        """Leave a server alone that loses proofs, while others do not."""
+        while seconds := self._pool.proofs.rest_seconds(self._client.address):
+            self._drop_session()
+            previous = self.enter("error")
+            if self._pool.servers.wait(self._client.address, seconds):
+                raise Stopped
+            self.enter(previous)
+
+    def _ensure_session(self) -> LeanSession:
+        while self._session is None:
+            if self._pool.closing:
+                raise Stopped
+            try:
+                return self._lease()
+            except LeanError as error:
+                self._wait_before_retry(str(error))
+        return self._session
+
+    def _lease(self) -> LeanSession:
+        self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
+        self._backoff = FIRST_BACKOFF_SECONDS
+        self._pool.servers.reached(self._client.address, self.number)
+        return self._session
+
+    def _wait_before_retry(self, reason: str) -> None:
+        previous = self.enter("error")
+        self._pool.cut_off(self._client.address, self.number, reason)
+        log.debug("actor %d waits up to %.1f s: %s", self.number, self._backoff, reason)
+        if self._pool.servers.wait(self._client.address, self._backoff):
+            raise Stopped
+        self._backoff = min(2 * self._backoff, MAX_BACKOFF_SECONDS)
+        self.enter(previous)
+
+    def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except LeanError as error:
+                log.info("actor %d: returning its process failed: %s", self.number, error)
+
+
+def _failed(task: Task, error: Exception) -> Attempt:
+    text, name = str(error) or repr(error), type(error).__name__
+    return Attempt(task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name)
 
 
 class ActorPool:

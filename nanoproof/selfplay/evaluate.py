@@ -15,13 +15,13 @@ from nanoproof.common.dist import DistInfo, HandedOver, SharedCounter, barrier, 
 from nanoproof.common.progress import Progress
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.meter import NOBODY, AttemptObserver
 from nanoproof.prover.second_try import SecondTry, second_tries
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.selfplay.actor_pool import ActorPool, wait_together
 from nanoproof.selfplay.eval_files import RETRY_TIMEOUTS, EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import theorem_key
-from nanoproof.selfplay.records.observer import NO_TRACE, NoTrace
 from nanoproof.selfplay.tasks import Task
 
 RETRY_SHARE, RETRY_LEAST_SECONDS = 0.25, 60.0
@@ -77,7 +77,7 @@ class EvaluationSource:
 
     def _task(self, index: int) -> Task:
         theorem = self._theorems[index]
-        trace = _LogKept() if self._retry_timeouts else NO_TRACE
+        trace = _LogKept() if self._retry_timeouts else NOBODY
         return Task(theorem, self._num_simulations, index, attempt_seed(self._seed, theorem), trace=trace)
 
     def hand_over(self, task: Task) -> bool:
@@ -92,7 +92,7 @@ class EvaluationSource:
             self._solved.add(1)
         tries = second_tries(task.trace.log) if isinstance(task.trace, _LogKept) else ()
         if tries and attempt.outcome == "unproven":
-            self.given_up.append((replace(task, trace=NO_TRACE), attempt, tries))
+            self.given_up.append((replace(task, trace=NOBODY), attempt, tries))
         self._done.add(1)
 
     def finished(self) -> bool:
@@ -101,7 +101,7 @@ class EvaluationSource:
         return self.done >= len(self._todo)
 
 
-class _LogKept(NoTrace):
+class _LogKept(AttemptObserver):
     """Keeps the log of a search."""
 
     def __init__(self) -> None:

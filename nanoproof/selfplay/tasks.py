@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 from nanoproof.common.errors import UserError
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.meter import NOBODY, AttemptObserver
 from nanoproof.prover.second_try import SecondTry
-from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Task:
     seed: int
     returns: int = 0
     may_disprove: bool = True
-    trace: AttemptTrace = NO_TRACE
+    trace: AttemptObserver = NOBODY
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
 
 

@@ -193,7 +193,7 @@ class SimulatedRun:
         if attempt.outcome == "proven":
             self._proven.add(one.theorem.id)
         if attempt.outcome == "error":
-            self._log(rank, "WARNING", "nanoproof.selfplay.actor", f"actor gave up {one.theorem.id}: server away")
+            self._log(rank, "WARNING", "nanoproof.selfplay.actor_pool", f"actor gave up {one.theorem.id}: server away")
         if self._rng.random() < 0.05:
             self._sample(rank, one)
 

@@ -15,7 +15,7 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Suggestion
-from nanoproof.selfplay import actor
+from nanoproof.selfplay import actor_pool
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.evaluate import EvaluationSource
 from tests.fakes.chaos_proxy import ChaosProxy
@@ -86,9 +86,9 @@ class World:
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    monkeypatch.setattr(actor, "FIRST_BACKOFF_SECONDS", 0.05)
-    monkeypatch.setattr(actor, "MAX_BACKOFF_SECONDS", 0.2)
-    monkeypatch.setattr(actor, "LEASE_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(actor_pool, "FIRST_BACKOFF_SECONDS", 0.05)
+    monkeypatch.setattr(actor_pool, "MAX_BACKOFF_SECONDS", 0.2)
+    monkeypatch.setattr(actor_pool, "LEASE_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr("nanoproof.lean.leases._CALL_SECONDS", 0.5)
     monkeypatch.setattr("nanoproof.lean.fleet._FIRST_REST_SECONDS", 0.1)
     monkeypatch.setattr("nanoproof.lean.fleet._MAX_REST_SECONDS", 0.2)

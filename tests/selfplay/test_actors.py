@@ -4,8 +4,7 @@ from nanoproof.common.rank_watch import RankLost
 from nanoproof.lean.errors import ProcessLost, ServerBusy, ServerUnavailable
 from nanoproof.search.policy import BadState, ModelFailed, PolicyServerError, PolicyTimeout
 from nanoproof.selfplay import actor_pool
-from nanoproof.selfplay.actor import MAX_RETURNS
-from nanoproof.selfplay.actor_pool import ActorPool, wait_together
+from nanoproof.selfplay.actor_pool import MAX_RETURNS, ActorPool, wait_together
 from nanoproof.selfplay.evaluate import try_theorems
 from tests.fakes.policy import suggestion
 from tests.selfplay.small import ScriptedClient, make_prover, policy, theorems

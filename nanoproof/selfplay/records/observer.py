@@ -9,6 +9,7 @@ from typing import Protocol
 
 from nanoproof.lean.wire import TacticApplied, TacticFailed
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.meter import NOBODY, AttemptObserver
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.search.policy import Suggestion
@@ -19,30 +20,14 @@ MAX_STATES = 200
 """So many states of an attempt are remembered with what the model made of them."""
 
 
-class AttemptTrace(Protocol):
-    """Whoever is told how an attempt goes."""
-
-    def begin(self, root: Node, log: SearchLog) -> None:
-        """Its search begins; what was told before is of another try."""
-        ...
-
-    def suggested(self, state: str, suggestion: Suggestion) -> None:
-        """What the model said of a state."""
-        ...
-
-    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
-        """What Lean said to tactics in a state."""
-        ...
-
-
 class Observer(Protocol):
     """Whoever is told what actors do. Its methods are called while others wait: they only take note."""
 
-    def trace(self) -> AttemptTrace:
+    def trace(self) -> AttemptObserver:
         """For an attempt that is about to begin."""
         ...
 
-    def finished(self, number: Number, attempt: Attempt, trace: AttemptTrace) -> bool:
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
         """An attempt has ended, and is logged under this number; whether its tree is to be kept."""
         ...
 
@@ -51,7 +36,7 @@ class Observer(Protocol):
         ...
 
 
-class Trace:
+class Trace(AttemptObserver):
     """Keeps the tree, and what model and Lean said of the first states."""
 
     __slots__ = ("results", "root", "suggestions")
@@ -73,29 +58,13 @@ class Trace:
             self.results.append((state, tactics, results))
 
 
-class NoTrace:
-    """Keeps nothing."""
-
-    def begin(self, root: Node, log: SearchLog) -> None:
-        pass
-
-    def suggested(self, state: str, suggestion: Suggestion) -> None:
-        pass
-
-    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
-        pass
-
-
-NO_TRACE = NoTrace()
-
-
 class NullObserver:
     """Takes note of nothing."""
 
-    def trace(self) -> AttemptTrace:
-        return NO_TRACE
+    def trace(self) -> AttemptObserver:
+        return NOBODY
 
-    def finished(self, number: Number, attempt: Attempt, trace: AttemptTrace) -> bool:
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
         return False
 
     def span(self, actor: int, state: str, began: float, ended: float) -> None:

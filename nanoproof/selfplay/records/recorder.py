@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from nanoproof.common.run_dir import RunDir
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.records.observer import NO_TRACE, AttemptTrace, Number, Trace
+from nanoproof.prover.meter import NOBODY, AttemptObserver
+from nanoproof.selfplay.records.observer import Number, Trace
 from nanoproof.selfplay.records.options import RecordOptions
 from nanoproof.selfplay.records.rotating import RotatingJsonl
 from nanoproof.selfplay.records.samples import samples_file, samples_of, train_samples_file
@@ -85,10 +86,10 @@ class Recorder:
 
     # -- for actors and task sources: they hold others up, so that only notes are taken ------------------------------
 
-    def trace(self) -> AttemptTrace:
-        return Trace() if self._options.keep_trees or self._options.samples_per_step else NO_TRACE
+    def trace(self) -> AttemptObserver:
+        return Trace() if self._options.keep_trees or self._options.samples_per_step else NOBODY
 
-    def finished(self, number: Number, attempt: Attempt, trace: AttemptTrace) -> bool:
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
         if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
             return False
         if number[0] != self._step:

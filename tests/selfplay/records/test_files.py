@@ -22,7 +22,7 @@ def searched():
     trace = Trace()
     prover = Prover(policy(), SearchConfig(), ProverOptions(keep_tree=False))
     theorem = Theorem("theorem t : True := by sorry", "scripted", "t")
-    prover.prove(ScriptedLean(SCRIPT), theorem, 8, random.Random(0), on_start=trace.begin)
+    prover.prove(ScriptedLean(SCRIPT), theorem, 8, random.Random(0), observer=trace)
     return trace.root
 
 
