@@ -15,10 +15,13 @@ trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT
 export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 ruff check .
 ruff format --check .
-mypy
+mypy &
+types=$!
+python -m nanolean build > /dev/null  # into the cache; each worker would build it
 if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent)
 fi
+wait "$types"
 # Tests wait as long as they compute (for processes, servers, deadlines): twice as many workers as cores, at most 16.
 workers="$((2 * $(getconf _NPROCESSORS_ONLN)))"
 if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then

@@ -22,6 +22,9 @@ SCRIPTED_REPL = FAKES / "scripted_repl.py"
 FORK_REPL = (sys.executable, "-m", "tests.fakes.fork_repl")
 NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 
+NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
+"""How many times as much as in the suite long random tests take."""
+
 T = TypeVar("T")
 
 

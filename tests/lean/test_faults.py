@@ -22,11 +22,11 @@ from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
 from tests.fakes.chaos_proxy import FAULTS, LIES, ChaosProxy
 from tests.fakes.leantree_server import LeanTreeServer
-from tests.helpers import end, is_gone, wait_for
+from tests.helpers import NIGHTLY, end, is_gone, wait_for
 from tests.lean.conftest import EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Serve, start_server
 
-CALLS = int(os.environ.get("NANOPROOF_FAULT_CALLS", "1000"))
-"""How many tactic calls the long test makes; 10000 is what a release should have stood."""
+CALLS = 1000 * NIGHTLY
+"""How many tactic calls the long test makes."""
 THREADS = 32
 DEADLINE = 60.0 + CALLS / 50
 EXPECTED: dict[str, Any] = {

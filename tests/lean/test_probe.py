@@ -56,9 +56,12 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def server(shared: Server) -> Iterator[Server]:
     yield shared
     shared.defect, shared.keeps_after_return, shared.keeps_dead = None, False, False
-    for repl in shared._idle:
-        repl.close()
-    shared._idle.clear()
+    for repl in list(shared._idle):
+        if repl.process.poll() is None:
+            repl.env = None
+        else:
+            shared._idle.remove(repl)
+            repl.close()
 
 
 def options(server: LeanTreeServer, **more: Any) -> ProbeOptions:

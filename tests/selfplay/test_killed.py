@@ -18,11 +18,13 @@ import pytest
 from nanoproof.common.files import read_jsonl
 from nanoproof.selfplay.attempt_stream import logged_attempts, number_of
 from nanoproof.selfplay.records.attempt_index import attempts_file
+from tests.helpers import NIGHTLY
 from tests.selfplay.killable import PHASES, WINDOWS, describe, new_experience, words
 
 pytestmark = pytest.mark.slow
 
-KILLS, MOST_KILLS = 20, 45
+KILLS = 12 * NIGHTLY
+MOST_KILLS = 2 * KILLS + 8
 
 
 class Runs:
@@ -101,7 +103,7 @@ def test_every_attempt_that_was_finished_is_in_the_log(killed: Any) -> None:
     logged = {number_of(record) for record in read_jsonl(attempts_file(path, 0))}
     finished = {(step, 0, sequence) for kind, *rest in told if kind == "attempt" for step, sequence in [rest]}
     assert finished <= logged
-    assert len(finished) > 100
+    assert len(finished) > 5 * KILLS
 
 
 def test_attempts_are_numbered_without_gaps_or_repetitions(killed: Any) -> None:
