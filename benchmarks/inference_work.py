@@ -9,11 +9,11 @@ import random
 import string
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.gpt.byte_bpe import BYTE_OF_CHARACTER, make_text_tokenizer
@@ -31,11 +31,14 @@ SMALLEST_VOCABULARY = len(BYTE_OF_CHARACTER) + 26 * 26 + len(SYMBOLS) + len(MARK
 class NetworkSize:
     """Random network, where --model-path is not given."""
 
-    depth: int = opt(4, "Layers.", min=1)
-    aspect_ratio: int = opt(48, "Width per layer.", min=1)
-    head_dim: int = opt(32, "Size of an attention head.", min=2)
-    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
-    vocab_size: int = opt(2048, "Size of the vocabulary.", min=SMALLEST_VOCABULARY, max=400_000)
+    network: GPTConfig = group(
+        GPTConfig,
+        without=("sequence_len", "window_pattern", "value_embedding", "prefix_lm"),
+        vocab_size=change(2048, min=SMALLEST_VOCABULARY, max=400_000, help="Size of the vocabulary."),
+        depth=change(4),
+        aspect_ratio=change(48),
+        head_dim=change(32),
+    )
     end_probability: float = opt(0.12, "How likely a sample ends at each token; 0 means never.", min=0, max=0.9)
 
     def __post_init__(self) -> None:
@@ -98,17 +101,9 @@ def made_up_tokenizer(vocab_size: int) -> Tokenizer:
 
 def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Network:
     """Fresh weights that end a sample with the given probability at each token."""
-    tokenizer = made_up_tokenizer(size.vocab_size)
+    tokenizer = made_up_tokenizer(size.network.vocab_size)
     torch.manual_seed(0)
-    config = GPTConfig(
-        vocab_size=tokenizer.vocab_size,
-        depth=size.depth,
-        aspect_ratio=size.aspect_ratio,
-        head_dim=size.head_dim,
-        num_kv_heads=size.num_kv_heads,
-        sequence_len=sequence_len,
-        window_pattern="L",
-    )
+    config = replace(size.network, vocab_size=tokenizer.vocab_size, sequence_len=sequence_len, window_pattern="L")
     model = GPT.create(config, dist.device, dist.dtype)
     odds = size.end_probability / (1 - size.end_probability) * tokenizer.eos
     with torch.no_grad():

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.options import CheckpointOption
 from nanoproof.common.stats import wilson
 from nanoproof.selfplay.eval_compare import Evaluated, compare, compare_rates, read_evaluation
 
@@ -40,7 +41,10 @@ class QualityOptions:
     """Quality of the search"""
 
     output_dir: str = opt(help="Where the evaluations go; what is there already is not done again.")
-    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics; without it the uniform policy does.")
+    checkpoint: CheckpointOption = group(
+        CheckpointOption,
+        model_path=change(help="Checkpoint whose network suggests tactics; without it the uniform policy does."),
+    )
     variants: tuple[str, ...] = opt(tuple(VARIANTS), "Which variants to compare; `full` is always among them.")
     seeds: tuple[int, ...] = opt((0, 1), "Seeds; each variant is scored with each.")
     max_theorems: int = opt(100, "The first so many theorems of the set.", min=1)
@@ -74,8 +78,8 @@ def evaluate(options: QualityOptions, variant: str, seed: int, extra: list[str])
         policy = ["--policy", "uniform"]
         if variant == "solver-only":
             policy = ["--policy", "solver-only"]
-        elif options.model_path is not None:
-            policy = ["--model-path", options.model_path]
+        elif options.checkpoint.model_path is not None:
+            policy = ["--model-path", options.checkpoint.model_path]
         command = [
             *(sys.executable, "-m", "scripts.prover_eval", *policy, "--datasets", "nanolean", "--continue"),
             *("--split", options.split, "--max-theorems", str(options.max_theorems), "--seed", str(seed)),

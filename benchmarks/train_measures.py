@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.plain_sft import plain_gradients
 from benchmarks.train_sft import leantree_like
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import change, group, opt, validate
 from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
 from nanoproof.data.packing import Example, pack
 from nanoproof.data.token_loader import TokenBatch
@@ -41,11 +41,13 @@ SMALLEST_VOCABULARY = 448
 class DeviceOptions:
     """Stages on a device."""
 
-    depth: int = opt(20, "Layers.", min=1)
-    aspect_ratio: int = opt(64, "Width per layer.", min=1)
-    head_dim: int = opt(128, "Size of an attention head.", min=2)
-    sequence_len: int = opt(2048, "Tokens in a row.", min=16)
-    vocab_size: int = opt(50_441, "Size of the vocabulary (default: that of tok_build).", min=SMALLEST_VOCABULARY)
+    network: GPTConfig = group(
+        GPTConfig,
+        without=("num_kv_heads", "window_pattern", "value_embedding", "prefix_lm"),
+        vocab_size=change(50_441, min=SMALLEST_VOCABULARY, help="Size of the vocabulary (default: that of tok_build)."),
+        depth=change(20),
+        sequence_len=change(2048, min=16, help="Tokens in a row."),
+    )
     device_batch_size: int = opt(32, "Rows in a forward pass; halved until it fits into memory.", min=1)
     accumulation: int = opt(2, "Forward passes in an optimizer step of pretraining.", min=1)
     transitions: int = opt(512, "Transitions in an optimizer step of finetuning.", min=1)
@@ -53,10 +55,6 @@ class DeviceOptions:
 
     def __post_init__(self) -> None:
         validate(self, "device")
-
-    def config(self) -> GPTConfig:
-        """The network."""
-        return GPTConfig(self.vocab_size, self.depth, self.aspect_ratio, self.head_dim, None, self.sequence_len)
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def release(device: torch.device) -> None:
 
 def make_model(compute: Compute, dist: DistInfo, options: DeviceOptions) -> GPT:
     """A network with fresh weights."""
-    model = GPT.create(options.config(), dist.device, dist.dtype)
+    model = GPT.create(options.network, dist.device, dist.dtype)
     compute.apply(model)
     return model
 
@@ -126,17 +124,17 @@ def pretrain(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
     """Optimizer steps on rows of text."""
     model = make_model(compute, dist, options)
     optimizer = build_optimizer(model, OptimizerOptions())
-    shape = (options.device_batch_size, options.sequence_len)
+    shape = (options.device_batch_size, options.network.sequence_len)
 
     def step(index: int) -> None:
         batches = []
         for _ in range(options.accumulation):
-            tokens_BT = torch.randint(options.vocab_size, shape)
+            tokens_BT = torch.randint(options.network.vocab_size, shape)
             batches.append(TokenBatch(tokens_BT, tokens_BT.roll(-1, dims=1)))
         token_step(model, optimizer, batches, 0.1, 1.0, dist)
 
     seconds = seconds_of(step, dist.device, options.timed_steps)
-    tokens = options.accumulation * options.device_batch_size * options.sequence_len
+    tokens = options.accumulation * options.device_batch_size * options.network.sequence_len
     flops = flops_per_token(model.config) * tokens
     return {
         "parameters": model.num_parameters(),
@@ -166,7 +164,7 @@ def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
     batch_options = BatchOptions(
         target_examples_per_step=options.transitions,
         device_batch_size=options.device_batch_size,
-        row_length=options.sequence_len,
+        row_length=options.network.sequence_len,
     )
 
     def step(index: int) -> None:
@@ -174,8 +172,8 @@ def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
         train_step(model, optimizer, batch, 0.1, batch_options, LossWeights(VALUE_WEIGHT), 1.0, dist, tokenizer.pad)
 
     seconds = seconds_of(step, dist.device, options.timed_steps)
-    packed = pack(steps[0], options.sequence_len, tokenizer.pad)
-    layers = [0] * options.depth
+    packed = pack(steps[0], options.network.sequence_len, tokenizer.pad)
+    layers = [0] * options.network.depth
     for row in packed.split(1):
         layers = [sum(pair) for pair in zip(layers, layout_pairs(row.layout(), model.config.windows))]
     tokens, logits = int((packed.segments > 0).sum()), int((packed.kinds > 0).sum())
@@ -196,7 +194,7 @@ def finetune_plainly(compute: Compute, dist: DistInfo, options: DeviceOptions) -
     model = make_model(compute, dist, options)
     optimizer = build_optimizer(model, OptimizerOptions())
     # As many tokens in a forward pass as the packed way has.
-    rows = max(2, options.device_batch_size * options.sequence_len // 320)
+    rows = max(2, options.device_batch_size * options.network.sequence_len // 320)
 
     def step(index: int) -> None:
         optimizer.zero_grad()
@@ -211,14 +209,14 @@ def attention_alone(compute: Compute, dist: DistInfo, options: DeviceOptions) ->
     """Forward and backward of attention in one layer that sees everything, on packed rows."""
     rng = random.Random(0)
     tokenizer = random_tokenizer(rng)
-    config, rows = options.config(), options.device_batch_size
-    packed = pack(leantree_like(tokenizer, 12 * rows, rng), options.sequence_len, tokenizer.pad).rows(0, rows)
+    config, rows = options.network, options.device_batch_size
+    packed = pack(leantree_like(tokenizer, 12 * rows, rng), options.network.sequence_len, tokenizer.pad).rows(0, rows)
     layout = packed.to(dist.device).layout()
     rows = packed.tokens.shape[0]
     q_BTHD, k_BTHD, v_BTHD = (
         torch.randn(
             rows,
-            options.sequence_len,
+            options.network.sequence_len,
             config.num_heads,
             config.head_dim,
             device=dist.device,
@@ -228,11 +226,11 @@ def attention_alone(compute: Compute, dist: DistInfo, options: DeviceOptions) ->
         for _ in range(3)
     )
     attend = make_path(compute.attention).open(
-        [options.sequence_len], layout, (rows, options.sequence_len), dist.device
+        [options.network.sequence_len], layout, (rows, options.network.sequence_len), dist.device
     )
 
     def step(index: int) -> None:
         attend(0, q_BTHD, k_BTHD, v_BTHD).sum().backward()
 
     seconds = seconds_of(step, dist.device, options.timed_steps)
-    return {"rate": rows * options.sequence_len / seconds, "unit": "tokens/s"}
+    return {"rate": rows * options.network.sequence_len / seconds, "unit": "tokens/s"}

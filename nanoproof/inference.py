@@ -5,9 +5,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
+from nanoproof.common.options import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
 from nanoproof.common.web.server import HttpServer, bind
@@ -25,15 +26,17 @@ log = logging.getLogger(__name__)
 class ModelOptions:
     """Model."""
 
-    model_path: str | None = opt(None, "Checkpoint, or a run whose latest one is served; needed.")
-    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    checkpoint: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Checkpoint, or a run whose latest one is served; needed.")
+    )
+    device: DeviceOption = group(DeviceOption)
     threads: int | None = opt(
         None, "CPU threads that compute (none: half of the cores, the others are for Lean).", min=1
     )
 
     def __post_init__(self) -> None:
         validate(self, "model")
-        check(self.model_path is not None, "give --model-path: the model that is to be served")
+        check(self.checkpoint.model_path is not None, "give --model-path: the model that is to be served")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,8 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     listener = bind(options)
     on_signals(interrupt)
-    dist = init_distributed(chosen.device_type)
-    path = find_checkpoint(resolve_model_path(chosen.model_path or ""))
+    dist = init_distributed(chosen.device.device_type)
+    path = find_checkpoint(resolve_model_path(chosen.checkpoint.model_path or ""))
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     weights = path.parent / manifest["weights"]
     about = {"path": str(weights), "step": manifest.get("step"), "sha256": weights_sha256(path)}

@@ -51,10 +51,10 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
         fleet = stack.enter_context(open_fleet(config.fleet, dist))
-        port, options = config.rl.monitor_port if dist.is_main else None, config.rl
+        port, address = config.rl.monitor.port if dist.is_main else None, config.rl.monitor
         monitor = None
         if port is not None:
-            monitor = start_monitor_process(port, options.monitor_host, options.monitor_token)
+            monitor = start_monitor_process(port, address.host, address.token)
         if monitor is not None:
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}

@@ -28,10 +28,11 @@ from benchmarks.inference_parts import (
     told,
 )
 from benchmarks.inference_work import Load, NetworkSize
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
 from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.common.options import CheckpointOption, DeviceOption
 from nanoproof.gpt.batching.request import EngineLimits
 
 PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
@@ -44,8 +45,10 @@ class InferenceBenchmark:
     parts: tuple[str, ...] = opt(
         ("plain", "transformers", "phases", "policy"), "What to measure.", choices=PARTS, metavar="PART"
     )
-    model_path: str | None = opt(None, "Checkpoint to measure (none: random weights of the size below).")
-    device_type: str = opt("", "cuda, cpu or mps; empty: the best there is.")
+    checkpoint: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Checkpoint to measure (none: random weights of the size below).")
+    )
+    device: DeviceOption = group(DeviceOption)
     threads: int = opt(2, "CPU threads of torch; several crawl where other processes compete for the cores.", min=1)
     lengths: tuple[int, ...] = opt((64, 128, 256, 512), "Prompt lengths of the part `lengths`.", min=2)
     waiting: tuple[int, ...] = opt((64, 256, 1024), "Numbers of threads of the part `waiting`.", min=1)
@@ -82,7 +85,7 @@ def compared_with(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | N
     """The other ways to measure, and why `transformers` is not among them though it was asked for."""
     others = tuple(name for name in ("plain", "transformers") if name in options.parts)
     reason = missing_for_transformers()
-    if options.model_path is not None:
+    if options.checkpoint.model_path is not None:
         reason = "its GPT-2 has random weights, which cannot be compared with a checkpoint's"
     if "transformers" not in others or reason is None:
         return others, None
@@ -92,17 +95,17 @@ def compared_with(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | N
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     parser = Parser(prog="python -m scripts.bench_inference", description=(__doc__ or "").splitlines()[0])
-    for group in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
-        add_flags(parser, group)
+    for each in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
+        add_flags(parser, each)
     args = parser.parse_args(argv)
     options = from_args(InferenceBenchmark, args)
-    device, reason = choose_device(options.device_type)
+    device, reason = choose_device(options.device.device_type)
     dist = DistInfo(0, 0, 1, device, reason, *choose_dtype(device))
     torch.set_num_threads(options.threads)
     logging.getLogger("transformers").setLevel(logging.ERROR)
     groups = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
     settings: dict[str, Any] = {name: value for group in (options, *groups) for name, value in to_dict(group).items()}
-    bench = Bench(*groups, dist, options.threads, options.model_path)
+    bench = Bench(*groups, dist, options.threads, options.checkpoint.model_path)
     results = [{**result, "details": {**settings, **result["details"]}} for result in run_parts(options, bench)]
     if options.markdown is not None:
         atomic_write_text(Path(options.markdown), table(results) + "\n")

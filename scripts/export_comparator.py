@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
+from nanoproof.common.options import LeanOptions
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
 from nanoproof.lean.source import declared_names, name_examples, negate
@@ -38,8 +39,11 @@ class ComparatorOptions:
     """Export."""
 
     output_dir: str | None = opt(None, "Where to write; default DIR/comparator.")
-    lean_project: str | None = opt(
-        None, "Lean project with the toolchain and the libraries; NanoLean's runs need none."
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        without=("servers", "token"),
+        project=change(help="Lean project with the toolchain and the libraries; NanoLean's runs need none."),
     )
     imports: tuple[str, ...] = opt((), "Modules to import; without any, what the project's LeanServers.lean imports.")
     share_packages: bool = opt(False, "Use the project's own copies of its libraries, which ties workspaces to it.")
@@ -128,12 +132,12 @@ def texts_of(attempt: Attempt) -> tuple[str, str, str]:
 
 def workspace_of(options: ComparatorOptions, folder: Path) -> Workspace:
     """What all workspaces share; raises UserError if the project has no toolchain or no requirements to read."""
-    if options.lean_project is None:
+    if options.lean.project is None:
         lean = run_under(folder / SETTINGS)
         if lean != EMBEDDED_LEAN:
             raise UserError(f"--lean-project DIR is needed: {folder} was proved under Lean {lean or 'of some version'}")
         return Workspace(options.imports, LEAN_OF_NANOLEAN, lakefile([], None), None)
-    project = Path(options.lean_project)
+    project = Path(options.lean.project)
     try:
         toolchain = (project / TOOLCHAIN).read_text(encoding="utf-8").strip()
         contents = tomllib.loads((project / LAKEFILE).read_text(encoding="utf-8"))

@@ -13,10 +13,11 @@ from typing import Literal
 
 import safetensors.torch
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.dist import DTYPES
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.common.options import CheckpointOption
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.gpt.checkpoint import find_checkpoint, load_model
 from nanoproof.gpt.tokenizer import TOKENIZER_FILE
@@ -29,13 +30,15 @@ CONFIG_FILE = "config.json"
 class ExportOptions:
     """Export."""
 
-    model_path: str | None = opt(None, "Checkpoint to export: a file, or a run directory for its latest.")
+    checkpoint: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Checkpoint to export: a file, or a run directory for its latest.")
+    )
     output_dir: str | None = opt(None, "Where to write; default <checkpoint dir>/export_<step>.")
     dtype: Literal["float32", "bfloat16", "float16"] = opt("float32", "Number format of the weights.")
 
     def __post_init__(self) -> None:
         validate(self, "export")
-        check(self.model_path is not None, "give --model-path, the checkpoint to export")
+        check(self.checkpoint.model_path is not None, "give --model-path, the checkpoint to export")
 
 
 def export(checkpoint: Path, directory: Path, dtype: str) -> None:
@@ -54,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.export_model", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, ExportOptions)
     options = from_args(ExportOptions, parser.parse_args(argv))
-    checkpoint = find_checkpoint(resolve_model_path(options.model_path or ""))
+    checkpoint = find_checkpoint(resolve_model_path(options.checkpoint.model_path or ""))
     step = checkpoint.stem.removeprefix("model_")
     directory = Path(options.output_dir) if options.output_dir else checkpoint.parent / f"export_{step}"
     export(checkpoint, directory, options.dtype)

@@ -7,7 +7,7 @@ python -m scripts.inspect_buffer rl/RUN --until-step 10 --search "omega" --json
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
 from nanoproof.data.transitions import Transition
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.search.render import shorten as shorten_state
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers, WindowBuffer
@@ -93,10 +93,11 @@ def run_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[
     known = {name: args[name] for name in names if name in args}
     asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
     try:
-        own = replace(RLOptions(), **{**known, **asked})
+        solvers = SolverOption(bool(known.pop("disable_solvers", False)))
+        own = RLOptions(solvers=solvers, **{**known, **asked})
     except (TypeError, ValueError) as error:
         raise UserError(f"{file} does not say the size of the buffers: {error}") from error
-    return own, args.get("search_solver_tactics", SearchConfig().solver_tactics) if own.disable_solvers else ()
+    return own, args.get("search_solver_tactics", SearchConfig().solver_tactics) if own.solvers.disable_solvers else ()
 
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:

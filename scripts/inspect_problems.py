@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
 from nanoproof.data.theorems import DATASETS, SPLITS, list_theorems, split_names, splits_of
 from nanoproof.data.whitelist import choose_lean, theorem_hash
@@ -28,8 +29,11 @@ class ProblemOptions:
     search: str | None = opt(None, "Text in the source or the id, upper and lower case alike.")
     min_chars: int = opt(0, "Shortest source.", min=0)
     max_chars: int | None = opt(None, "Longest source.", min=1)
-    lean_project: str | None = opt(
-        None, "Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none."
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        without=("servers", "token"),
+        project=change(help="Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none."),
     )
 
     def __post_init__(self) -> None:
@@ -59,7 +63,7 @@ class Problem:
 
 def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
     """The theorems that pass the filters. Raises UserError for data that is missing, and for splits nobody has."""
-    lean = choose_lean(options.lean_project)
+    lean = choose_lean(options.lean.project)
     found, looked = [], False
     for name in split_names(names):
         for split in splits_of(name):

@@ -12,16 +12,17 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import run_main
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.typing_lines import typed_lines
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.wire import LeanSession
 from nanoproof.policy.continuation import continuation
-from nanoproof.policy.opening import PolicyName, load_network, open_policy
+from nanoproof.policy.opening import PolicyOptions, load_network, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.console import Console
 
@@ -30,14 +31,14 @@ from nanoproof.prover.console import Console
 class InteractOptions:
     """Prompt."""
 
-    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
-    policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
-    policy_server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
-    policy_token: str | None = opt(None, "Token that the policy server asks for.")
+    suggesting: PolicyOptions = group(PolicyOptions)
     lean: bool = opt(True, "Have a Lean process at hand; without, there are states and no theorems.")
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without them the embedded prover is used.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
-    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    servers: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        without=("project",),
+        servers=change(help="Addresses host:port; without them the embedded prover is used."),
+    )
     raw: bool = opt(False, "Begin with text in, continuation out; needs --model-path.")
     raw_tokens: int = opt(64, "Tokens of a continuation.", min=1)
     raw_temperature: float = opt(0.0, "Temperature of a continuation; 0 takes the likeliest token.", min=0)
@@ -45,16 +46,7 @@ class InteractOptions:
 
     def __post_init__(self) -> None:
         validate(self, "interact")
-        check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
-        check(not self.raw or self.model_path is not None, "--raw needs --model-path")
-        check(
-            self.policy_server is None or (self.policy or self.model_path) is None,
-            "--policy-server suggests tactics in place of --policy and --model-path",
-        )
-
-    @property
-    def policy_name(self) -> PolicyName:
-        return self.policy or ("uniform" if self.model_path is None else "model")
+        check(not self.raw or self.suggesting.checkpoint.model_path is not None, "--raw needs --model-path")
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
@@ -68,8 +60,8 @@ def open_session(stack: ExitStack, options: InteractOptions) -> LeanSession | No
     """A leased Lean process, which is given back when the stack is left; None if none is wanted."""
     if not options.lean or options.raw:
         return None
-    if options.lean_servers:
-        return stack.enter_context(LeanFleet(options.lean_servers, options.lean_token).lease())
+    if options.servers.servers:
+        return stack.enter_context(LeanFleet(options.servers.servers, options.servers.token).lease())
     servers = stack.enter_context(start_embedded(1))
     return stack.enter_context(LeanServerClient(servers.addresses[0], servers.token).lease())
 
@@ -96,14 +88,22 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     args = parse_args(argv)
     options, sampling = from_args(InteractOptions, args), from_args(SamplingConfig, args)
-    network = load_network(options.policy_name, options.model_path, init_distributed(options.device_type))
+    network = load_network(
+        options.suggesting.name,
+        options.suggesting.checkpoint.model_path,
+        init_distributed(options.suggesting.device.device_type),
+    )
     with ExitStack() as stack:
         opened = open_policy(
-            options.policy_name, network, sampling, server=options.policy_server, token=options.policy_token
+            options.suggesting.name,
+            network,
+            sampling,
+            server=options.suggesting.server.server,
+            token=options.suggesting.server.token,
         )
         policy = stack.enter_context(opened)
         session = open_session(stack, options)
-        console = Console(policy, session, embedded=not options.lean_servers, raw=options.raw)
+        console = Console(policy, session, embedded=not options.servers.servers, raw=options.raw)
         if network is not None:
 
             def continue_text(text: str) -> str:
@@ -111,7 +111,9 @@ def main(argv: list[str] | None = None) -> int:
 
             console.continue_text = continue_text
         if sys.stdin.isatty():
-            print(f"policy: {options.policy_server or options.policy_name}; :help says what can be typed")
+            print(
+                f"policy: {options.suggesting.server.server or options.suggesting.name}; :help says what can be typed"
+            )
         run(console)
     return 0
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.dist import DistInfo, cleanup
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
+from nanoproof.common.options import CheckpointsOption
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.data.packing import ExampleLimits
@@ -44,7 +45,10 @@ PERCENTAGES = ("tactic_exact_match", "tactic_first_token_accuracy", "tactic_toke
 class PolicyEvalOptions:
     """Evaluation."""
 
-    model_path: tuple[str, ...] = opt((), "Checkpoints to judge; a directory stands for all that are in it.")
+    checkpoints: CheckpointsOption = group(
+        CheckpointsOption,
+        model_path=change(help="Checkpoints to judge; a directory stands for all that are in it."),
+    )
     data: str = opt("nanolean", "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL.")
     split: Literal["valid", "train"] = opt("valid", "Which transitions of them.")
     max_examples: int | None = opt(None, "Judge on so many transitions, evenly spread.", min=1)
@@ -155,7 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     dist = start_ranks(from_args(RunOptions, args))
     setup_logging(args.log_level, rank=dist.rank)
     try:
-        paths = checkpoints(options.model_path)
+        paths = checkpoints(options.checkpoints.model_path)
         items = spread(load_transitions(options.data)[options.split == "valid"], options.max_examples)
         judged = [judge(path, items, options, batch, dist) for path in paths]
     finally:

@@ -17,9 +17,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.terminal import print_lines
 from nanoproof.common.typing_lines import typed_lines
 from nanoproof.data.theorems import DATASETS, list_theorems, split_names, splits_of
@@ -30,7 +31,7 @@ from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
-from nanoproof.policy.opening import PolicyName, load_network, open_policy
+from nanoproof.policy.opening import PolicyOptions, load_network, open_policy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.desk import Desk, report, write
@@ -46,40 +47,31 @@ class ProveOptions:
 
     dataset: str | None = opt(None, "Data set with the theorem --id.", choices=tuple(DATASETS))
     id: str | None = opt(None, "Id of a theorem of --dataset.")
-    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
-    policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
-    policy_server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
-    policy_token: str | None = opt(None, "Token that the policy server asks for.")
+    suggesting: PolicyOptions = group(PolicyOptions)
     disprove: bool = opt(False, "Prove the negation of the theorem instead.")
     num_simulations: int = opt(64, "Simulations of each search.", min=1)
     max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; one with a free process is used.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
-    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    servers: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        without=("project",),
+        servers=change(help="Addresses host:port; one with a free process is used."),
+    )
     max_tree_nodes: int = opt(100, "Nodes of the tree that are printed.", min=1)
     out: str | None = opt(None, "File for what is proved; of FILE.lean, FILE.proved.lean without it.", metavar="FILE")
     html: str | None = opt(None, "File for the search trees, as a page for a browser.", metavar="FILE")
 
     def __post_init__(self) -> None:
         validate(self, "prove")
-        check(self.policy != "model" or self.model_path is not None, "--policy model needs --model-path")
-        check(
-            self.policy_server is None or (self.policy or self.model_path) is None,
-            "--policy-server suggests tactics in place of --policy and --model-path",
-        )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
-
-    @property
-    def policy_name(self) -> PolicyName:
-        return self.policy or ("uniform" if self.model_path is None else "model")
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("theorem", nargs="?", help="a theorem (`:= by sorry` may be left out) or a file with sorries")
-    for prefix, group in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
-        add_flags(parser, group, prefix, skip=("keep_tree", "disprove_fraction"))
+    for prefix, each in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
+        add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
     parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
     parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
     args = parser.parse_args(argv)
@@ -106,14 +98,14 @@ def what_to_prove(text: str | None, options: ProveOptions) -> Theorem | LeanFile
         return None
     if text.endswith(".lean") or os.path.isfile(text):  # which is false for what is too long to be a name
         return read_lean_file(Path(text))
-    return theorem_of(text, embedded=not options.lean_servers)
+    return theorem_of(text, embedded=not options.servers.servers)
 
 
 @contextmanager
 def open_session(options: ProveOptions) -> Iterator[LeanSession]:
     """A leased Lean process: of the user's servers, else of an embedded one."""
-    if options.lean_servers:
-        with LeanFleet(options.lean_servers, options.lean_token).lease() as session:
+    if options.servers.servers:
+        with LeanFleet(options.servers.servers, options.servers.token).lease() as session:
             print(f"Lean: {session.address}")
             yield session
     else:
@@ -153,7 +145,7 @@ def prove_typed(desk: Desk, session: LeanSession, options: ProveOptions) -> list
     print("A theorem, on one line or several; `:quit` or Ctrl-D ends, Ctrl-C ends a search.")
     attempts = []
     with typed_lines("prove_history") as ask:
-        for theorem in theorems_typed(ask, embedded=not options.lean_servers):
+        for theorem in theorems_typed(ask, embedded=not options.servers.servers):
             desk.interrupted = False
             try:
                 attempts.append(prove_one(desk, session, theorem, options))
@@ -172,12 +164,18 @@ def main(argv: list[str] | None = None) -> int:
     work = what_to_prove(args.theorem, options)
     if options.disprove and isinstance(work, LeanFile):
         raise UserError("--disprove takes a theorem, not a file")
-    network = load_network(options.policy_name, options.model_path, init_distributed(options.device_type))
+    network = load_network(
+        options.suggesting.name,
+        options.suggesting.checkpoint.model_path,
+        init_distributed(options.suggesting.device.device_type),
+    )
     with ExitStack() as stack:
-        server, token = options.policy_server, options.policy_token
-        policy = stack.enter_context(open_policy(options.policy_name, network, sampling, server=server, token=token))
+        server, token = options.suggesting.server.server, options.suggesting.server.token
+        policy = stack.enter_context(
+            open_policy(options.suggesting.name, network, sampling, server=server, token=token)
+        )
         session = stack.enter_context(open_session(options))
-        print_lines([f"policy: {server or options.policy_name}"])
+        print_lines([f"policy: {server or options.suggesting.name}"])
         prover = Prover(policy, search_config, prover_options)
         desk = Desk(prover, options.num_simulations, options.max_seconds, options.seed)
         if options.html is not None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.options import MonitorAddress
 from nanoproof.common.run_dir import home, versions
 from scripts.quickstart_report import plot, print_proofs, print_table
 from scripts.small_runs import RL, SFT, SFT_ONLY, SOLVERS, WITH_SOLVERS, Commands, PeakMemory, checkpoint_steps, clock
@@ -31,7 +32,12 @@ class QuickstartOptions:
 
     seed: int = opt(0, "Seed of every random choice.", min=0)
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/quickstart.")
-    monitor_port: int | None = opt(5050, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
+    monitor: MonitorAddress = group(
+        MonitorAddress,
+        "monitor-",
+        without=("host", "token"),
+        port=change(5050, help="Port of the dashboard during RL; none turns it off."),
+    )
     rl_seconds: int = opt(210, "Time for reinforcement learning, but for its last evaluation.", min=1)
     sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
@@ -93,7 +99,7 @@ class Quickstart:
 
     def watch(self) -> str:
         """Where to look while RL runs."""
-        port = self.options.monitor_port
+        port = self.options.monitor.port
         return f"; watch it on http://localhost:{port}" if port else ""
 
     def run_control(self, sft: Path, steps: int, run_dir: Path) -> None:
@@ -105,7 +111,7 @@ class Quickstart:
 
     def rl_words(self, sft: Path) -> list[str]:
         """The command for reinforcement learning, but for its length."""
-        port, lean_processes = self.options.monitor_port, self.commands.lean_processes
+        port, lean_processes = self.options.monitor.port, self.commands.lean_processes
         words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *RL]
         words += ["--monitor-port", str(port).lower(), "--lean-processes", str(lean_processes), "--save-every", "never"]
         words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_MEANWHILE)]
@@ -139,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(QuickstartOptions, parser.parse_args(argv))
     started = options.started or time.time()
     out = Path(options.out) if options.out else home() / "quickstart"
-    check_port(options.monitor_port)
+    check_port(options.monitor.port)
     prepare(out)
     memory = PeakMemory()
     memory.start()

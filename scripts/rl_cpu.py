@@ -15,9 +15,10 @@ Whatever is finished is kept: the same command goes on where it was stopped. It 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.options import MonitorAddress
 from nanoproof.common.run_dir import home
 from scripts.rl_cpu_report import Point, write_report
 from scripts.small_runs import (
@@ -61,7 +62,12 @@ class RLCPUOptions:
     theorems: int = opt(200, "Test theorems to score on, the first so many.", min=1)
     simulations: int = opt(64, "Simulations for each of them.", min=1)
     quick: bool = opt(False, "Everything very small, to see it run: one seed, one rank, seconds instead of minutes.")
-    monitor_port: int | None = opt(None, "Port of the dashboard during RL; none turns it off.", min=0, max=65535)
+    monitor: MonitorAddress = group(
+        MonitorAddress,
+        "monitor-",
+        without=("host", "token"),
+        port=change(None, help="Port of the dashboard during RL; none turns it off."),
+    )
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/rl_cpu (rl_cpu_quick).")
 
     def __post_init__(self) -> None:
@@ -144,7 +150,7 @@ class Comparison:
 
     def rl_words(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
         """The command of an RL run of so many minutes, but for its directory."""
-        port, simulations = self.options.monitor_port, self.options.simulations
+        port, simulations = self.options.monitor.port, self.options.simulations
         words = [
             "nanoproof.rl",
             "--model-path",

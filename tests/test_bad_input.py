@@ -129,14 +129,14 @@ def test_an_unknown_flag(tmp_path, command, refused):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nanoproof.sft", "--depth", "0"), "model.depth must be >= 1, got 0"),
-        (("nanoproof.rl", "--model-path", "x", "--fraction-sft", "1.5"), "rl.fraction_sft must be <= 1, got 1.5"),
-        (("nanoproof.rl", "--model-path", "x", "--search-gamma", "2"), "search.gamma must be <= 1"),
+        (("nanoproof.sft", "--depth", "0"), "--depth must be >= 1, got 0"),
+        (("nanoproof.rl", "--model-path", "x", "--fraction-sft", "1.5"), "--fraction-sft must be <= 1, got 1.5"),
+        (("nanoproof.rl", "--model-path", "x", "--search-gamma", "2"), "--search-gamma must be <= 1"),
         (("nanoproof.rl", "--model-path", "x", "--eval-every", "soon"), "--eval-every must look like"),
         (("nanoproof.rl",), "give either --model-path"),
         (("nanoproof.inference",), "give --model-path"),
         (("nanoproof.inference", "--model-path", "x", "--max-states", "9999"), "max_states must be <= max_open_states"),
-        (("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"), "engine.max_rows must be >= 1, got 0"),
+        (("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"), "--engine-max-rows must be >= 1, got 0"),
         (("nanoproof.inference", "--model-path", "x", "--port", "0"), "x"),
         (("nanoproof.rl", "--model-path", "x", "--datasets", "other"), "unknown data set other"),
         (("scripts.prover_eval",), "--policy model needs --model-path"),

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.progress import Progress
 from nanoproof.data.init_checks import InitChecks, Patience, Verdict
 from nanoproof.data.manifest import dataset_dir
@@ -58,10 +59,14 @@ class _NonePass(Exception):
 class CheckOptions:
     """Checking statements."""
 
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without any, the embedded prover is started.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
-    lean_project: str | None = opt(
-        None, "Lean project whose lean-toolchain names the version (default: LEAN_PROJECT_PATH, or what servers say)."
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        servers=change(help="Addresses host:port; without any, the embedded prover is started."),
+        project=change(
+            help="Lean project whose lean-toolchain names the version "
+            "(default: LEAN_PROJECT_PATH, or what servers say)."
+        ),
     )
     workers: int = opt(0, "Theorems checked at the same time; 0: one for each Lean process.", min=0)
     limit: int | None = opt(None, "Check the first so many of those that are not known yet.", min=1)
@@ -131,20 +136,20 @@ def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
 
     Raises UserError if one cannot be reached, if the version cannot be told, and if a server runs another one.
     """
-    if not options.lean_servers:
+    if not options.lean.servers:
         processes = options.workers or 2
         with start_embedded(processes) as embedded:
             fleet = LeanFleet(embedded.addresses, embedded.token)
             yield fleet, version_of(fleet, options), processes
         return
-    fleet = LeanFleet(options.lean_servers, options.lean_token)
+    fleet = LeanFleet(options.lean.servers, options.lean.token)
     version = version_of(fleet, options)
     yield fleet, version, sum(report.status["max_processes"] for report in fleet.check() if report.status) or 1
 
 
 def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
     """The Lean version of the project, or else of the servers, which must agree with it."""
-    asked = choose_lean(options.lean_project, embedded=not options.lean_servers)
+    asked = choose_lean(options.lean.project, embedded=not options.lean.servers)
     version = asked.version if asked.required else None
     for report in fleet.check():
         versions = (report.status or {}).get("versions")

@@ -13,8 +13,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
 from nanoproof.data.catalog import CATALOG
@@ -75,9 +76,12 @@ class DoctorOptions:
         (), "Stages that are to run; exit code 1 if one of them lacks something.", choices=tuple(STAGES)
     )
     datasets: tuple[str, ...] = opt((), "Data sets that the stages of --for are to use; default: each stage's own.")
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port to ask.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
-    lean_project: str | None = opt(None, "Folder of a Lean project; default LEAN_PROJECT_PATH.")
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        servers=change(help="Addresses host:port to ask."),
+        project=change(help="Folder of a Lean project; default LEAN_PROJECT_PATH."),
+    )
     timeout: float = opt(60.0, "Seconds that each check may take.", above=0)
     json: bool = opt(False, "Print one JSON object instead of the page.")
 
@@ -91,7 +95,7 @@ class DoctorOptions:
     def asked(self) -> Asked:
         """What the checks hear of it."""
         names = tuple(name for value in self.datasets for name in value.replace(",", " ").split())
-        return Asked(self.lean_servers, self.lean_token, self.lean_project, names)
+        return Asked(self.lean.servers, self.lean.token, self.lean.project, names)
 
 
 def needs_of(stage: str, asked: Asked) -> list[tuple[str, ...]]:

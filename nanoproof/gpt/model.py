@@ -31,29 +31,33 @@ LOGITS_AT_ONCE, COMPILED_LOGITS_AT_ONCE = 2**29, 3 * 2**29
 
 
 @dataclass(frozen=True)
-class GPTConfig:
-    """Size and shape of the network; `depth` is the dial from which the width follows."""
+class NetworkShape:
+    """Model (when none is loaded)."""
 
-    vocab_size: int = opt(help="Number of tokens (given by the tokenizer).", min=1)
-    depth: int = opt(26, "Number of layers; width = depth x aspect ratio.", min=1)
+    depth: int = opt(26, "Number of layers, the dial of model size; width = depth x aspect ratio.", min=1)
     aspect_ratio: int = opt(64, "Width per layer of depth.", min=1)
     head_dim: int = opt(128, "Size of an attention head; the width is rounded up to a multiple of it.", min=2)
-    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
+    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1, advanced=True)
     sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
-    window_pattern: str = opt("SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.")
-    value_embedding: bool = opt(True, "A second embedding of the tokens is added to the values of attention.")
-    prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
+    window_pattern: str = opt(
+        "SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.", advanced=True
+    )
+    value_embedding: bool = opt(
+        True, "A second embedding of the tokens is added to the values of attention.", advanced=True
+    )
 
     def __post_init__(self) -> None:
         validate(self, "model")
-        check(self.head_dim % 2 == 0, f"model.head_dim must be even, got {self.head_dim}")
+        check(self.head_dim % 2 == 0, f"model.head_dim must be even, got {self.head_dim}", "model")
         check(
             bool(self.window_pattern) and set(self.window_pattern) <= {"S", "L"},
             f"model.window_pattern must consist of S and L, got {self.window_pattern!r}",
+            "model",
         )
         check(
             self.num_heads % self.kv_heads == 0,
             f"model.num_kv_heads must divide the {self.num_heads} query heads, got {self.num_kv_heads}",
+            "model",
         )
 
     @property
@@ -69,16 +73,30 @@ class GPTConfig:
         return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
 
     @property
-    def padded_vocab_size(self) -> int:
-        return math.ceil(self.vocab_size / VOCAB_MULTIPLE) * VOCAB_MULTIPLE
-
-    @property
     def windows(self) -> list[int]:
         """Window of each layer in tokens; the last layer always sees everything."""
         sizes = {"S": math.ceil(self.sequence_len / 4), "L": self.sequence_len}
         pattern = [self.window_pattern[layer % len(self.window_pattern)] for layer in range(self.depth)]
         pattern[-1] = "L"
         return [sizes[letter] for letter in pattern]
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """The first field of `GPTConfig`, as checkpoints have it."""
+
+    vocab_size: int = opt(help="Number of tokens (given by the tokenizer).", min=1)
+
+
+@dataclass(frozen=True)
+class GPTConfig(NetworkShape, _Vocabulary):
+    """Size and shape of the network; `depth` is the dial from which the width follows."""
+
+    prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
+
+    @property
+    def padded_vocab_size(self) -> int:
+        return math.ceil(self.vocab_size / VOCAB_MULTIPLE) * VOCAB_MULTIPLE
 
 
 class Linear(nn.Linear):

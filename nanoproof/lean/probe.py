@@ -16,9 +16,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import JsonlWriter
+from nanoproof.common.options import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, shorten, table
 from nanoproof.lean.address import Address, parse_address
@@ -64,8 +65,9 @@ _VERSION = "#eval Lean.versionString"
 class ProbeOptions:
     """Probe"""
 
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port to look at.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean: LeanOptions = group(
+        LeanOptions, "lean-", without=("project",), servers=change(help="Addresses host:port to look at.")
+    )
     lean_version: str | None = opt(None, "Lean version that they should run, such as v4.27.0.")
     imports: tuple[str, ...] = opt(
         ("Mathlib",), "Modules that your theorems need; `none` for Lean's own library (NanoLean needs none)."
@@ -80,7 +82,7 @@ class ProbeOptions:
 
     def __post_init__(self) -> None:
         validate(self, "probe")
-        check(bool(self.lean_servers), "--lean-servers is needed: the addresses host:port of servers to look at")
+        check(bool(self.lean.servers), "--lean-servers is needed: the addresses host:port of servers to look at")
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Probe:
         where = parse_address(address) if isinstance(address, str) else address
         self.options = options
         self.config = ClientConfig(tactic_seconds=max(5.0, options.tactic_seconds))
-        self.transport = Recorder(where, options.lean_token or os.environ.get(TOKEN_VARIABLE), 10.0)
+        self.transport = Recorder(where, options.lean.token or os.environ.get(TOKEN_VARIABLE), 10.0)
         self._keeper = LeaseKeeper(self.transport)
         self._features = ServerFeatures()
         self._status: dict[str, Any] = {}
@@ -436,7 +438,9 @@ def brief_problem(address: str | Address, token: str | None, lease_seconds: floa
     It takes about twenty requests. A server whose processes are all leased, or that cannot be reached at the moment,
     has no problem that could be told here.
     """
-    options = ProbeOptions((str(address),), token, transcript=None, brief=True, lease_seconds=lease_seconds)
+    options = ProbeOptions(
+        LeanOptions((str(address),), token), transcript=None, brief=True, lease_seconds=lease_seconds
+    )
     for finding in Probe(address, options).findings():
         if finding.state == "broken" and finding.what not in ("answers", "gives a process"):
             return f"Lean server {address}: {finding.what}: {finding.text}; `{COMMAND} {address}` tells more"
@@ -456,7 +460,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m nanoproof.lean.probe", description="Find out what Lean servers do.")
     add_flags(parser, ProbeOptions)
     options = from_args(ProbeOptions, parser.parse_args(argv))
-    probes = [Probe(address, options) for address in options.lean_servers]
+    probes = [Probe(address, options) for address in options.lean.servers]
     file = None
     if options.transcript is not None:
         stamp = time.strftime("%Y-%m-%d_%H-%M-%S")

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
+from nanoproof.common.options import MonitorAddress
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.monitor.server import start_monitor
 
@@ -13,12 +14,18 @@ class MonitorOptions:
     """Monitor."""
 
     run_dir: str = opt(help="Run directory: absolute, or relative to $NANOPROOF_HOME.")
-    port: int = opt(5050, "Port; 0 takes a free one.", min=0, max=65535)
-    host: str = opt("127.0.0.1", "Address to listen on; others than this machine's own need --token.")
-    token: str | None = opt(None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).")
+    address: MonitorAddress = group(
+        MonitorAddress,
+        port=change(help="Port; 0 takes a free one."),
+        host=change(help="Address to listen on; others than this machine's own need --token.", advanced=False),
+        token=change(advanced=False),
+    )
 
     def __post_init__(self) -> None:
         validate(self, "monitor")
+        check(
+            self.address.port is not None, "--port none: this command is the monitor; give a port, or 0 for a free one"
+        )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -27,7 +34,8 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, MonitorOptions)
     options = from_args(MonitorOptions, parser.parse_args(argv))
     run_path = resolve_run_dir(options.run_dir)
-    monitor = start_monitor(options.port, options.host, options.token)
+    address = options.address
+    monitor = start_monitor(address.port or 0, address.host, address.token)
     monitor.show(run_path)
     print(f"monitor of {run_path.name}: {monitor.address} (Ctrl-C ends it)", flush=True)
     try:

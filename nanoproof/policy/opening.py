@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Literal
 
+from nanoproof.common.config import check, group, opt, validate
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
+from nanoproof.common.options import CheckpointOption, DeviceOption, PolicyServerOptions
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.gpt.batching.request import EngineLimits
 from nanoproof.gpt.checkpoint import load_model
@@ -21,6 +24,29 @@ from nanoproof.search.policy import Policy
 PolicyName = Literal["model", "uniform", "solver-only"]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """Policy."""
+
+    checkpoint: CheckpointOption = group(CheckpointOption)
+    policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
+    server: PolicyServerOptions = group(PolicyServerOptions, "policy-")
+    device: DeviceOption = group(DeviceOption)
+
+    def __post_init__(self) -> None:
+        validate(self, "policy")
+        check(self.policy != "model" or self.checkpoint.model_path is not None, "--policy model needs --model-path")
+        check(
+            self.server.server is None or (self.policy or self.checkpoint.model_path) is None,
+            "--policy-server suggests tactics in place of --policy and --model-path",
+        )
+
+    @property
+    def name(self) -> PolicyName:
+        """The policy that is meant."""
+        return self.policy or ("uniform" if self.checkpoint.model_path is None else "model")
 
 
 def model_policy(

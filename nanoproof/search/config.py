@@ -10,6 +10,17 @@ SOLVER_IN_PLACE = "grind"
 
 
 @dataclass(frozen=True)
+class SolverOption:
+    """Solvers."""
+
+    disable_solvers: bool = opt(
+        False,
+        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and try `grind` at every node "
+        "instead, or what --search-finishers says.",
+    )
+
+
+@dataclass(frozen=True)
 class SearchConfig:
     """Tree search"""
 
@@ -62,7 +73,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         validate(self, "search")
         for tactic in self.finishers + self.solver_tactics:
-            check(bool(tactic.strip()), "search.finishers and search.solver_tactics must not hold empty tactics")
+            message = "search.finishers and search.solver_tactics must not hold empty tactics"
+            check(bool(tactic.strip()), message, "search")
 
     @classmethod
     def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":

@@ -25,8 +25,8 @@ def what_next(run_path: Path, state: LoopState, config: RLConfig) -> list[str]:
     words = ["--model-path", best, "--datasets", *datasets]
     if all("test" in splits_of(name) for name in datasets):
         words += ["--split", "test"]
-    if config.fleet.lean_servers:
-        words += ["--lean-servers", *config.fleet.lean_servers]
+    if config.fleet.lean.servers:
+        words += ["--lean-servers", *config.fleet.lean.servers]
     return [*lines, f"next: python -m scripts.prover_eval {shlex.join(words)}"]
 
 

@@ -103,8 +103,8 @@ class Collection:
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         collect, config, state = purpose == "collect", self._config, self._learner.state
         options = ProverOptions(
-            proof_simplification=config.rl.proof_simplification or not collect,
-            disprove_fraction=config.rl.disprove_fraction if collect else 0.0,
+            proof_simplification=config.rl.prover.proof_simplification or not collect,
+            disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
             keep_tree=False,
         )
         search = replace(config.search, finisher_use="leaf" if collect else "candidate")

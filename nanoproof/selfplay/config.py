@@ -1,10 +1,10 @@
 """All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, preset_values
+from nanoproof.common.config import Parser, add_flags, from_args, group, preset_values
 from nanoproof.data.theorems import split_names
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
@@ -21,13 +21,6 @@ from nanoproof.training.options import (
 )
 from nanoproof.training.resume import parse_resumable
 
-NOT_OFFERED = {
-    "rl": {"eval_start"},  # has a flag of its own kind
-    "search": {
-        "finisher_use",  # collection and evaluation differ in it
-        "disable_solvers",  # --disable-solvers does that and more
-    },
-}
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -38,59 +31,50 @@ OWN_DEFAULTS = {
 class RLConfig:
     """One instance of each group of options."""
 
-    run: RunOptions
-    start: StartOptions
-    cadence: CadenceOptions
-    rl: RLOptions
-    fleet: FleetOptions
-    sampling: SamplingConfig
-    batch: BatchOptions
-    optim: OptimizerOptions
-    compute: ComputeOptions
-    records: RecordOptions
-    search: SearchConfig
-    matchmaker: MatchmakerConfig
+    run: RunOptions = group(RunOptions)
+    start: StartOptions = group(StartOptions)
+    cadence: CadenceOptions = group(CadenceOptions)
+    rl: RLOptions = group(RLOptions)
+    fleet: FleetOptions = group(FleetOptions)
+    sampling: SamplingConfig = group(SamplingConfig)
+    batch: BatchOptions = group(BatchOptions)
+    optim: OptimizerOptions = group(OptimizerOptions)
+    compute: ComputeOptions = group(ComputeOptions)
+    records: RecordOptions = group(RecordOptions)
+    search: SearchConfig = group(
+        SearchConfig,
+        "search-",
+        without=(
+            "finisher_use",  # collection and evaluation differ in it
+            "disable_solvers",  # --disable-solvers does that and more
+        ),
+    )
+    matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> "RLConfig":
         """The values of parsed flags. Raises UserError for those that cannot be."""
-        groups: dict[str, Any] = {
-            name: from_args(group, args, PREFIXES.get(name, "")) for name, group in GROUPS.items()
-        }
-        for names in (groups["rl"].datasets, groups["rl"].eval_datasets):
+        config = from_args(cls, args)
+        for names in (config.rl.datasets, config.rl.eval_datasets):
             if names != (AUTO,):
                 split_names(names)
-        if groups["rl"].disable_solvers:
-            groups["search"] = groups["search"].without_solvers()
-        return cls(**groups)
+        return replace(config, search=config.search.without_solvers()) if config.leaves_out_solvers else config
+
+    @property
+    def leaves_out_solvers(self) -> bool:
+        """Whether the policy may use no solver."""
+        return self.rl.solvers.disable_solvers
 
     @property
     def solvers_left_out(self) -> tuple[str, ...]:
         """The tactics that the policy neither may use nor learns."""
-        return self.search.solver_tactics if self.rl.disable_solvers else ()
+        return self.search.solver_tactics if self.leaves_out_solvers else ()
 
     def of_nanolean(self) -> list[str]:
         """The flags whose data are those of the embedded prover."""
         datasets, benchmarks = split_names(self.rl.datasets), split_names(self.rl.eval_datasets)
         named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
         return [flag for flag, names in named.items() if "nanolean" in names]
-
-
-GROUPS: dict[str, type] = {
-    "run": RunOptions,
-    "start": StartOptions,
-    "cadence": CadenceOptions,
-    "rl": RLOptions,
-    "fleet": FleetOptions,
-    "sampling": SamplingConfig,
-    "batch": BatchOptions,
-    "optim": OptimizerOptions,
-    "compute": ComputeOptions,
-    "records": RecordOptions,
-    "search": SearchConfig,
-    "matchmaker": MatchmakerConfig,
-}
-PREFIXES = {"search": "search-", "matchmaker": "mm-"}
 
 
 def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:
@@ -106,32 +90,10 @@ PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof
 """Of search, matchmaker and disproof together."""
 
 
-class _EvalStart(argparse.Action):
-    """`--eval-start` (before the first step), `--eval-start 100steps`, `--no-eval-start`."""
-
-    HELP = "First evaluation: before the first step if nothing follows, else after Nsteps or H:M:S."
-
-    def __init__(self, option_strings: list[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs="?", default="now", metavar="WHEN", help=help)
-
-    def __call__(
-        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
-    ) -> None:
-        if option_string == "--no-eval-start":
-            if values is not None:
-                parser.error(f"argument --no-eval-start takes no value, got {values}")
-            values = "never"
-        if values is not None and values.isdigit():  # steps, as users know it
-            values = f"{values}steps" if int(values) else None
-        setattr(namespace, self.dest, values or "now")
-
-
 def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
     """The command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
-    for name, group in GROUPS.items():
-        add_flags(parser, group, PREFIXES.get(name, ""), skip=NOT_OFFERED.get(name, set()))
-    parser.add_argument("--eval-start", "--no-eval-start", action=_EvalStart, help=_EvalStart.HELP)
+    add_flags(parser, RLConfig)
     parser.add_earlier(EARLIER_FLAGS)
     parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.config import Parser, add_flags, from_args, group
 from nanoproof.common.dist import DistInfo, cleanup, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
@@ -45,11 +45,6 @@ log = logging.getLogger(__name__)
 
 Network = tuple[GPT, Tokenizer] | None
 
-NOT_OFFERED: dict[type, set[str]] = {
-    RunOptions: {"run", "run_dir", "loggers"},
-    EvalOptions: {"continue_"},  # not to be had as the name of a field
-    SearchConfig: {"finisher_use"},  # evaluation has its own
-}
 EARLIER_EVAL_FLAGS = {
     "--output-suffix": "name the whole directory of the results with --output-dir",
     "--verbose": "write --log-level debug",
@@ -58,16 +53,20 @@ EARLIER_EVAL_FLAGS = {
 BASELINE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples", "solved_at", "seed")
 
 
-def add_eval_flags(parser: Parser) -> None:
+@dataclass(frozen=True)
+class EvalCommandOptions:
     """The flags of every command that evaluates."""
-    for cls in (RunOptions, EvalOptions, FleetOptions, SamplingConfig, SearchConfig):
-        add_flags(parser, cls, "search-" if cls is SearchConfig else "", skip=NOT_OFFERED.get(cls, ()))
-    parser.add_argument(
-        "--continue",
-        dest="continue_",
-        action="store_true",
-        help="Go on with an evaluation: try only what ended in an error or is missing.",
-    )
+
+    run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
+    evaluation: EvalOptions = group(EvalOptions)
+    fleet: FleetOptions = group(FleetOptions)
+    sampling: SamplingConfig = group(SamplingConfig)
+    search: SearchConfig = group(SearchConfig, "search-", without=("finisher_use",))  # evaluation has its own
+
+
+def add_eval_flags(parser: Parser) -> None:
+    """Add the flags of every command that evaluates."""
+    add_flags(parser, EvalCommandOptions)
     parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
 
 
@@ -102,12 +101,12 @@ class EvalCommand:
         self._watch = watch
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
         search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
-        self.search = search.without_solvers() if self.options.disable_solvers else search
+        self.search = search.without_solvers() if self.options.solving.disable_solvers else search
         self.fleet_options = from_args(FleetOptions, args)
         self.dist, self.fleet, self._loaded = dist, fleet, loaded
-        self.lean = choose_lean(self.fleet_options.lean_project, embedded=not self.fleet_options.lean_servers)
+        self.lean = choose_lean(self.fleet_options.lean.project, embedded=not self.fleet_options.lean.servers)
         self.lean_version = fleet.lean or (self.lean.version if self.lean.required else None)
-        self._served = on_main(self._ask_server) if self.options.policy_server is not None else None
+        self._served = on_main(self._ask_server) if self.options.server.server is not None else None
         self._versions = versions()
         self._count = 0
         self._models: dict[Path, dict[str, Any]] = {}
@@ -162,10 +161,10 @@ class EvalCommand:
             self.search,
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" else None,
-            served_model=model if options.policy_server is not None else None,
+            served_model=model if options.server.server is not None else None,
             dtype=str(self.dist.dtype).removeprefix("torch.") if target.model is not None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
-            model_sha256=model["sha256"] if model and options.policy_server is None else None,
+            model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
             retry_timeouts=options.retry_timeouts,
         )
@@ -188,7 +187,7 @@ class EvalCommand:
 
     def _ask_server(self) -> dict[str, Any]:
         """What a policy server serves; where it computes is no part of what the model is."""
-        with RemotePolicy(self.options.policy_server or "", self.options.policy_token) as remote:
+        with RemotePolicy(self.options.server.server or "", self.options.server.token) as remote:
             return {name: value for name, value in remote.status()["model"].items() if name != "device"}
 
     def _about(self) -> dict[str, Any]:
@@ -216,7 +215,7 @@ class EvalCommand:
 
     def _policy(self, network: Network) -> AbstractContextManager[Policy]:
         options = self.options
-        server, token = options.policy_server, options.policy_token
+        server, token = options.server.server, options.server.token
         return open_policy(options.policy, network, self.sampling, options.solvers, server, token)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:

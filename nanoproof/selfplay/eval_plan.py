@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import check, opt, to_dict, validate
+from nanoproof.common.config import change, check, group, opt, to_dict, validate
 from nanoproof.common.errors import UserError
+from nanoproof.common.options import CheckpointsOption, PolicyServerOptions
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorem_file import is_file, set_name
 from nanoproof.data.theorems import split_names
@@ -14,7 +15,7 @@ from nanoproof.gpt.checkpoint import find_checkpoint, finished_steps
 from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import SOLVERS, PolicyName
 from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.selfplay.eval_files import RETRY_TIMEOUTS, Mode
 from nanoproof.selfplay.eval_summary import theorem_set_hash
 from nanoproof.selfplay.options import AUTO
@@ -26,11 +27,14 @@ DEFAULT_SPLIT = "valid"
 class EvalOptions:
     """Evaluation."""
 
-    model_path: tuple[str, ...] = opt((), "Checkpoints to score, each with a directory of results beside it.")
+    checkpoints: CheckpointsOption = group(CheckpointsOption)
     run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
     policy: PolicyName = opt("model", "Who suggests tactics.")
-    policy_server: str | None = opt(None, "Policy server host:port that suggests tactics instead; needs --output-dir.")
-    policy_token: str | None = opt(None, "Token that the policy server asks for.")
+    server: PolicyServerOptions = group(
+        PolicyServerOptions,
+        "policy-",
+        server=change(help="Policy server host:port that suggests tactics instead; needs --output-dir."),
+    )
     datasets: tuple[str, ...] = opt(
         (AUTO,),
         "Benchmarks or files of theorems (.lean, .jsonl), space- or comma-separated; auto: minif2f if --lean-servers "
@@ -38,11 +42,7 @@ class EvalOptions:
     )
     split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
-    disable_solvers: bool = opt(
-        False,
-        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and try `grind` at every node "
-        "instead, or what --search-finishers says.",
-    )
+    solving: SolverOption = group(SolverOption)
     max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
     output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
     force: bool = opt(False, "Overwrite earlier results.")
@@ -57,20 +57,23 @@ class EvalOptions:
     def __post_init__(self) -> None:
         validate(self, "eval")
         check(not (self.continue_ and self.force), "give either --continue (keep earlier results) or --force")
-        check(not (self.model_path and self.run_dir), "give either --model-path or --run-dir")
-        if self.policy_server is not None:
+        check(not (self.checkpoints.model_path and self.run_dir), "give either --model-path or --run-dir")
+        if self.server.server is not None:
             check(self.policy == "model", f"give either --policy-server or --policy {self.policy}")
-            check(not (self.model_path or self.run_dir), "--policy-server has the model; leave out --model-path")
+            check(
+                not (self.checkpoints.model_path or self.run_dir),
+                "--policy-server has the model; leave out --model-path",
+            )
             check(self.output_dir is not None, "--policy-server has no checkpoint directory here; give --output-dir")
         elif self.policy == "model":
             check(
-                bool(self.model_path or self.run_dir),
+                bool(self.checkpoints.model_path or self.run_dir),
                 "--policy model needs --model-path or --run-dir (or choose another policy, or a --policy-server)",
             )
         else:
-            check(not (self.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
+            check(not (self.checkpoints.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
         names = [name for value in self.datasets for name in value.replace(",", " ").split()]
-        one = len(set(names)) <= 1 and len(self.model_path) <= 1 and self.run_dir is None
+        one = len(set(names)) <= 1 and len(self.checkpoints.model_path) <= 1 and self.run_dir is None
         check(self.output_dir is None or one, "--output-dir takes the results of one model on one data set only")
 
     @property
@@ -94,7 +97,7 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
     """
     datasets = split_names(options.datasets)
     models: list[Path | None] = [None]
-    if options.policy == "model" and options.policy_server is None:
+    if options.policy == "model" and options.server.server is None:
         models = list(_models(options))
     if options.output_dir is not None:
         return [Target(models[0], datasets[0], Path(options.output_dir).expanduser())]
@@ -105,7 +108,7 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
 
 def _models(options: EvalOptions) -> Iterator[Path]:
     if options.run_dir is None:
-        found = [find_checkpoint(resolve_model_path(text)) for text in options.model_path]
+        found = [find_checkpoint(resolve_model_path(text)) for text in options.checkpoints.model_path]
         yield from dict.fromkeys(path.resolve() for path in found)
         return
     directory = resolve_run_dir(options.run_dir)

@@ -63,19 +63,19 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     Raises UserError if a server cannot be reached or fails at what every proof needs (`lean.probe`), if they run
     different versions of Lean, and if there is no slot for this rank.
     """
-    if not options.lean_servers:
+    if not options.lean.servers:
         embedded = start_embedded(options.lean_processes)
         servers = LeanFleet(embedded.addresses, embedded.token, STEPS_NOT_SECONDS).servers
         slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
         return Fleet(slots, embedded, text, EMBEDDED_LEAN)
     config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
-    fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=config)
+    fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=config)
     reports = fleet.check()
-    on_main(lambda: refuse_broken([server.address for server in fleet.servers], options.lean_token))
+    on_main(lambda: refuse_broken([server.address for server in fleet.servers], options.lean.token))
     lean = _lean_version(reports)
     if lean == EMBEDDED_LEAN:
-        fleet = LeanFleet(options.lean_servers, token=options.lean_token, config=STEPS_NOT_SECONDS)
+        fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=STEPS_NOT_SECONDS)
     counts = broadcast_json([report.status["max_processes"] for report in reports if report.status is not None])
     dealt = deal_slots(counts, dist.rank, dist.world_size)
     if not dealt:
@@ -96,19 +96,19 @@ def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
         return
     options = from_args(FleetOptions, args)
     flags = ["--" + name.replace("_", "-") for name in followed]
-    is_real = bool(options.lean_servers) and _all_are_real(options, flags)
+    is_real = bool(options.lean.servers) and _all_are_real(options, flags)
     for name, value in followed.items():
         setattr(args, name, value.real if is_real else value.nanolean)
-    if options.lean_servers and os.environ.get("RANK", "0") == "0":
+    if options.lean.servers and os.environ.get("RANK", "0") == "0":
         kind = "real Lean" if is_real else "NanoLean"
         values = [getattr(args, name) for name in followed]
         chosen = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
-        print(f"{kind} at {', '.join(options.lean_servers)}: {', '.join(chosen)}", file=sys.stderr, flush=True)
+        print(f"{kind} at {', '.join(options.lean.servers)}: {', '.join(chosen)}", file=sys.stderr, flush=True)
 
 
 def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
     """Whether all servers run real Lean; False if none does. Raises UserError that asks for `flags` if some do."""
-    reports = LeanFleet(options.lean_servers, token=options.lean_token).check()
+    reports = LeanFleet(options.lean.servers, token=options.lean.token).check()
     kinds = {report.address: runs_nanolean(report.status or {}) for report in reports}
     if len(set(kinds.values())) > 1:
         nanolean, real = (", ".join(at for at, found in kinds.items() if found is kind) for kind in (True, False))

@@ -53,14 +53,14 @@ class Learner:
     def __init__(self, config: RLConfig, dist: DistInfo) -> None:
         """Raises UserError if there is no such checkpoint, or if it is of another stage."""
         start = config.start
-        if start.resume_from is None and start.model_path is None:
+        if start.resume_from is None and start.checkpoint.model_path is None:
             raise UserError(
                 "give either --model-path sft/RUN (a new run; python -m nanoproof.sft makes such a network) or "
                 "--resume-from rl/RUN (go on with one)"
             )
         self._config, self._dist = config, dist
         resume = resolve_run_dir(start.resume_from, "--resume-from") if start.resume_from else None
-        path = resume if resume is not None else resolve_model_path(start.model_path or "")
+        path = resume if resume is not None else resolve_model_path(start.checkpoint.model_path or "")
         self.model, self.tokenizer, manifest = load_model(path, dist.device, dist.dtype)
         self.optimizer = build_optimizer(self.model, config.optim)
         self.state = LoopState()

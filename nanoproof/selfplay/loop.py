@@ -40,7 +40,7 @@ class ReinforcementLearning:
         self.max_seconds = duration(config.rl.max_time, "--max-time")
         self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
         self.cadence = Cadence(config)
-        lean = choose_lean(config.fleet.lean_project, embedded=not config.fleet.lean_servers)
+        lean = choose_lean(config.fleet.lean.project, embedded=not config.fleet.lean.servers)
         self.whitelists = lean.reason
         self.learner = Learner(config, dist)
         self.state = self.learner.state

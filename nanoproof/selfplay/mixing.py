@@ -46,20 +46,20 @@ class Mixture:
         self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
-        if options.balance_value_by_depth and config.batch.value_weight == 0:
+        if options.learning.balance_value_by_depth and config.batch.value_weight == 0:
             raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")
         transitions: Sequence[Transition] = load_transitions(options.sft_data)[0]
         if config.solvers_left_out:
             solver = solver_pattern(config.solvers_left_out)
             kept = [place for place, item in enumerate(transitions) if not solver.search(item.tactic)]
             transitions = select(transitions, kept)
-        depths = Counter(item.depth for item in transitions) if options.balance_value_by_depth else None
+        depths = Counter(item.depth for item in transitions) if options.learning.balance_value_by_depth else None
         self.sft = TransitionSet(
             self._tokenizer,
             transitions,
             self._limits,
             seed=seed,
-            augment=options.augment_data,
+            augment=options.learning.augment_data,
             depth_weights=balanced_depth_weights(depths) if depths is not None else None,
         )
         if len(self.sft) == 0:
@@ -100,7 +100,9 @@ class Mixture:
 
         So many of the latter, if there are so many among `DRAWS` times as many.
         """
-        weights = balanced_depth_weights(self._buffers.depths) if self._config.rl.balance_value_by_depth else None
+        weights = (
+            balanced_depth_weights(self._buffers.depths) if self._config.rl.learning.balance_value_by_depth else None
+        )
         fitting: list[Example] = []
         usable: list[Example] = []
         draws = 0

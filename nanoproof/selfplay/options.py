@@ -1,10 +1,15 @@
 """Options of reinforcement learning that belong to no other room."""
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.options import LeanOptions, MonitorAddress
+from nanoproof.prover.prover import ProverOptions
+from nanoproof.search.config import SolverOption
+from nanoproof.training.options import LearningOptions
 
 AUTO = "auto"
 """The value of an option of data that follows the Lean which is named (`selfplay.fleet.follow_lean`)."""
@@ -49,11 +54,7 @@ EARLIER_FLAGS = {
 class FleetOptions:
     """Lean servers."""
 
-    lean_servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
-    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
-    lean_project: str | None = opt(
-        None, "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH)."
-    )
+    lean: LeanOptions = group(LeanOptions, "lean-")
     lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
     lean_tactic_seconds: float = opt(
         5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0
@@ -66,6 +67,24 @@ class FleetOptions:
 
     def __post_init__(self) -> None:
         validate(self, "fleet")
+
+
+class EvalStart(argparse.Action):
+    """`--eval-start` (before the first step), `--eval-start 100steps`, `--no-eval-start`."""
+
+    def __init__(self, option_strings: list[str], dest: str, **declared: Any) -> None:
+        super().__init__(option_strings, dest, nargs="?", **declared)
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        if option_string == "--no-eval-start":
+            if values is not None:
+                parser.error(f"argument --no-eval-start takes no value, got {values}")
+            values = "never"
+        if values is not None and values.isdigit():  # steps, as users know it
+            values = f"{values}steps" if int(values) else None
+        setattr(namespace, self.dest, values or "now")
 
 
 @dataclass(frozen=True)
@@ -92,12 +111,11 @@ class RLOptions:
     collect_max_time: str = opt("1:00:00", "A collection ends after H:M:S even if it has too few transitions.")
     num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
-    augment_data: bool = opt(True, "Rename and reorder what may be in the SFT data, anew in each epoch.")
+    learning: LearningOptions = group(LearningOptions)
     replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
     negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept, if any are used.", min=0)
     negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
-    balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.")
     replay_logprob_min: float | None = opt(
         None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0
     )
@@ -108,16 +126,28 @@ class RLOptions:
         None, "Steps after which the weights go back to those that the run began with, to learn anew.", min=1
     )
     restart_updates: int = opt(100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0)
-    disprove_fraction: float = opt(
-        0.0, "Fraction of attempts at theorems without a proof that try to prove the negation.", min=0, max=1
+    prover: ProverOptions = group(
+        ProverOptions,
+        without=("simplification_tactics", "keep_tree"),
+        proof_simplification=change(help="Simplify proofs during collection."),
+        disprove_fraction=change(
+            help="Fraction of attempts at theorems without a proof that try to prove the negation."
+        ),
     )
-    proof_simplification: bool = opt(True, "Simplify proofs during collection.")
-    disable_solvers: bool = opt(
-        False,
-        "Leave out what the policy says if it uses a solver (--search-solver-tactics), and data that do; "
-        "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node.",
+    solvers: SolverOption = group(
+        SolverOption,
+        disable_solvers=change(
+            help="Leave out what the policy says if it uses a solver (--search-solver-tactics), and data that do; "
+            "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node."
+        ),
     )
-    eval_start: str = opt("now", "First evaluation: now (before the first step), or after Nsteps or H:M:S.")
+    eval_start: str = opt(
+        "now",
+        "First evaluation: before the first step if nothing follows, else after Nsteps or H:M:S.",
+        action=EvalStart,
+        also=("--no-eval-start",),
+        metavar="WHEN",
+    )
     eval_datasets: tuple[str, ...] = opt(
         (AUTO,),
         "Benchmarks (their valid split) or files of theorems to evaluate on; auto: minif2f if --lean-servers run real "
@@ -129,9 +159,7 @@ class RLOptions:
         None, "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.", metavar="DIR"
     )
     check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
-    monitor_port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
-    monitor_host: str = opt("127.0.0.1", "Address of the monitor; others than the machine's own need --monitor-token.")
-    monitor_token: str | None = opt(None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).")
+    monitor: MonitorAddress = group(MonitorAddress, "monitor-")
 
     @property
     def negative_window(self) -> int:
@@ -145,8 +173,10 @@ class RLOptions:
         check(
             low is None or high is None or low < high,
             f"rl.replay_logprob_min must be less than rl.replay_logprob_max, got {low} and {high}",
+            "rl",
         )
         check(
             self.collect_transitions > 0 or self.fraction_sft == 1,
             "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",
+            "rl",
         )

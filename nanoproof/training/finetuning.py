@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import change, group, opt, validate
 from nanoproof.common.dist import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.packing import ExampleLimits
@@ -20,6 +20,7 @@ from nanoproof.training.memory import Pieces
 from nanoproof.training.options import (
     BatchOptions,
     CadenceOptions,
+    LearningOptions,
     ModelOptions,
     OptimizerOptions,
     RunOptions,
@@ -41,12 +42,13 @@ class SFTOptions:
         "to be given.",
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
-    augment_data: bool = opt(True, "Rename and reorder what may be, anew in each epoch.")
+    learning: LearningOptions = group(
+        LearningOptions, augment_data=change(help="Rename and reorder what may be, anew in each epoch.")
+    )
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
     state_after_weight: float = opt(
         0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0
     )
-    balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.")
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
     save_epochs: bool = opt(True, "Save a checkpoint after each epoch.")
 
@@ -102,9 +104,9 @@ class Finetuning(TrainingLoop):
             train,
             limits,
             seed=self.run_options.seed,
-            augment=options.augment_data,
+            augment=options.learning.augment_data,
             state_after=options.state_after_weight > 0,
-            depth_weights=balanced_depth_weights(depths) if options.balance_value_by_depth else None,
+            depth_weights=balanced_depth_weights(depths) if options.learning.balance_value_by_depth else None,
         )
         if len(self.train) == 0:
             raise UserError(
@@ -191,5 +193,5 @@ def _check_combination(options: SFTOptions, batch: BatchOptions, dist: DistInfo)
             f"--target-examples-per-step {batch.target_examples_per_step} leaves some of the {dist.world_size} ranks "
             "(--nproc_per_node) without an example"
         )
-    if options.balance_value_by_depth and batch.value_weight == 0:
+    if options.learning.balance_value_by_depth and batch.value_weight == 0:
         raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")

@@ -76,7 +76,7 @@ class TrainingLoop(ABC):
         """A fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from` with its state."""
         if self.start.resume_from is None:
             model, tokenizer = load_or_build_model(
-                model_options, self.start.model_path, self.dist, self.run_options.seed
+                model_options, self.start.checkpoint.model_path, self.dist, self.run_options.seed
             )
             return model, tokenizer, build_optimizer(model, self.optim)
         path = resolve_run_dir(self.start.resume_from, "--resume-from")

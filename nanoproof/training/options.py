@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.options import CheckpointOption, DeviceOption
 from nanoproof.gpt.attention.choose import ATTENTION_CHOICES
 from nanoproof.gpt.compute import COMPILE_CHOICES
+from nanoproof.gpt.model import NetworkShape
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -16,7 +18,7 @@ class RunOptions:
     run: str = opt("dummy", "Name of the run; a run named dummy logs to no tracker.")
     run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
     seed: int = opt(0, "Seed of every random choice.", min=0)
-    device_type: str = opt("", "cuda, cpu or mps; empty takes the best there is.")
+    device: DeviceOption = group(DeviceOption)
     log_level: str = opt("info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)))
     loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=("wandb",))
 
@@ -28,7 +30,9 @@ class RunOptions:
 class StartOptions:
     """Where to start."""
 
-    model_path: str | None = opt(None, "Checkpoint whose weights to start from.")
+    checkpoint: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Checkpoint whose weights to start from.")
+    )
     resume_from: str | None = opt(None, "Run directory to go on with; options not given are those of that run.")
     resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
     force: bool = opt(False, "Go on with a run whose process died on another machine and left its run.lock.")
@@ -36,7 +40,7 @@ class StartOptions:
     def __post_init__(self) -> None:
         validate(self, "start")
         check(
-            self.model_path is None or self.resume_from is None,
+            self.checkpoint.model_path is None or self.resume_from is None,
             "give either --model-path (a new run) or --resume-from (go on with one)",
         )
         check(
@@ -61,21 +65,11 @@ class CadenceOptions:
 class ModelOptions:
     """Model (when none is loaded)."""
 
-    depth: int = opt(26, "Number of Transformer layers; the one dial of model size.", min=1)
-    aspect_ratio: int = opt(64, "Width of the model for each layer.", min=1)
-    head_dim: int = opt(128, "Size of an attention head.", min=2)
-    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1)
-    sequence_len: int = opt(768, "Longest sequence, in tokens.", min=16)
-    window_pattern: str = opt("SSSL", "Attention windows, repeated over the layers: S a quarter of the context, L all.")
-    value_embedding: bool = opt(True, "A second embedding of the tokens is added to the values of attention.")
+    network: NetworkShape = group(NetworkShape, sequence_len=change(min=16))
     tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")
 
     def __post_init__(self) -> None:
         validate(self, "model")
-        check(
-            bool(self.window_pattern) and set(self.window_pattern) <= set("SL"),
-            f"model.window_pattern must be made of S and L, got {self.window_pattern!r}",
-        )
 
 
 @dataclass(frozen=True)
@@ -113,6 +107,7 @@ class OptimizerOptions:
             self.warmup_frac + self.warmdown_frac <= 1,
             f"optimizer.warmup_frac + optimizer.warmdown_frac must be <= 1, "
             f"got {self.warmup_frac} + {self.warmdown_frac}",
+            "optimizer",
         )
 
 
@@ -127,3 +122,11 @@ class BatchOptions:
 
     def __post_init__(self) -> None:
         validate(self, "batch")
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How transitions are learned from."""
+
+    augment_data: bool = opt(True, "Rename and reorder what may be in the SFT data, anew in each epoch.")
+    balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.", advanced=True)

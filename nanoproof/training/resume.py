@@ -1,13 +1,12 @@
 """Going on with a run: the options it was started with, which of them may change, and what was written too far."""
 
 import argparse
-import dataclasses
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser
+from nanoproof.common.config import Parser, options_of
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
@@ -29,7 +28,7 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
     """
     args = parser.parse_args(argv)
     given = given_options(parser, argv, vars(args))
-    shape = {field.name: given[field.name] for field in dataclasses.fields(ModelOptions) if field.name in given}
+    shape = {option.dest: given[option.dest] for option in options_of(ModelOptions) if option.dest in given}
     if args.resume_from is None:
         if args.model_path is not None and shape:
             check_shape(shape, resolve_model_path(args.model_path), f"--model-path {args.model_path}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nanoproof.common.config import to_dict
 from nanoproof.common.dist import DistInfo, broadcast_json, gather_json, init_distributed, on_main, together
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import (
@@ -62,16 +63,7 @@ def load_or_build_model(
         return model, tokenizer
     tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else home() / "tokenizer")
     try:
-        config = GPTConfig(
-            depth=options.depth,
-            aspect_ratio=options.aspect_ratio,
-            head_dim=options.head_dim,
-            num_kv_heads=options.num_kv_heads,
-            sequence_len=options.sequence_len,
-            vocab_size=tokenizer.vocab_size,
-            window_pattern=options.window_pattern,
-            value_embedding=options.value_embedding,
-        )
+        config = GPTConfig(vocab_size=tokenizer.vocab_size, **to_dict(options.network))
     except ValueError as error:
         raise UserError(str(error)) from error
     torch.manual_seed(seed)
@@ -161,6 +153,6 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
 
 def start_ranks(options: RunOptions) -> DistInfo:
     """Join the other ranks and seed the generators."""
-    dist = init_distributed(options.device_type)
+    dist = init_distributed(options.device.device_type)
     seed_everything(options.seed + dist.rank)
     return dist

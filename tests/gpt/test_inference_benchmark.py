@@ -32,7 +32,7 @@ FIELDS = {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}
 
 @pytest.fixture(scope="module")
 def network() -> Network:
-    size = NetworkSize(depth=2, aspect_ratio=16, head_dim=16, end_probability=0.3)
+    size = NetworkSize(GPTConfig(vocab_size=2048, depth=2, aspect_ratio=16, head_dim=16), end_probability=0.3)
     network = random_network(size, 128, init_distributed("cpu"))
     with torch.no_grad():
         for block in network.model.layers:  # fresh layers are the identity

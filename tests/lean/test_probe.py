@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof.common.options import LeanOptions
 from nanoproof.lean.probe import Finding, Probe, ProbeOptions, brief_problem, main
 from nanoproof.lean.server.backend import Backend
 from tests.fakes.leantree_server import LeanTreeServer
@@ -66,7 +67,7 @@ def server(shared: Server) -> Iterator[Server]:
 
 def options(server: LeanTreeServer, **more: Any) -> ProbeOptions:
     given = {"imports": ("none",), "tactic_seconds": 0.2, "lease_seconds": 5.0, "transcript": None, **more}
-    return ProbeOptions((server.address,), **given)
+    return ProbeOptions(LeanOptions((server.address,)), **given)
 
 
 def look(server: LeanTreeServer, **more: Any) -> dict[str, Finding]:
@@ -206,7 +207,9 @@ def test_a_leantree_server_as_it_is_has_nothing_broken(server: Server) -> None:
 
 def test_our_own_server_works_without_workarounds() -> None:
     with start_server(Backend(NANOLEAN, start_seconds=60.0, can_prune=True)) as running:
-        findings = list(Probe(f"127.0.0.1:{running.port}", ProbeOptions(("x",), tactic_seconds=60.0)).findings())
+        findings = list(
+            Probe(f"127.0.0.1:{running.port}", ProbeOptions(LeanOptions(("x",)), tactic_seconds=60.0)).findings()
+        )
     assert {finding.state for finding in findings} <= {"works", "not tested"}, findings
 
 

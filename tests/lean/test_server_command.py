@@ -114,7 +114,7 @@ def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> No
         (["--backend", "repl"], "--project-path (or LEAN_PROJECT_PATH) is needed"),
         (["--backend", "repl", "--project-path", "/no/such", "--repl-exe", "x"], "no directory /no/such"),
         (["--backend", "repl", "--project-path", "/", "--repl-exe", "no/repl"], "no executable /no/repl"),
-        (["--max-processes", "0"], "server.max_processes must be >= 1, got 0"),
+        (["--max-processes", "0"], "--max-processes must be >= 1, got 0"),
         (["--imports", "Mathlib"], "--project-path (or LEAN_PROJECT_PATH) is needed"),
         (["--backend", "nanolean", "--imports", "Mathlib"], "server.imports is for the backend repl"),
     ],

@@ -286,8 +286,8 @@ def test_a_long_theorem_on_one_line_is_no_file(lean: ScriptedLean) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--num-simulations", "0"], "prove.num_simulations must be >= 1, got 0"),
-        (["--search-gamma", "2"], "search.gamma must be <= 1, got 2.0"),
+        (["--num-simulations", "0"], "--num-simulations must be >= 1, got 0"),
+        (["--search-gamma", "2"], "--search-gamma must be <= 1, got 2.0"),
         (["--policy", "model"], "--policy model needs --model-path"),
         (["--policy-server", "x:1", "--policy", "uniform"], "--policy-server suggests tactics in place of --policy"),
         (["--dataset", "nanolean"], "--dataset and --id go together"),

@@ -3,6 +3,7 @@
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.options import CheckpointsOption
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.eval_files import proof_names
@@ -38,13 +39,13 @@ def test_every_finished_checkpoint_of_a_run_is_a_target(run_dir):
 
 def test_results_lie_beside_the_checkpoint_and_splits_do_not_collide(run_dir):
     for split, name in (("valid", "eval_40_nanolean"), ("test", "eval_40_nanolean_test")):
-        (target,) = plan(EvalOptions(model_path=(str(run_dir),), datasets=("nanolean",), split=split))
+        (target,) = plan(EvalOptions(CheckpointsOption((str(run_dir),)), datasets=("nanolean",), split=split))
         assert target.path == run_dir / name
 
 
 def test_several_models_may_be_named_and_one_that_is_named_twice_is_one(run_dir):
     paths = (str(run_dir / "model_5.pt"), str(run_dir), str(run_dir / "model_40.json"))
-    assert steps(plan(EvalOptions(model_path=paths, datasets=("nanolean",)))) == [5, 40]
+    assert steps(plan(EvalOptions(CheckpointsOption(paths), datasets=("nanolean",)))) == [5, 40]
 
 
 def test_a_run_without_checkpoints_is_one_line(tmp_path):

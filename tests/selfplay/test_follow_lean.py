@@ -11,6 +11,7 @@ import pytest
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
+from nanoproof.common.options import LeanOptions
 from nanoproof.doctor import __main__ as doctor
 from nanoproof.doctor.report import Asked
 from nanoproof.lean.fleet import runs_nanolean
@@ -147,8 +148,8 @@ def test_servers_run_real_lean_unless_they_say_nanolean(status: dict[str, Any], 
 
 
 def test_a_fleet_of_servers_that_say_nothing_is_one_of_real_lean(start: Start) -> None:
-    assert open_fleet(FleetOptions(lean_servers=(start("leantree that proves"),)), ALONE).is_real
-    assert not open_fleet(FleetOptions(lean_servers=(start("nanolean"),)), ALONE).is_real
+    assert open_fleet(FleetOptions(LeanOptions((start("leantree that proves"),))), ALONE).is_real
+    assert not open_fleet(FleetOptions(LeanOptions((start("nanolean"),))), ALONE).is_real
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("leantree", "data deepseek_prover"), ("nanolean", "data nanolean")])

@@ -140,7 +140,7 @@ def test_steps_of_a_resumed_run_do_not_change_their_size(here):
         (["--total-batch-size", "100"], r"--total-batch-size 100 .*--device-batch-size 2 x 32 .*--sequence-len"),
         (["--num-steps", "3", "--tokens-per-parameter", "2"], "--num-steps and --tokens-per-parameter .* clash"),
         (["--sample-every", "often"], "--sample-every must look like"),
-        (["--depth", "0"], "model.depth must be >= 1"),
+        (["--depth", "0"], "--depth must be >= 1"),
     ],
 )
 def test_bad_options_are_named_and_nothing_is_written(here, more, message, monkeypatch, tmp_path):

@@ -1,0 +1,66 @@
+"""Options that many commands have, each declared once; the commands' own option classes hold them as groups."""
+
+from dataclasses import dataclass
+
+from nanoproof.common.config import opt, validate
+
+
+@dataclass(frozen=True)
+class CheckpointOption:
+    """Checkpoint."""
+
+    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
+
+
+@dataclass(frozen=True)
+class CheckpointsOption:
+    """Checkpoints."""
+
+    model_path: tuple[str, ...] = opt((), "Checkpoints to score, each with a directory of results beside it.")
+
+
+@dataclass(frozen=True)
+class DeviceOption:
+    """Device."""
+
+    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+
+
+@dataclass(frozen=True)
+class LeanOptions:
+    """Lean servers; held with the prefix `lean-`."""
+
+    servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
+    token: str | None = opt(None, "Token that the Lean servers ask for.")
+    project: str | None = opt(
+        None, "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH)."
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "lean")
+
+
+@dataclass(frozen=True)
+class PolicyServerOptions:
+    """Policy server; held with the prefix `policy-`."""
+
+    server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
+    token: str | None = opt(None, "Token that the policy server asks for.")
+
+
+@dataclass(frozen=True)
+class MonitorAddress:
+    """Where the monitor listens; held with the prefix `monitor-` by commands that start it."""
+
+    port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
+    host: str = opt(
+        "127.0.0.1",
+        "Address of the monitor; others than the machine's own need --monitor-token.",
+        advanced=True,
+    )
+    token: str | None = opt(
+        None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).", advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "monitor")
