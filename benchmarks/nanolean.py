@@ -28,9 +28,9 @@ from nanolean.commands.runner import run_text
 from nanolean.data.problem import Step
 from nanolean.data.statement_key import tactic_proofs
 from nanolean.env_state import EnvState
-from nanolean.import_ndjson import check_export
-from nanolean.kernel.errors import allow_deep_recursion
-from nanolean.loader import load_library
+from nanolean.kernel.budget import allow_deep_recursion
+from nanolean.library.loader import load_library
+from nanolean.ndjson.import_ndjson import check_export
 from nanolean.repl import Repl
 from nanolean.tools.certificates import certificate
 from nanoproof.common.files import read_jsonl

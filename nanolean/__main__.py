@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from nanolean.import_ndjson import PERMITTED
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
+from nanolean.ndjson.import_ndjson import PERMITTED
 from nanolean.repl import serve
 from nanolean.system import Parser, UserError, freeze_gc, run_main, with_deep_stack
 from nanolean.tools.certificates import check_exports, compare, export_ndjson

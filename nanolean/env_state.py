@@ -6,11 +6,13 @@ the section. Every `env` number of the REPL names one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nanolean.kernel.declaration import ConstantInfo
 from nanolean.kernel.env import Environment
+from nanolean.kernel.expr import node_count, sweep
 from nanolean.meta.store import MAX_EXPONENT, Caches
 from nanolean.syntax import Binder
 
@@ -124,3 +126,24 @@ class EnvState:
     def opened(self) -> list[str]:
         """The opened namespaces, latest first."""
         return [name for scope in reversed(self.scopes) for name in reversed(scope.opens)]
+
+
+GROWTH = 200_000
+"""Terms that may be added to the intern table before the unused ones are dropped."""
+
+
+class Sweeper:
+    """Watches the table of terms from now on. Not for use while another thread makes terms."""
+
+    def __init__(self, growth: int = GROWTH) -> None:
+        self.growth = growth
+        self._swept_at = node_count()
+
+    def tidy(self, states: Iterable[EnvState]) -> None:
+        """Drop unused terms if enough of them may have gathered; the caches of `states` are emptied then."""
+        if node_count() - self._swept_at < self.growth:
+            return
+        for state in states:
+            state.caches.clear()
+        sweep()
+        self._swept_at = node_count()

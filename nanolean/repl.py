@@ -2,26 +2,114 @@
 
 Beyond the official protocol: malformed requests get an answer and the process goes on, a `timeout` is accepted (the
 budget is a number of steps, not a time), and `{"prune": [proof states]}` or `{"prune_all": true}` forgets states, so
-that a process can serve one user after another. A pickle is a script (see `pickling`), so loading one takes as long as
-running it.
+that a process can serve one user after another. A pickle is a script, the commands and tactics that lead to a state, so
+loading one takes as long as running it.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from nanolean.commands.messages import CommandResult, LineMap, Message, SorryGoal
 from nanolean.commands.runner import run_text
 from nanolean.elab.session import Note
-from nanolean.env_state import EnvState
-from nanolean.errors import ProofError
-from nanolean.memory import Sweeper
-from nanolean.pickling import GoalList, PickleError, Script, Start, load, save
+from nanolean.env_state import EnvState, Sweeper
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import StepRecord, TacticState, proof_status, refusals, run_tactic
+
+FORMAT = "nanolean-script-1"
+
+GoalList = Literal["sorries", "roots", "steps"]
+
+
+class PickleError(Exception):
+    """A file cannot be written, or is not what `save` writes."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """The goal that a proof state began with: the number `index` of one of the lists that the last command gave."""
+
+    list: GoalList
+    index: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A tactic, and which state followed: what it left open (`sorry` is None), or the goal of one of its `sorry`s."""
+
+    tactic: str
+    sorry: int | None = None
+
+
+@dataclass(frozen=True)
+class Script:
+    """How to come to an environment (by `commands`) or from there to a proof state."""
+
+    commands: tuple[str, ...] = ()
+    start: Start | None = None
+    steps: tuple[Step, ...] = ()
+
+    def then(self, tactic: str, sorry: int | None = None) -> Script:
+        """The way to a state one step further."""
+        return Script(self.commands, self.start, (*self.steps, Step(tactic, sorry)))
+
+
+def save_script(script: Script, path: Path) -> None:
+    """Write a script; a file that is there is replaced at once or not at all. Raises `PickleError`."""
+    text = json.dumps({"format": FORMAT, **asdict(script)}, ensure_ascii=False)
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+    except (OSError, ValueError) as error:
+        raise PickleError(f"cannot write {path}: {error}") from None
+
+
+def load_script(path: Path) -> Script:
+    """Read a script. Raises `PickleError`."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise PickleError(f"cannot read {path}: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise PickleError(f"cannot read {path}: it is not in the format {FORMAT}")
+    try:
+        return _script(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise PickleError(f"cannot read {path}: it is damaged ({error})") from None
+
+
+def _script(data: dict[str, Any]) -> Script:
+    start = data["start"]
+    if start is not None:
+        if start["list"] not in ("sorries", "roots", "steps"):
+            raise ValueError("list")
+        start = Start(start["list"], _number(start["index"]))
+    steps = [Step(_text(s["tactic"]), None if s["sorry"] is None else _number(s["sorry"])) for s in data["steps"]]
+    return Script(tuple(_text(command) for command in data["commands"]), start, tuple(steps))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is expected")
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise TypeError("a number is expected")
+    return value
+
 
 Json = dict[str, Any]
 
@@ -169,22 +257,22 @@ class Repl:
         if isinstance(state, int):
             if state not in self.states:
                 return {"message": UNKNOWN_STATE}
-            save(self._state_scripts[state], path)
+            save_script(self._state_scripts[state], path)
             return self._show_state(self.states[state], self._state_scripts[state])
         if not isinstance(env, int) or env not in self.envs:
             return {"message": UNKNOWN_ENV}
-        save(self._env_scripts[env], path)
+        save_script(self._env_scripts[env], path)
         return {"env": env}
 
     def _unpickle_env(self, request: Json) -> Json:
-        script = load(Path(request["unpickleEnvFrom"]))
+        script = load_script(Path(request["unpickleEnvFrom"]))
         if script.start is not None:
             raise PickleError("the file holds a proof state, not an environment")
         result = self._replay_commands(script)
         return {"env": self._keep_env(self.base if result is None else result.state, script)}
 
     def _unpickle_state(self, request: Json) -> Json:
-        script = load(Path(request["unpickleProofStateFrom"]))
+        script = load_script(Path(request["unpickleProofStateFrom"]))
         result = self._replay_commands(script)
         if script.start is None or result is None:
             raise PickleError("the file holds an environment, not a proof state")

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.budget import allow_deep_recursion
 
 STACK_BYTES = 512 * 1024 * 1024
 """Address space for deeply nested terms; only what is used becomes memory."""

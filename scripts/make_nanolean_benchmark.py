@@ -22,7 +22,7 @@ from nanolean.data.problem import level_of_size, render
 from nanolean.data.replay import ReplayError, is_trivial, library, replay, start, trivial_filter
 from nanolean.data.statement_key import Entry, library_keys, statement_key, tactic_proofs
 from nanolean.env_state import EnvState
-from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.budget import allow_deep_recursion
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl

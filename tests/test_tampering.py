@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolean.loader import Library
+from nanolean.library.loader import Library
 from nanolean.tools import check as check_tool
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nanolean.elab.session import Session
-from nanolean.errors import ElabError
 from nanolean.kernel.declaration import DefDecl, InductiveInfo, RecInfo
 from nanolean.kernel.expr import (
     App,
@@ -25,6 +24,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ONE, Level, LParam, Succ, mk_max
 from nanolean.meta.bind import replace_fvar
+from nanolean.proof_errors import ElabError
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.reduce import beta
 from nanolean.meta.bind import replace_fvar
+from nanolean.meta.generalize import exclusion
 from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext
 from nanolean.meta.matchers import matcher_of
-from nanolean.meta.overlap import exclusion
-from nanolean.tactics.computation import close_by_computation
+from nanolean.tactics.cases_core import close_by_computation
 from nanolean.tactics.eliminate import beta_reduce
 from nanolean.tactics.eq_proof import mk_eq
 

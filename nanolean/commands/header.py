@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nanolean.elab.api import finish
-from nanolean.elab.binders import binder_name, binder_type
 from nanolean.elab.elaborator import Elaborator
-from nanolean.elab.levels import collect_level_mvars
+from nanolean.elab.names import collect_level_mvars
 from nanolean.elab.session import Session
+from nanolean.elab.terms import binder_name, binder_type
 from nanolean.env_state import EnvState
-from nanolean.errors import ElabError
-from nanolean.kernel.errors import Budget
+from nanolean.kernel.budget import Budget
 from nanolean.kernel.expr import Expr, collect_fvars, collect_level_params_of, collect_mvars
 from nanolean.kernel.level import LParam
 from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
 from nanolean.meta.mctx import MetaContext
+from nanolean.printer import instantiated
+from nanolean.proof_errors import ElabError
 from nanolean.syntax import Binder, Signature
-from nanolean.tactic_state import instantiated, run_block
+from nanolean.tactic_state import run_block
 
 COMMAND_STEPS = 5_000_000
 """Elementary steps that one command may take."""

@@ -24,7 +24,6 @@ from nanolean.commands.header import (
 from nanolean.commands.messages import CommandResult
 from nanolean.elab.api import finish
 from nanolean.elab.elaborator import Elaborator
-from nanolean.errors import ElabError
 from nanolean.kernel.declaration import (
     AxiomInfo,
     CtorDecl,
@@ -56,6 +55,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import LParam
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext
+from nanolean.proof_errors import ElabError
 from nanolean.syntax import CtorStx, InductiveCmd, Signature, StructureCmd
 
 

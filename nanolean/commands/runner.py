@@ -8,22 +8,23 @@ from typing import Any
 
 from nanolean.commands.declarations import run_axiom, run_declaration
 from nanolean.commands.inductive import run_inductive, run_structure
-from nanolean.commands.messages import CommandResult, LineMap
-from nanolean.commands.options import read_header, run_set_option
-from nanolean.commands.questions import run_check, run_print, run_print_axioms
+from nanolean.commands.messages import CommandResult, LineMap, read_header, run_set_option
 from nanolean.commands.scopes import (
     opened,
     run_attribute,
+    run_check,
     run_end,
     run_namespace,
     run_open,
+    run_print,
+    run_print_axioms,
     run_section,
     run_universe,
     run_variable,
 )
 from nanolean.env_state import EnvState
-from nanolean.errors import ProofError
 from nanolean.parser import ParseError, iter_commands
+from nanolean.proof_errors import ProofError
 from nanolean.syntax import (
     AttributeCmd,
     AxiomCmd,

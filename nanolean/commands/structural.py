@@ -12,7 +12,6 @@ from dataclasses import replace as replace_decl
 
 from nanolean.commands.brec_on import ensure_brec_on
 from nanolean.elab.session import Session
-from nanolean.errors import ElabError
 from nanolean.kernel.declaration import InductiveInfo, RecInfo
 from nanolean.kernel.expr import (
     PROP,
@@ -37,6 +36,7 @@ from nanolean.kernel.reduce import beta
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext, LocalDecl
 from nanolean.meta.matchers import Matcher, matcher_of
+from nanolean.proof_errors import ElabError
 from nanolean.tactics.eliminate import CASES_MOTIVE, beta_reduce
 
 

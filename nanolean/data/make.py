@@ -29,7 +29,7 @@ from nanolean.data.replay import (
 )
 from nanolean.data.statement_key import library_keys, library_proofs
 from nanolean.env_state import EnvState
-from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.system import atomic_write_text
 
 

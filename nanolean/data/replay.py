@@ -8,10 +8,9 @@ from typing import Any
 
 from nanolean.commands.runner import run_text
 from nanolean.data.problem import Problem, Step, render
-from nanolean.env_state import EnvState
-from nanolean.errors import ProofError
-from nanolean.loader import load_library
-from nanolean.memory import Sweeper
+from nanolean.env_state import EnvState, Sweeper
+from nanolean.library.loader import load_library
+from nanolean.proof_errors import ProofError
 from nanolean.system import freeze_gc
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
 

@@ -15,8 +15,8 @@ from nanolean.commands.messages import LineMap
 from nanolean.commands.runner import run_text
 from nanolean.data.problem import Step
 from nanolean.data.replay import library
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import Constants, TheoremInfo
-from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import (
     App,
     BVar,
@@ -37,7 +37,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ZERO
 from nanolean.kernel.typecheck import TypeChecker
-from nanolean.loader import library_files
+from nanolean.library.loader import library_files
 from nanolean.parser import parse_commands
 from nanolean.syntax import BulletStx, By, CasesStx, InductionAlt, InductionStx, Tactic, TacticSeq, Term, TheoremCmd
 

@@ -6,14 +6,16 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-from nanolean.elab import app, binders, calc, match, operators, rewrite_arrow, terms
+from nanolean.elab import app, calc, match, operators, terms
+from nanolean.elab import calc as rewrite_arrow
+from nanolean.elab import terms as binders
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.session import Session
-from nanolean.errors import ElabError
 from nanolean.kernel.expr import Expr, collect_mvars
 from nanolean.meta.lctx import LocalContext
-from nanolean.meta.unify_level import solve_postponed
+from nanolean.meta.unify import solve_postponed
 from nanolean.printer import pp_goal
+from nanolean.proof_errors import ElabError
 from nanolean.syntax import Hole, Node, SyntheticHole, Term
 
 FORMS = (app, binders, calc, match, operators, rewrite_arrow, terms)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nanolean.elab.session import Session
-from nanolean.errors import ElabError
-from nanolean.kernel.errors import BudgetExceeded, KernelError
+from nanolean.kernel.budget import BudgetExceeded, KernelError
 from nanolean.kernel.expr import (
     PROP,
     Const,
@@ -31,6 +30,7 @@ from nanolean.kernel.level import ONE, Level
 from nanolean.meta.assign import occurs_in
 from nanolean.meta.instances import synthesize
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
+from nanolean.proof_errors import ElabError
 from nanolean.syntax import AppStx, By, Fun, Hole, Ident, SyntheticHole, Term, TypeAscription
 
 BOOL = Const("Bool")

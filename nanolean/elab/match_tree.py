@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nanolean.elab.patterns import Pattern, VarPattern
-from nanolean.errors import ElabError, TacticError
 from nanolean.kernel.declaration import CtorInfo
 from nanolean.kernel.expr import Expr, FVar, Pi, mk_app
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import ElabError, TacticError
 from nanolean.tactics.cases_core import cases_local
 from nanolean.tactics.constructors import mk_false_elim, refute_clash
 from nanolean.tactics.eliminate import Branch, as_major, display_ctor, inductive_type

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator
-from nanolean.elab.fields import find_in_namespace_of
 from nanolean.elab.names import resolve_constant
-from nanolean.errors import ElabError
+from nanolean.elab.operators import find_in_namespace_of
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Lit, Pi, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.lctx import inaccessible
-from nanolean.meta.offset import NAT_TYPE, mk_offset
-from nanolean.meta.reduce import head_beta
+from nanolean.meta.reduce import NAT_TYPE, head_beta, mk_offset
+from nanolean.proof_errors import ElabError
 from nanolean.syntax import (
     AnonCtor,
     AppStx,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nanolean.env_state import EnvState
-from nanolean.errors import Aborted, ElabError, ProofError
 from nanolean.kernel.declaration import Declaration
 from nanolean.kernel.expr import Const, Expr, collect_mvars, mk_app
 from nanolean.meta.lctx import LocalContext
 from nanolean.meta.mctx import MetaContext
 from nanolean.printer import pp_expr
+from nanolean.proof_errors import Aborted, ElabError, ProofError
 from nanolean.syntax import Tactic, TacticSeq
 
 

@@ -1,7 +1,7 @@
 """The trusted kernel of NanoLean; imports nothing from the rest of it.
 
-Reading order: `errors`, `level`, `node`, `expr`, `declaration`, `reduce`, `whnf`, `infer`, `typecheck`, `inductive`,
-`nat_ops`, `quot`, `env`, `packing`, `recheck`.
+Reading order: `budget`, `level`, `node`, `expr`, `declaration`, `reduce`, `infer`, `typecheck`, `inductive`, `nat_ops`,
+`env`.
 
 Levels (`level`): `ZERO ONE Succ Max IMax LParam LMVar`, `leq equiv normalize instantiate_level mk_max mk_imax
 show_level`. Terms (`expr`): `BVar FVar MVar Sort Const App Lam Pi Let Lit Proj`, interned, so compare with `is`;
@@ -21,6 +21,5 @@ reduce_proj fold_nat literal_to_ctor to_literal nat_offset add_offset`, given th
 
 Long-lived processes call `expr.sweep()` between proofs to drop terms that nobody holds.
 
-Storing (`packing`): `pack(infos)` and `unpack(data)` turn constants into plain tuples, fast and without recursion.
-`recheck` (`recheck`) declares stored constants again, one by one, and compares.
+`recheck` (`env`) declares stored constants again, one by one, and compares.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeVar
 
-from nanolean.kernel.errors import KernelError
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.expr import Const, Expr, collect_consts, instantiate_level_params
 from nanolean.kernel.level import Level, LParam
 

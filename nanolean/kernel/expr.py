@@ -8,7 +8,7 @@ The node classes come from `node`. Argument order: `instantiate(body, a, b)` put
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from nanolean.kernel.errors import METER, BudgetExceeded, allow_deep_recursion
+from nanolean.kernel.budget import METER, BudgetExceeded, allow_deep_recursion
 from nanolean.kernel.level import Level, LParam, collect_level_params, substitute
 from nanolean.kernel.node import (
     PROP,

@@ -1,9 +1,9 @@
-"""Inference and checking of types: the second floor of the type checker."""
+"""Inference and checking of types: the second layer of the type checker."""
 
 from typing import Any
 
+from nanolean.kernel.budget import Budget, BudgetExceeded, KernelError
 from nanolean.kernel.declaration import Constants, CtorInfo, InductiveInfo
-from nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
 from nanolean.kernel.expr import (
     App,
     Const,
@@ -22,8 +22,7 @@ from nanolean.kernel.expr import (
     instantiate_rev,
 )
 from nanolean.kernel.level import ZERO, Level, Succ, equiv, mk_imax
-from nanolean.kernel.reduce import NAT
-from nanolean.kernel.whnf import DEFAULT_STEPS, LocalTypes, Reducer
+from nanolean.kernel.reduce import DEFAULT_STEPS, NAT, LocalTypes, Reducer
 
 
 class Inferer(Reducer):

@@ -8,7 +8,7 @@ bounded, and so is the work of a comparison: beyond that `BudgetExceeded`.
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from nanolean.kernel.errors import Budget, BudgetExceeded
+from nanolean.kernel.budget import Budget, BudgetExceeded
 
 MAX_SIZE = 1_000
 """Nodes of the largest level, counted as a tree."""

@@ -7,8 +7,8 @@ literals. Right sides that branch use the recursors of `Nat` and `Bool`, whose c
 
 from collections.abc import Callable
 
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import Constants, InductiveInfo
-from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import BVar, Const, Expr, FVar, Lam, Pi, mk_app
 from nanolean.kernel.level import ONE
 from nanolean.kernel.reduce import BOOL, BOOL_FALSE, BOOL_TRUE, NAT, NAT_SUCC, NAT_ZERO

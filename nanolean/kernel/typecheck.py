@@ -1,4 +1,4 @@
-"""Definitional equality: the third floor, which completes the `TypeChecker`.
+"""Definitional equality: the third layer, which completes the `TypeChecker`.
 
 Two terms are equal when they have the same normal form by beta, delta, iota, zeta and eta (for functions and
 structures), when both are proofs of one proposition, or when both are elements of a structure without fields.
@@ -6,8 +6,8 @@ structures), when both are proofs of one proposition, or when both are elements 
 
 from typing import Any
 
+from nanolean.kernel.budget import Budget, BudgetExceeded
 from nanolean.kernel.declaration import Constants, CtorInfo, DefInfo, InductiveInfo
-from nanolean.kernel.errors import Budget, BudgetExceeded
 from nanolean.kernel.expr import (
     App,
     BVar,
@@ -26,8 +26,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.infer import Inferer
 from nanolean.kernel.level import equiv
-from nanolean.kernel.reduce import add_offset, ctor_of, nat_offset, unfold_app
-from nanolean.kernel.whnf import DEFAULT_STEPS, LocalTypes
+from nanolean.kernel.reduce import DEFAULT_STEPS, LocalTypes, add_offset, ctor_of, nat_offset, unfold_app
 
 
 class TypeChecker(Inferer):

@@ -1,11 +1,28 @@
-"""Abstracting terms over occurrences of other terms: the motives of `rw`, `induction` and recursors."""
+"""Abstracting terms over occurrences of other terms, and conditions that exclude overlapping alternatives."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Sequence
 
-from nanolean.kernel.expr import App, BVar, Expr, FVar, Lam, Let, Pi, Proj, abstract, get_app_fn
+from nanolean.kernel.expr import (
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Let,
+    Pi,
+    Proj,
+    abstract,
+    collect_fvars,
+    get_app_fn,
+    get_app_fn_args,
+    mk_app,
+)
+from nanolean.kernel.reduce import literal_to_ctor
+from nanolean.meta.bind import replace_fvar
 from nanolean.meta.mctx import MetaContext
 
 
@@ -91,3 +108,37 @@ def _same_head(a: Expr, b: Expr, mctx: MetaContext) -> bool:
         return True
     a_name, b_name = getattr(a, "name", None), getattr(b, "name", None)
     return a_name is not None and a_name == b_name and a.__class__ is b.__class__
+
+
+def exclusion(mctx: MetaContext, earlier: Sequence[Expr], patterns: Sequence[Expr], ids: Sequence[str]) -> Expr | None:
+    """`∀ .., x = p → .. → False` for the variables `ids` of the later patterns, None if the two do not overlap."""
+    found: list[tuple[Expr, Expr]] = []
+    bound: dict[str, Expr] = {}
+    if not all(_overlap(a, b, found, bound) for a, b in zip(earlier, patterns)):
+        return None
+    prop: Expr = Const("False")
+    for variable, shape in reversed(found):
+        for old, new in bound.items():
+            shape = replace_fvar(shape, old, new)
+        type_ = mctx.infer_type(variable)
+        level = mctx.sort_level(type_)
+        assert level is not None, "a type has a level"
+        prop = Pi("a", mk_app(Const("Eq", (level,)), type_, variable, shape), prop)
+    own = {i for e in earlier for i in collect_fvars(e)}
+    return mctx.mk_pi([i for i in collect_fvars(prop) if i in own and i not in ids], prop)
+
+
+def _overlap(a: Expr, b: Expr, found: list[tuple[Expr, Expr]], bound: dict[str, Expr]) -> bool:
+    """Whether two patterns have a common instance; where `a` says more, `found` gets what `b` would have to be."""
+    if isinstance(a, FVar):
+        bound[a.id] = b
+        return True
+    if isinstance(b, FVar):
+        found.append((b, a))
+        return True
+    a, b = literal_to_ctor(a), literal_to_ctor(b)
+    a_fn, a_args = get_app_fn_args(a)
+    b_fn, b_args = get_app_fn_args(b)
+    if getattr(a_fn, "name", "") != getattr(b_fn, "name", "") or len(a_args) != len(b_args):
+        return False
+    return all(x is y or _overlap(x, y, found, bound) for x, y in zip(a_args, b_args))

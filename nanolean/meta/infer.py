@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import (
     App,
     Const,
@@ -22,8 +22,7 @@ from nanolean.kernel.expr import (
     instantiate_rev,
 )
 from nanolean.kernel.level import ZERO, Level, Succ, mk_imax
-from nanolean.meta.offset import NAT_TYPE
-from nanolean.meta.reduce import whnf
+from nanolean.meta.reduce import NAT_TYPE, whnf
 from nanolean.meta.store import MetaStore
 
 

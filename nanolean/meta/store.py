@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from nanolean.kernel.budget import Budget
 from nanolean.kernel.declaration import Constants
-from nanolean.kernel.errors import Budget
 from nanolean.kernel.expr import (
     App,
     Const,

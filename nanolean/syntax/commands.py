@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from nanolean.syntax.nodes import Command, Node, Term
-from nanolean.syntax.terms import Binder
+from nanolean.syntax.terms import Binder, Command, Node, Term
 
 
 @dataclass(frozen=True, slots=True)

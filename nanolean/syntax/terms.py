@@ -1,8 +1,43 @@
-"""Universe levels, binders and terms."""
+"""The families of nodes, universe levels, binders, terms and chains of relations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
-from nanolean.syntax.nodes import BinderInfo, Node, SortKind, TacticSeq, Term
+BinderInfo = Literal["default", "implicit", "inst", "strict"]
+SortKind = Literal["Prop", "Type", "Sort"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything with a place in the source."""
+
+    pos: int = field(default=0, compare=False, repr=False)
+    end: int = field(default=0, compare=False, repr=False)
+
+
+class Term(Node):
+    """What denotes: a piece of a statement or a proof term."""
+
+    __slots__ = ()
+
+
+class Tactic(Node):
+    """A step of a proof."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TacticSeq(Node):
+    """Tactics that run one after another; empty only for a `by` that stands before nothing."""
+
+    tactics: tuple[Tactic, ...]
+
+
+class Command(Node):
+    """What stands at the top of a file."""
+
+    __slots__ = ()
 
 
 class LevelStx(Node):
@@ -254,3 +289,23 @@ class By(Term):
     """`by` and its tactics."""
 
     tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class CalcStep(Node):
+    """`a = b := proof`; a first step may be a term alone, then `proof` is None."""
+
+    relation: Term
+    proof: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calc(Term):
+    steps: tuple[CalcStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalcStx(Tactic):
+    """The tactic closes the goal with the chain; where only its right end differs, that is left to be proved."""
+
+    steps: tuple[CalcStep, ...]

@@ -4,30 +4,19 @@ import importlib
 from functools import cache
 
 MODULES = (
-    "ac",
     "apply",
     "basic",
-    "calc",
     "cases",
     "closing",
     "combinators",
-    "construct",
     "context",
-    "decide",
-    "grind",
     "extensionality",
-    "impossible",
-    "induction",
-    "intro_patterns",
-    "loops",
+    "grind",
     "omega",
     "rcases",
     "rewrite",
     "simp",
-    "simpa",
-    "tracing",
     "split",
-    "unfold",
 )
 
 

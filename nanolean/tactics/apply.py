@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term
 from nanolean.elab.names import split_name
-from nanolean.errors import TacticError
 from nanolean.kernel.expr import (
     Const,
     Expr,
@@ -20,6 +19,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.meta.instances import fill_instances
 from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import TacticError
 from nanolean.syntax import (
     AnonCtor,
     ApplyStx,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nanolean.elab.api import elab_term, elab_type
+from nanolean.elab.api import elab_term, elab_type, finish
+from nanolean.elab.calc import Chain, Relation, compose, elab_calc_steps, relation_of
+from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.session import SorryRecord
-from nanolean.errors import ProofError, TacticError
-from nanolean.kernel.expr import Const, Expr, FVar, Let, Pi, get_app_fn, mk_app
+from nanolean.kernel.expr import Const, Expr, FVar, Let, MVar, Pi, get_app_fn, mk_app
 from nanolean.meta.lctx import LocalContext, inaccessible
+from nanolean.proof_errors import ProofError, TacticError
 from nanolean.syntax import (
     By,
+    Calc,
+    CalcStx,
     ChangeStx,
     ExactStx,
     HaveStx,
@@ -24,7 +28,7 @@ from nanolean.syntax import (
     SpecializeStx,
     Term,
 )
-from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
 from nanolean.tactics.goals import (
     append_tag,
     assert_hyp,
@@ -33,13 +37,13 @@ from nanolean.tactics.goals import (
     goal_target,
     intro,
     local_name,
+    new_goal,
     retype_hyp,
     revert,
     set_tag,
     try_clear,
     with_context,
 )
-from nanolean.tactics.location import hyps_and_goal
 
 
 @tactic(IntroStx)
@@ -230,3 +234,43 @@ def sorry_tactic(ctx: TacticContext, stx: SorryStx) -> None:
     assert level is not None, "the goal has a type"
     ctx.session.sorries.append(SorryRecord(stx.pos, stx.end, decl.lctx, target, decl.user_name))
     ctx.close(mk_app(Const("sorryAx", (level,)), target, Const("Bool.false")))
+
+
+@tactic(CalcStx)
+def calc_tactic(ctx: TacticContext, stx: CalcStx) -> None:
+    """`calc a = b := p` and further steps; where the goal ends elsewhere, `b = c` is left as `calc.step`."""
+    mctx, goal, target = ctx.mctx, ctx.main, ctx.target
+    elaborator, known = Elaborator(ctx.session, ctx.lctx), len(mctx.decls)
+    chain = elab_calc_steps(elaborator, Calc(stx.steps, pos=stx.pos, end=stx.end))
+    steps: list[str] = []
+    if not mctx.is_def_eq(_statement(chain), target):
+        chain, steps = _with_last_step(ctx, chain)
+    found = finish(elaborator, mctx.instantiate(chain.proof), "goals", stx, known)
+    mctx.assign(goal, found.term)
+    goals = [*found.goals, *steps]
+    tag_goals(ctx, goals, goal_tag(mctx, goal), "calc")
+    ctx.replace_main(goals)
+
+
+def _statement(chain: Chain) -> Expr:
+    return mk_app(chain.relation.rel, chain.relation.lhs, chain.relation.rhs)
+
+
+def _with_last_step(ctx: TacticContext, chain: Chain) -> tuple[Chain, list[str]]:
+    """The chain with a step to the right side of the goal, which becomes a new goal."""
+    mctx, target = ctx.mctx, ctx.target
+    wanted = relation_of(mctx, target)
+    if wanted is None:
+        raise ctx.with_goal(f"'calc' tactic failed, relation expected\n  {ctx.show(target)}")
+    step = Relation(wanted.rel, chain.relation.rhs, wanted.rhs)
+    tag = append_tag(goal_tag(mctx, ctx.main), "calc.step")
+    new = new_goal(mctx, mk_app(*step), ctx.lctx, tag)
+    longer = None
+    if not mctx.is_def_eq(step.lhs, step.rhs):
+        longer = compose(mctx, chain, Chain(step, MVar(new)))
+    if longer is None or not mctx.is_def_eq(_statement(longer), target):
+        raise TacticError(
+            f"invalid 'calc' step, the chain proves\n  {ctx.show(_statement(chain))}\nbut is expected to prove\n  "
+            f"{ctx.show(target)}"
+        )
+    return longer, [new]

@@ -1,21 +1,52 @@
-"""The tactics `cases`, `by_cases`, `subst` and `injection`."""
+"""The tactics `cases`, `by_cases`, `subst`, `injection`, `induction`, and cases that cannot be."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from nanolean.elab.api import elab_term, elab_type
-from nanolean.errors import TacticError
-from nanolean.kernel.expr import Const, Expr, FVar, MVar, mk_app
+from nanolean.elab.names import constant_name
+from nanolean.kernel.expr import BVar, Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.instances import decidable_instance
-from nanolean.meta.lctx import inaccessible
-from nanolean.syntax import AssumptionStx, ByCasesStx, CasesStx, InjectionStx, SubstStx
-from nanolean.tactics.cases_core import cases_local
-from nanolean.tactics.closing import assumption_tactic
+from nanolean.meta.lctx import LocalContext, inaccessible
+from nanolean.proof_errors import ProofError, TacticError
+from nanolean.syntax import (
+    AssumptionStx,
+    ByCasesStx,
+    CasesStx,
+    ContradictionStx,
+    Ident,
+    InductionStx,
+    InjectionsStx,
+    InjectionStx,
+    NofunStx,
+    NomatchStx,
+    SubstStx,
+    SubstVarsStx,
+    Term,
+)
+from nanolean.tactics.cases_core import cases_local, eliminate, index_ids, indices_are_variables
+from nanolean.tactics.closing import assumption_tactic, contradiction_tactic
 from nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.eliminate import Branch, as_major, beta_reduce
 from nanolean.tactics.eq_proof import match_eq, mk_eq
-from nanolean.tactics.equations import subst_hyp
-from nanolean.tactics.goals import assert_hyp, binder_local_name, new_goal, try_clear
-from nanolean.tactics.targets import as_local, run_alternatives, target_local
+from nanolean.tactics.equations import hyp_eq, subst_hyp
+from nanolean.tactics.goals import (
+    append_tag,
+    assert_hyp,
+    binder_local_name,
+    dependents,
+    goal_tag,
+    goal_target,
+    intro,
+    intro_all,
+    new_goal,
+    revert,
+    try_clear,
+)
+from nanolean.tactics.rcases import as_local, run_alternatives, target_local
 
 
 @tactic(CasesStx)
@@ -132,3 +163,264 @@ def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
         goal = try_clear(mctx, goal, [proof.id])
     ctx.replace_main([goal])
     ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx()))
+
+
+@dataclass(frozen=True)
+class Eliminator:
+    """A constant with the places of its motive and of its targets (in the motive's order) among its arguments."""
+
+    fn: Const
+    binders: tuple[Pi, ...]
+    motive: int
+    targets: tuple[int, ...]
+
+    def explicit_targets(self) -> list[int]:
+        """The targets that source text names."""
+        return [place for place in self.targets if self.binders[place].info == "default"]
+
+
+def find_eliminator(ctx: TacticContext, using: Term) -> Eliminator:
+    """The eliminator that a term names."""
+    if not isinstance(using, Ident) or using.explicit:
+        raise TacticError("only the name of a theorem is supported after `using`", using.pos, using.end)
+    name = constant_name(ctx.state, using.name)
+    info = ctx.state.env[name]
+    fn = Const(name, tuple(ctx.mctx.fresh_level() for _ in info.level_params))
+    type_ = ctx.mctx.infer_type(fn)
+    binders: list[Pi] = []
+    while isinstance(type_, Pi):
+        binders.append(type_)
+        type_ = type_.body
+    head, args = get_app_fn_args(type_)
+    if not isinstance(head, BVar) or not args or not all(isinstance(arg, BVar) for arg in args):
+        raise TacticError(f"Unexpected eliminator resulting type\n  {ctx.show(ctx.mctx.infer_type(fn))}")
+    targets = tuple(len(binders) - 1 - arg.idx for arg in args if isinstance(arg, BVar))
+    return Eliminator(fn, tuple(binders), len(binders) - 1 - head.idx, targets)
+
+
+def custom_branches(
+    ctx: TacticContext, goal: str, eliminator: Eliminator, given: Sequence[str], extra: Sequence[str]
+) -> list[Branch]:
+    """Apply an eliminator to locals; what depends on them, and `extra`, is part of the motive."""
+    mctx = ctx.mctx
+    explicit = eliminator.explicit_targets()
+    if len(explicit) != len(given):
+        count = f"{len(given)} provided, {len(explicit)} expected"
+        raise TacticError(f"Unexpected number of targets for `{eliminator.fn.name}`: {count}")
+    own = _all_targets(ctx, eliminator, dict(zip(explicit, given)))
+    lctx = mctx.decl(goal).lctx
+    others = [i for i in dependents(mctx, lctx, [*own, *extra]) if i not in own]
+    names = [lctx.by_id[i].user_name for i in others]
+    others, goal = revert(mctx, goal, others)
+    motive = mctx.mk_lambda(own, goal_target(mctx, goal))
+    branches = _apply(ctx, goal, eliminator, dict(zip(eliminator.targets, own)), motive)
+    for branch in branches:
+        ids, branch.goal = intro_all(mctx, branch.goal, names)
+        branch.renaming = dict(zip(others, ids))
+    return branches
+
+
+def _all_targets(ctx: TacticContext, eliminator: Eliminator, given: dict[int, str]) -> list[str]:
+    """The ids of all targets; implicit ones are found from the types of the others."""
+    mctx, lctx = ctx.mctx, ctx.lctx
+    args: list[Expr] = []
+    for place, binder in enumerate(eliminator.binders):
+        type_ = instantiate_binder(binder.type, args)
+        if place not in given:
+            args.append(mctx.fresh_mvar(type_, lctx, "natural"))
+            continue
+        args.append(FVar(given[place]))
+        if not mctx.is_def_eq(mctx.infer_type(args[-1]), type_):
+            shown = (ctx.show(mctx.infer_type(args[-1])), ctx.show(type_))
+            raise TacticError(
+                f"Type mismatch: the target has type\n  {shown[0]}\nbut is expected to have type\n  {shown[1]}"
+            )
+    found = [mctx.instantiate(args[place]) for place in eliminator.targets]
+    ids = [target.id for target in found if isinstance(target, FVar)]
+    if len(set(ids)) < len(found):
+        raise TacticError("Invalid targets: they must be different variables")
+    return ids
+
+
+def instantiate_binder(type_: Expr, args: Sequence[Expr]) -> Expr:
+    """The type of an argument after the arguments before it are given."""
+    return instantiate(type_, *reversed(args)) if type_.loose else type_
+
+
+def _apply(
+    ctx: TacticContext, goal: str, eliminator: Eliminator, targets: dict[int, str], motive: Expr
+) -> list[Branch]:
+    """Assign the goal to the eliminator applied to motive, targets and one new goal for each case."""
+    mctx = ctx.mctx
+    lctx = mctx.decl(goal).lctx.remove(targets.values())
+    args: list[Expr] = []
+    cases: list[tuple[int, MVar]] = []
+    for place, binder in enumerate(eliminator.binders):
+        type_ = instantiate_binder(binder.type, args)
+        if place == eliminator.motive:
+            if not mctx.is_def_eq(type_, mctx.infer_type(motive)):
+                raise TacticError("the motive is not type correct: the eliminator does not lead into the goal's sort")
+            args.append(motive)
+        elif place in targets:
+            args.append(FVar(targets[place]))
+            if not mctx.is_def_eq(type_, mctx.infer_type(args[-1])):
+                raise TacticError("the types of the targets do not fit the eliminator")
+        else:
+            mvar = mctx.fresh_mvar(type_, lctx, "synthetic" if binder.info == "default" else "natural")
+            args.append(mvar)
+            if binder.info == "default":
+                cases.append((place, mvar))
+    if any(mctx.instantiate(arg).has_mvar for arg in args if arg not in [mvar for _, mvar in cases]):
+        raise TacticError("the targets do not determine the arguments of the eliminator")
+    mctx.assign(goal, mk_app(eliminator.fn, *args))
+    tag = goal_tag(mctx, goal)
+    return [_branch(ctx, eliminator.binders[place], mvar, lctx, tag) for place, mvar in cases]
+
+
+def _branch(ctx: TacticContext, binder: Pi, mvar: MVar, lctx: LocalContext, tag: str) -> Branch:
+    """The goal of one case, with everything introduced that the eliminator itself quantifies over there."""
+    mctx = ctx.mctx
+    type_, shape = goal_target(mctx, mvar.id), binder.type
+    ids: list[str] = []
+    explicit: list[bool] = []
+    while isinstance(shape, Pi):
+        shape = shape.body
+        type_ = beta_reduce(type_)
+        assert isinstance(type_, Pi)
+        local = mctx.fresh_local(binder_local_name(type_.name), type_.type)
+        ids.append(local.fvar_id)
+        explicit.append(type_.info == "default")
+        lctx = lctx.add(local)
+        type_ = instantiate(type_.body, local.fvar)
+    name = binder.name.rstrip("✝")
+    new = new_goal(mctx, beta_reduce(type_), lctx, append_tag(tag, name))
+    mctx.assign(mvar.id, mctx.mk_lambda(ids, MVar(new)))
+    return Branch(name, new, ids, [], explicit)
+
+
+@tactic(InductionStx)
+def induction_tactic(ctx: TacticContext, stx: InductionStx) -> None:
+    """`induction n generalizing m with | zero => .. | succ n ih => ..`: cases with induction hypotheses."""
+    eliminator = None if stx.using is None else find_eliminator(ctx, stx.using)
+    if eliminator is None and len(stx.targets) != 1:
+        raise TacticError("Unexpected number of targets: several need `using`")
+    targets = [target_local(ctx, target) for target in stx.targets]
+    extra = [ctx.hyp(name).fvar_id for name in stx.generalizing]
+    if not set(targets).isdisjoint(extra):
+        raise TacticError("variable cannot be generalized because it is an index or the target of the induction")
+    if eliminator is not None:
+        branches = custom_branches(ctx, ctx.main, eliminator, targets, extra)
+    else:
+        branches = _by_recursor(ctx, targets[0], extra)
+    ctx.goals = ctx.goals[1:]
+    run_alternatives(ctx, branches, stx.alts)
+
+
+def _by_recursor(ctx: TacticContext, fvar_id: str, extra: list[str]) -> list[Branch]:
+    major = as_major(ctx.mctx, FVar(fvar_id))
+    if not indices_are_variables(ctx.mctx, ctx.main, major):
+        raise TacticError(
+            "Invalid target: Index in target's type is not a variable (consider using the `cases` tactic instead)"
+        )
+    own = [*index_ids(major), fvar_id]
+    return eliminate(ctx.mctx, ctx.main, major, own, extra, induction=True)
+
+
+@tactic(NomatchStx)
+def nomatch_tactic(ctx: TacticContext, stx: NomatchStx) -> None:
+    """`nomatch h`: close the goal by a term that no constructor can have made."""
+    main, rest = ctx.main, ctx.goals[1:]
+    for term in stx.terms:
+        mark = ctx.save()
+        ctx.goals = [main]
+        value = elab_term(ctx.session, ctx.lctx, term).term
+        if _close_by_cases(ctx, as_local(ctx, value)):
+            ctx.goals = rest
+            return
+        ctx.restore(mark)
+    raise TacticError("Missing cases: the terms of `nomatch` have possible constructors")
+
+
+@tactic(NofunStx)
+def nofun_tactic(ctx: TacticContext, stx: NofunStx) -> None:
+    """`nofun`: close a goal that is a function on something which cannot be."""
+    goal, rest = ctx.main, ctx.goals[1:]
+    ids = []
+    while isinstance(ctx.mctx.whnf(goal_target(ctx.mctx, goal), "default"), Pi):
+        fvar_id, goal = intro(ctx.mctx, goal, None)
+        ids.append(fvar_id)
+    for fvar_id in ids:
+        ctx.goals = [goal]
+        if _close_by_cases(ctx, fvar_id):
+            ctx.goals = rest
+            return
+    raise TacticError("Missing cases: no argument of the function is impossible")
+
+
+def _close_by_cases(ctx: TacticContext, fvar_id: str) -> bool:
+    """Whether taking a local apart leaves no case; then the main goal is closed."""
+    mark = ctx.save()
+    try:
+        if not cases_local(ctx.mctx, ctx.main, fvar_id, ctx.show_in):
+            return True
+    except ProofError:
+        pass
+    ctx.restore(mark)
+    return False
+
+
+# -- equations ---------------------------------------------------------------------------------------------------------
+
+
+@tactic(SubstVarsStx)
+def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
+    """`subst_vars`: eliminate every variable for which a hypothesis is an equation."""
+    goal = ctx.main
+    progress = True
+    while progress:
+        progress = False
+        for decl in ctx.mctx.decl(goal).lctx:
+            done = subst_hyp(ctx.mctx, goal, decl.fvar_id) if decl.value is None else None
+            if done is not None:
+                goal, progress = done[0], True
+                break
+    ctx.replace_main([goal])
+
+
+@tactic(InjectionsStx)
+def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
+    """`injections h₁ h₂`: take all equations between applications of constructors apart, then try what closes."""
+    names = list(stx.names)
+    todo = [decl.fvar_id for decl in ctx.lctx]
+    while todo:
+        fvar_id, todo = todo[0], todo[1:]
+        new = _inject(ctx, fvar_id, names)
+        if new is None:
+            return
+        todo = new + todo
+    if not ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx())):
+        ctx.attempt(lambda: contradiction_tactic(ctx, ContradictionStx()))
+
+
+def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | None:
+    """The ids of the equations between fields that an equation gives; None when it closes the goal."""
+    mctx, goal = ctx.mctx, ctx.main
+    sides = hyp_eq(mctx, fvar_id) if fvar_id in ctx.lctx else None
+    if sides is None:
+        return []
+    equation, proof = mk_eq(*sides), FVar(fvar_id)
+    absurdity = refute_clash(mctx, equation, proof)
+    if absurdity is not None:
+        ctx.close(mk_false_elim(mctx, ctx.target, absurdity))
+        return None
+    parts = injection_equations(mctx, equation, proof)
+    if parts is None:
+        return []
+    new = []
+    for part in parts:
+        name = names.pop(0) if names else "_"
+        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
+        field_id, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
+        new.append(field_id)
+    ctx.replace_main([try_clear(mctx, goal, [fvar_id])])
+    return new

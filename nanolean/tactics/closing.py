@@ -1,31 +1,112 @@
-"""Tactics that finish a goal or turn it: `rfl assumption exfalso contradiction trivial symm`."""
+"""Tactics that finish a goal or build it from constructors: `rfl assumption decide contradiction constructor ..`."""
 
 from __future__ import annotations
 
-from nanolean.errors import TacticError
-from nanolean.kernel.expr import Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
-from nanolean.kernel.level import ZERO
+from nanolean.kernel.expr import App, Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app, subterms
+from nanolean.kernel.level import ONE, ZERO
+from nanolean.meta.instances import decidable_instance
 from nanolean.meta.lctx import LocalDecl
-from nanolean.meta.offset import refused_power
+from nanolean.meta.mctx import MetaContext
+from nanolean.meta.reduce import nat_offset, refused_power
 from nanolean.meta.store import Transparency
+from nanolean.proof_errors import TacticError
 from nanolean.syntax import (
+    AnonCtor,
     AssumptionStx,
+    ConstructorStx,
     ContradictionStx,
     DecideStx,
     ExfalsoStx,
+    ExistsStx,
+    LeftStx,
     RflStx,
+    RightStx,
     SymmStx,
+    SyntheticHole,
     TrivialStx,
 )
 from nanolean.tactics.apply import apply_expr
+from nanolean.tactics.basic import refine_main
 from nanolean.tactics.cases_core import cases_local
-from nanolean.tactics.constructors import constant_function, mk_false_elim, refute_clash
-from nanolean.tactics.core import TacticContext, tactic
-from nanolean.tactics.decide import decide_refutation, decide_tactic
+from nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE, constant_function, mk_false_elim, refute_clash
+from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
 from nanolean.tactics.eliminate import inductive_type
-from nanolean.tactics.eq_proof import match_eq, mk_eq
+from nanolean.tactics.eq_proof import match_eq, mk_eq, mk_eq_refl
 from nanolean.tactics.goals import new_goal, replace_hyp
-from nanolean.tactics.location import hyps_and_goal
+
+BOUNDED = {
+    "Nat.decidableBallLT": 0,
+    "Nat.decidableBallLE": 0,
+    "Nat.decidableExistsLT": 2,
+    "Nat.decidableExistsLE": 2,
+}
+"""The instances that go through all numbers up to a bound, and which argument that is."""
+MAX_BOUND = 32
+"""Lean reaches its recursion depth at some larger bound; up to here it certainly does not."""
+
+
+def too_deep(mctx: MetaContext, instance: Expr) -> bool:
+    """Whether evaluating the instance takes a recursion that Lean may refuse."""
+    for node in subterms(instance):
+        fn, args = get_app_fn_args(node)
+        place = BOUNDED.get(fn.name) if isinstance(fn, Const) else None
+        if place is None or len(args) <= place or args[place].loose:
+            continue
+        base, bound = nat_offset(mctx, mctx.whnf(args[place], "default"))
+        if base is None and bound > MAX_BOUND:
+            return True
+    return False
+
+
+def evaluate(mctx: MetaContext, instance: Expr) -> bool | None:
+    """What a closed instance computes to, None if it gets stuck."""
+    fn, _ = get_app_fn_args(mctx.whnf(instance, "default"))
+    if isinstance(fn, Const) and fn.name in ("Decidable.isTrue", "Decidable.isFalse"):
+        return fn.name == "Decidable.isTrue"
+    return None
+
+
+@tactic(DecideStx)
+def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
+    """`decide`: close a goal that evaluates to true."""
+    target = ctx.target
+    if target.has_mvar:
+        raise ctx.with_goal(
+            f"Tactic `decide` failed: expected type must not contain metavariables\n  {ctx.show(target)}"
+        )
+    if target.has_fvar:
+        raise TacticError(
+            "Tactic `decide` failed: expected type must not contain free variables\n  "
+            f"{ctx.show(target)}\n\nHint: Use the `+revert` option to automatically revert free variables"
+        )
+    instance = decidable_instance(ctx.mctx, target)
+    if instance is None:
+        raise TacticError(f"failed to synthesize\n  {ctx.show(App(Const('Decidable'), target))}")
+    if too_deep(ctx.mctx, instance):
+        raise TacticError(
+            "maximum recursion depth has been reached\nuse `set_option maxRecDepth <num>` to increase limit\n"
+            "use `set_option diagnostics true` to get diagnostic information"
+        )
+    value = evaluate(ctx.mctx, instance)
+    if value is None:
+        raise TacticError(
+            f"Tactic `decide` failed for proposition\n  {ctx.show(target)}\nbecause its `Decidable` instance\n"
+            f"  {ctx.show(instance)}\ndid not reduce to `isTrue` or `isFalse`.{refused_power(ctx.mctx, target)}"
+        )
+    if not value:
+        raise TacticError(f"Tactic `decide` proved that the proposition\n  {ctx.show(target)}\nis false")
+    ctx.close(mk_app(Const("of_decide_eq_true"), target, instance, mk_eq_refl(ONE, BOOL, BOOL_TRUE)))
+
+
+def decide_refutation(ctx: TacticContext, prop: Expr) -> Expr | None:
+    """A proof of `¬prop` for a closed proposition that evaluates to false, None for any other."""
+    instance = decidable_instance(ctx.mctx, prop)
+    if instance is None or "of_decide_eq_false" not in ctx.mctx.env or too_deep(ctx.mctx, instance):
+        return None
+    if evaluate(ctx.mctx, instance) is not False:
+        return None
+    return mk_app(Const("of_decide_eq_false"), prop, instance, mk_eq_refl(ONE, BOOL, BOOL_FALSE))
+
 
 REFLEXIVE = {"Iff": "Iff.refl", "Nat.le": "Nat.le_refl"}
 """Relations beside `=` that `rfl` proves, with the lemma `∀ a, r a a`."""
@@ -241,3 +322,53 @@ def _turn(ctx: TacticContext, type_: Expr) -> tuple[Expr, Expr]:
             *types, lhs, rhs = args
             return mk_app(fn, *types, rhs, lhs), mk_app(Const(f"{fn.name}.symm", fn.levels), *types, lhs, rhs)
     raise TacticError("Tactic `symm` failed: no symmetry lemma applies to the relation")
+
+
+def _constructors(ctx: TacticContext, name: str) -> list[Expr]:
+    found = inductive_type(ctx.mctx, ctx.target)
+    if found is None:
+        raise ctx.with_goal(f"Tactic `{name}` failed: target is not an inductive datatype")
+    info, levels, _ = found
+    return [Const(ctor, levels) for ctor in info.ctors]
+
+
+@tactic(ConstructorStx)
+def constructor_tactic(ctx: TacticContext, stx: ConstructorStx) -> None:
+    """`constructor`: apply the first constructor that fits."""
+    for ctor in _constructors(ctx, "constructor"):
+        mark = ctx.save()
+        try:
+            ctx.replace_main(apply_expr(ctx, ctor))
+            return
+        except TacticError:
+            ctx.restore(mark)
+    raise ctx.with_goal("Tactic `constructor` failed: no applicable constructors found")
+
+
+def _one_of_two(ctx: TacticContext, name: str, place: int) -> None:
+    ctors = _constructors(ctx, name)
+    if len(ctors) != 2:
+        text = f"Tactic `{name}` failed: `{name}` tactic works for inductive types with exactly 2 constructors"
+        raise ctx.with_goal(text)
+    ctx.replace_main(apply_expr(ctx, ctors[place]))
+
+
+@tactic(LeftStx)
+def left_tactic(ctx: TacticContext, stx: LeftStx) -> None:
+    """`left`: apply the first of two constructors."""
+    _one_of_two(ctx, "left", 0)
+
+
+@tactic(RightStx)
+def right_tactic(ctx: TacticContext, stx: RightStx) -> None:
+    """`right`: apply the second of two constructors."""
+    _one_of_two(ctx, "right", 1)
+
+
+@tactic(ExistsStx)
+def exists_tactic(ctx: TacticContext, stx: ExistsStx) -> None:
+    """`exists a, b`: `refine ⟨a, b, ?_⟩`, then `trivial` where that closes the goal."""
+    hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
+    refine_main(ctx, AnonCtor((*stx.terms, hole), pos=stx.pos, end=stx.end))
+    if ctx.goals:
+        ctx.attempt(lambda: trivial(ctx))

@@ -26,7 +26,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ONE, ZERO, Level
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import NAT_TYPE, mk_offset, nat_offset
+from nanolean.meta.reduce import NAT_TYPE, mk_offset, nat_offset
 from nanolean.tactics.eq_proof import FALSE, TRUE, match_eq, mk_congr_arg, mk_eq, mk_eq_refl
 
 TRUE_INTRO = Const("True.intro")

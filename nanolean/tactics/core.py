@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from nanolean.errors import ElabError, ProofError, TacticError
+from nanolean.elab.session import Session
+from nanolean.env_state import EnvState
 from nanolean.kernel.expr import Expr
 from nanolean.meta.lctx import LocalContext, LocalDecl
 from nanolean.meta.mctx import MetaContext
-from nanolean.syntax import Tactic, TacticSeq
+from nanolean.printer import show_goal
+from nanolean.proof_errors import ElabError, ProofError, TacticError
+from nanolean.syntax import Location, Tactic, TacticSeq
 from nanolean.tactics.goals import goal_tag, goal_target
-
-if TYPE_CHECKING:
-    from nanolean.elab.session import Session
-    from nanolean.env_state import EnvState
 
 __all__ = [
     "ElabError",
@@ -120,8 +119,6 @@ class TacticContext:
 
     def show_goal(self, goal: str) -> str:
         """A goal as text."""
-        from nanolean.tactic_state import show_goal
-
         return show_goal(self.mctx, goal)
 
     def with_goal(self, text: str) -> TacticError:
@@ -193,3 +190,17 @@ def run_seq(ctx: TacticContext, seq: TacticSeq) -> None:
     """Run tactics one after another."""
     for node in seq.tactics:
         run_tactic_node(ctx, node)
+
+
+def hyps_and_goal(ctx: TacticContext, location: Location) -> tuple[list[str], bool]:
+    """Names of the hypotheses and whether the goal is meant; `at *` is refused by tactics that use this."""
+    if location.wildcard:
+        raise TacticError("`at *` is not supported for this tactic")
+    for name in location.hyps:
+        ctx.hyp(name)
+    return list(location.hyps), location.goal or not location.hyps
+
+
+def proposition_ids(ctx: TacticContext) -> list[str]:
+    """Ids of the hypotheses of the main goal that are proofs, oldest first."""
+    return [decl.fvar_id for decl in ctx.lctx if decl.value is None and ctx.mctx.is_prop(ctx.type_of(decl))]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from nanolean.errors import TacticError
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo, RecInfo
 from nanolean.kernel.expr import (
     App,
@@ -31,7 +30,8 @@ from nanolean.kernel.level import ZERO, Level
 from nanolean.kernel.reduce import beta
 from nanolean.meta.lctx import LocalContext, inaccessible
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import mk_offset
+from nanolean.meta.reduce import mk_offset
+from nanolean.proof_errors import TacticError
 from nanolean.tactics.goals import append_tag, binder_local_name, new_goal
 
 CASES_MOTIVE = inaccessible("cases")

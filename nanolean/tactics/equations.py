@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nanolean.errors import TacticError
 from nanolean.kernel.expr import (
     Const,
     Expr,
@@ -16,6 +15,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import Level
 from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import TacticError
 from nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
 from nanolean.tactics.eq_proof import match_eq, mk_eq
 from nanolean.tactics.goals import (

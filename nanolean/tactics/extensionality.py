@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nanolean.errors import TacticError
 from nanolean.kernel.expr import (
     PROP,
     App,
@@ -17,13 +16,14 @@ from nanolean.kernel.expr import (
     is_arrow,
 )
 from nanolean.meta.store import Transparency
+from nanolean.proof_errors import TacticError
 from nanolean.syntax import AssumptionStx, CongrStx, ExtStx, FunextStx, RcasesPattern
 from nanolean.tactics.apply import apply_expr
 from nanolean.tactics.closing import assumption_tactic, close_by_rfl
+from nanolean.tactics.context import rintro
 from nanolean.tactics.core import TacticContext, tactic
 from nanolean.tactics.eq_proof import Step, congr_args, match_eq, mk_eq
 from nanolean.tactics.goals import append_tag, goal_tag, goal_target, intro, new_goal
-from nanolean.tactics.intro_patterns import rintro
 
 CLASS_OPERATORS = frozenset(
     ("Nat.add", "Nat.sub", "Nat.mul", "Nat.div", "Nat.mod", "Nat.pow", "Nat.le", "Nat.lt", "Nat.dvd", "List.append")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nanolean.errors import TacticError
 from nanolean.kernel.expr import (
     App,
     Const,
@@ -24,6 +23,8 @@ from nanolean.kernel.expr import (
 )
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.mctx import MetaContext
+from nanolean.printer import show_goal
+from nanolean.proof_errors import TacticError
 from nanolean.tactics.eq_proof import level_of
 
 
@@ -115,8 +116,6 @@ def intro(mctx: MetaContext, goal: str, name: str | None) -> tuple[str, str]:
     elif isinstance(target, Pi):
         local = mctx.fresh_local(name or binder_local_name(target.name), target.type)
     else:
-        from nanolean.tactic_state import show_goal
-
         reason = "There are no additional binders or `let` bindings in the goal to introduce"
         raise TacticError(f"Tactic `introN` failed: {reason}\n\n{show_goal(mctx, goal)}")
     new = new_goal(mctx, instantiate(target.body, local.fvar), decl.lctx.add(local), decl.user_name)

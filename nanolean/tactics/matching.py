@@ -30,7 +30,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import Level, LParam, Succ, equiv, substitute
 from nanolean.meta.assign import eta_reduce
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import mk_offset, nat_offset
+from nanolean.meta.reduce import mk_offset, nat_offset
 
 
 class Match:

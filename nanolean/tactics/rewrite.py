@@ -1,15 +1,11 @@
-"""`rw` and `rewrite`: replace every instance of one side of an equation by the other side.
-
-The first instance that is found (outermost first, left to right) fixes the arguments of the rule; then all equal
-instances are replaced at once, with the motive `fun x => goal with x for the instance`.
-"""
+"""`rw` and `rewrite`: replace every instance of one side of an equation by the other side; `unfold`."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from nanolean.elab.api import elab_term
-from nanolean.errors import ProofError, TacticError
+from nanolean.elab.names import constant_name
 from nanolean.kernel.declaration import DefInfo
 from nanolean.kernel.expr import (
     PROP,
@@ -28,18 +24,19 @@ from nanolean.kernel.expr import (
     mk_app,
 )
 from nanolean.kernel.level import ONE
-from nanolean.meta.equations import equation_names, unfolding_name
 from nanolean.meta.generalize import kabstract
 from nanolean.meta.instances import fill_instances
+from nanolean.meta.matchers import equation_names, unfolding_name
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import head_beta
-from nanolean.syntax import Ident, Occurrences, RwRule, RwStx
+from nanolean.proof_errors import ProofError, TacticError
+from nanolean.syntax import Ident, Occurrences, RwRule, RwStx, UnfoldStx
 from nanolean.tactics.apply import telescope
 from nanolean.tactics.closing import close_by_rfl
-from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
 from nanolean.tactics.eq_proof import level_of, match_eq, mk_eq_refl, mk_propext, mk_symm
-from nanolean.tactics.goals import replace_hyp, replace_target
-from nanolean.tactics.unfolding import may_unfold
+from nanolean.tactics.goals import change_target, replace_hyp, replace_target
+from nanolean.tactics.unfolding import may_unfold, unfold_everywhere
 
 
 class Equation(NamedTuple):
@@ -288,3 +285,45 @@ def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
     refl = mk_eq_refl(level_of(mctx, type_), type_, lhs)
     sides = (rhs, lhs) if symm else (lhs, rhs)
     return Equation(type_, *sides, refl, tuple(ids))
+
+
+@tactic(UnfoldStx)
+def unfold_tactic(ctx: TacticContext, stx: UnfoldStx) -> None:
+    """`unfold f g at h`."""
+    hyps, goal_too = hyps_and_goal(ctx, stx.location)
+    for written in stx.names:
+        name = constant_name(ctx.state, written)
+        for hyp in hyps:
+            _unfold_hyp(ctx, hyp, name)
+        if goal_too:
+            new = _unfolded(ctx, ctx.target, name)
+            if isinstance(new, Rewritten):
+                ctx.replace_main([replace_target(ctx.mctx, ctx.main, new.expr, new.proof)])
+            else:
+                ctx.replace_main([change_target(ctx.mctx, ctx.main, new)])
+
+
+def _unfold_hyp(ctx: TacticContext, hyp: str, name: str) -> None:
+    decl = ctx.hyp(hyp)
+    old = ctx.type_of(decl)
+    new = _unfolded(ctx, old, name)
+    proof: Expr = FVar(decl.fvar_id)
+    type_ = new.expr if isinstance(new, Rewritten) else new
+    if isinstance(new, Rewritten):
+        proof = mk_app(Const("Eq.mp", (level_of(ctx.mctx, old),)), old, type_, new.proof, proof)
+    _, goal = replace_hyp(ctx.mctx, ctx.main, decl.fvar_id, type_, proof)
+    ctx.replace_main([goal])
+
+
+def _unfolded(ctx: TacticContext, e: Expr, name: str) -> Expr | Rewritten:
+    """The term with a definition unfolded: by computation where one of its equations applies, else by `f.eq_def`."""
+    new = unfold_everywhere(ctx.mctx, e, frozenset([name]))
+    if new is not e:
+        return new
+    theorem = unfolding_name(ctx.mctx.env, name)
+    if theorem is not None:
+        try:
+            return rewrite_by_theorem(ctx, e, theorem)
+        except TacticError:
+            pass
+    raise ctx.with_goal(f"Tactic `unfold` failed to unfold `{name}` at\n  {ctx.show(e)}")

@@ -1,36 +1,69 @@
-"""The tactics `simp` and `simp_all`: what the simplifier may use, and what its results do to goals."""
+"""The tactics `simp`, `simp_all`, `simpa` and `ac_rfl`; what the simplifier may use, and what it traces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from nanolean.elab.api import elab_term
 from nanolean.elab.names import resolve_constant
-from nanolean.errors import ElabError, TacticError
+from nanolean.elab.session import Note
 from nanolean.kernel.declaration import DefInfo
-from nanolean.kernel.expr import (
-    Const,
-    Expr,
-    Lam,
-    MVar,
-    Pi,
-    abstract,
-    alpha_eq,
-    collect_mvars,
-    mk_app,
-)
+from nanolean.kernel.expr import Const, Expr, FVar, Lam, MVar, Pi, abstract, alpha_eq, collect_mvars, mk_app
 from nanolean.kernel.level import ZERO
-from nanolean.syntax import Ident, SimpAllStx, SimpLemma, SimpStx, Tactic
+from nanolean.meta.lctx import inaccessible
+from nanolean.proof_errors import ElabError, TacticError
+from nanolean.syntax import (
+    AcRflStx,
+    AssumptionStx,
+    Ident,
+    SimpAllStx,
+    SimpaStx,
+    SimpLemma,
+    SimpStx,
+    Tactic,
+    Term,
+    TraceStx,
+)
+from nanolean.tactics.closing import assumption_tactic
 from nanolean.tactics.constructors import mk_false_elim
-from nanolean.tactics.core import TacticContext, tactic
-from nanolean.tactics.eq_proof import FALSE, TRUE, Step, mk_of_eq_true
-from nanolean.tactics.goals import replace_hyp, replace_target, try_clear
-from nanolean.tactics.location import proposition_ids
+from nanolean.tactics.core import TacticContext, proposition_ids, tactic
+from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true
+from nanolean.tactics.goals import assert_hyp, replace_hyp, replace_target, try_clear
 from nanolean.tactics.simp_engine import Simplifier
 from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc
 from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
-from nanolean.tactics.tracing import simp_trace
+
+TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
+"""(rule, None for a procedure; term before; term after)"""
+
+
+@tactic(TraceStx)
+def trace_tactic(ctx: TacticContext, stx: TraceStx) -> None:
+    """`trace "text"`: say something."""
+    _say(ctx, stx, "trace", stx.text)
+
+
+def simp_trace(ctx: TacticContext, stx: Tactic | None) -> TraceRewrite | None:
+    """What tells the user about the rewriting steps of `simp`, None if nobody asked."""
+    return partial(_tell, ctx, stx) if stx is not None and ctx.state.traces_simp else None
+
+
+def _tell(ctx: TacticContext, stx: Tactic, rule: Rule | None, before: Expr, after: Expr) -> None:
+    if rule is not None:
+        local = ctx.lctx.get(rule.name)
+        name = ctx.show(rule.proof) if not rule.name else rule.name if local is None else local.user_name
+    else:
+        sides = match_eq(before)
+        name = "eq_self" if sides is not None and sides[2] is sides[3] else "simproc"
+    text = f"[Meta.Tactic.simp.rewrite] {name}:1000:\n      {ctx.show(before)}\n    ==>\n      {ctx.show(after)}"
+    _say(ctx, stx, "simp", text)
+
+
+def _say(ctx: TacticContext, stx: Tactic, word: str, text: str) -> None:
+    ctx.session.notes.append(Note("trace", text, stx.pos, stx.pos + len(word)))
+
 
 NO_PROGRESS = "`simp` made no progress"
 ALWAYS = ("eq_self", "iff_self")
@@ -289,3 +322,81 @@ def simp_all_tactic(ctx: TacticContext, stx: SimpAllStx) -> None:
     progress = simp_goal(ctx, rules) or progress
     if not progress and len(ctx.goals) == before:
         raise TacticError("`simp_all` made no progress")
+
+
+AC_RULES = (
+    "eq_self",
+    "Nat.add_assoc",
+    "Nat.add_comm",
+    "Nat.add_left_comm",
+    "Nat.mul_assoc",
+    "Nat.mul_comm",
+    "Nat.mul_left_comm",
+    "and_assoc",
+    "and_comm",
+    "and_left_comm",
+    "or_assoc",
+    "or_comm",
+    "or_left_comm",
+)
+
+
+@tactic(AcRflStx)
+def ac_rfl_tactic(ctx: TacticContext, stx: AcRflStx) -> None:
+    """`ac_rfl`: sort both sides of the goal by the laws of `+`, `*`, `∧`, `∨`; they must become the same."""
+    infos = [ctx.state.env[name] for name in AC_RULES if name in ctx.state.env]
+    index = RuleIndex(rule for info in infos for rule in rules_of_constant(info))
+    target = ctx.target
+    if match_eq(target) is None:
+        raise ctx.with_goal("Tactic `ac_rfl` failed: the goal is not an equation")
+    step = Simplifier(ctx.mctx, ctx.lctx, [index]).run(target)
+    if step.expr is not TRUE or step.proof is None:
+        raise ctx.with_goal("Tactic `ac_rfl` failed: the sides are not equal up to associativity and commutativity")
+    ctx.close(mk_of_eq_true(target, step.proof))
+
+
+@tactic(SimpaStx)
+def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
+    """`simpa [..] using e`; without `using` the hypothesis `this`, or an assumption, must be the simplified goal."""
+    rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
+    rest = len(ctx.goals) - 1
+    simp_goal(ctx, rules)
+    if len(ctx.goals) == rest:
+        return
+    if stx.using is not None:
+        _use(ctx, rules, stx.using)
+        return
+    this = ctx.lctx.find("this")
+    if this is not None and simp_hyp(ctx, rules, this.fvar_id) is None:
+        return
+    assumption_tactic(ctx, AssumptionStx())
+
+
+def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
+    mctx = ctx.mctx
+    found = elab_term(ctx.session, ctx.lctx, term, None, holes="goals")
+    value, shown = found.term, ctx.show(found.term)
+    proof: Expr = value
+    if isinstance(value, FVar) and value.id in ctx.lctx:
+        fvar_id = value.id
+    else:
+        type_ = mctx.instantiate(mctx.infer_type(value))
+        fvar_id, goal = assert_hyp(mctx, ctx.main, inaccessible("h"), type_, value)
+        ctx.replace_main([goal])
+    before = [decl.fvar_id for decl in ctx.lctx]
+    if mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None:
+        ctx.goals += found.goals
+        return
+    new = [decl for decl in ctx.lctx if decl.fvar_id not in before]
+    proof = new[0].fvar if new else FVar(fvar_id)
+    type_, target = mctx.instantiate(mctx.infer_type(proof)), ctx.target
+    if not mctx.is_def_eq(target, type_):
+        raise TacticError(
+            f"Type mismatch: After simplification, term\n  {shown}\nhas type\n  {ctx.show(type_)}\n"
+            f"but is expected to have type\n  {ctx.show(target)}"
+        )
+    if isinstance(proof, FVar) and proof.id not in ctx.lctx:
+        # The hypothesis became `True` and was cleared; so was the goal.
+        raise TacticError("Tactic `simpa` failed: the term simplifies to `True`, which does not prove the goal")
+    ctx.close(proof)
+    ctx.goals += found.goals

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
 from nanolean.kernel.level import ONE
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import NAT_ADD, NAT_TYPE, compute_number, mk_offset, nat_offset
+from nanolean.meta.reduce import NAT_ADD, NAT_TYPE, compute_number, mk_offset, nat_offset
 from nanolean.tactics.constructors import (
     BOOL,
     BOOL_FALSE,

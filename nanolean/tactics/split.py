@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from nanolean.elab.match_tree import Alternative, MatchTree
 from nanolean.elab.patterns import CtorPattern, NumPattern, Pattern, VarPattern
-from nanolean.errors import ElabError, TacticError
 from nanolean.kernel.declaration import CtorInfo
 from nanolean.kernel.expr import (
     App,
@@ -27,15 +26,15 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import LParam
 from nanolean.kernel.reduce import beta
-from nanolean.meta.generalize import kabstract
+from nanolean.meta.generalize import exclusion, kabstract
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import Matcher, matcher_of, reduce_matcher
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.overlap import exclusion
 from nanolean.meta.reduce import whnf_core
+from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import SplitStx
-from nanolean.tactics.computation import close_by_computation
-from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.cases_core import close_by_computation
+from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
 from nanolean.tactics.eliminate import beta_reduce
 from nanolean.tactics.eq_proof import level_of, mk_congr_arg, mk_eq, mk_refl
 from nanolean.tactics.equations import subst_hyp
@@ -48,7 +47,6 @@ from nanolean.tactics.goals import (
     replace_target,
     revert,
 )
-from nanolean.tactics.location import hyps_and_goal
 from nanolean.tactics.simp_engine import Simplifier
 from nanolean.tactics.simp_rules import RuleIndex, make_rules
 

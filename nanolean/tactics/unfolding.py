@@ -22,11 +22,10 @@ from nanolean.kernel.expr import (
     replace,
 )
 from nanolean.kernel.reduce import beta
-from nanolean.meta.equations import recursive_argument, unfolding_name
-from nanolean.meta.matchers import matcher_of, reduce_matcher
+from nanolean.meta.matchers import matcher_of, recursive_argument, reduce_matcher, unfolding_name
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import whnf_core
-from nanolean.notation import CLASS_OPERATIONS
+from nanolean.syntax.notation import CLASS_OPERATIONS
 from nanolean.tactics.eliminate import beta_reduce, tidy_numbers
 
 

@@ -17,17 +17,17 @@ from typing import Any
 
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
-from nanolean.export_ndjson import closure, lines_of
-from nanolean.import_ndjson import PERMITTED, Outcome, Verdict, check_export
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import ConstantInfo, InductiveInfo, TheoremDecl, ValueInfo
 from nanolean.kernel.env import Environment
-from nanolean.kernel.errors import KernelError
 from nanolean.kernel.expr import alpha_eq
-from nanolean.loader import at_root, load_library
-from nanolean.ndjson_rows import MAX_LINE, Declined, Refused
+from nanolean.library.loader import at_root, load_library
+from nanolean.library.texts import plural
+from nanolean.ndjson.export_ndjson import closure, lines_of
+from nanolean.ndjson.import_ndjson import PERMITTED, Outcome, Verdict, check_export
+from nanolean.ndjson.ndjson_rows import MAX_LINE, Declined, Refused
 from nanolean.system import UserError, atomic_write
 from nanolean.tools.check import read_text
-from nanolean.tools.library import plural
 
 SORRY = "sorryAx"
 PLAIN, PACKED = ".ndjson", ".ndjson.gz"

@@ -12,9 +12,9 @@ from nanolean.commands.messages import CommandResult, LineMap
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
 from nanolean.kernel.env import axioms_of
-from nanolean.loader import Library, open_library
+from nanolean.library.loader import Library, open_library
+from nanolean.library.texts import declarations, plural
 from nanolean.system import UserError
-from nanolean.tools.library import declarations, plural
 
 USES_SORRY = "declaration uses `sorry`"
 

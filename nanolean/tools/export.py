@@ -12,11 +12,11 @@ from pathlib import Path
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
 from nanolean.kernel.env import axioms_of
-from nanolean.lexer import Tokens, without_header
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
+from nanolean.library.texts import Declared, beyond_core, declarations, library_declarations
+from nanolean.parser.lexer import Tokens, without_header
 from nanolean.system import UserError, atomic_write_text
 from nanolean.tools.check import read_text
-from nanolean.tools.library import Declared, beyond_core, declarations, library_declarations
 
 LEAN_VERSION = "4.33"
 """The Lean whose core has the names and statements that the library follows."""

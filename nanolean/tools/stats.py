@@ -12,7 +12,7 @@ from typing import Any
 
 from nanolean.env_state import EnvState
 from nanolean.kernel.expr import node_count
-from nanolean.loader import (
+from nanolean.library.loader import (
     DIGEST,
     LibraryError,
     build_library,
@@ -21,9 +21,9 @@ from nanolean.loader import (
     load_library,
     save_library,
 )
+from nanolean.library.texts import declarations, library_declarations, plural
 from nanolean.syntax import Node, Tactic
 from nanolean.system import UserError
-from nanolean.tools.library import declarations, library_declarations, plural
 
 
 def tactic_name(node: Tactic) -> str:

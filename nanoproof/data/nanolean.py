@@ -130,7 +130,7 @@ def held_out_keys() -> frozenset[str]:
 
 def makers() -> list[Path]:
     """The files that decide what the data is: generator, prover, library, benchmark, and what reads printed goals."""
-    from nanolean.loader import LIBRARY, PACKAGE, source_files
+    from nanolean.library.loader import LIBRARY, PACKAGE, source_files
 
     return [
         *(Path(inspect.getfile(module)) for module in (state, lexical)),
@@ -158,7 +158,7 @@ def nanolean_documents() -> tuple[list[str], list[str]]:
     They are the files of the embedded library, and the proofs that are shown, written as Lean theorems, some of them to
     a document. Statements without a shown proof are left out: they would teach `sorry`.
     """
-    from nanolean.loader import library_files
+    from nanolean.library.loader import library_files
 
     proofs = list(proof_documents(transitions_file()))
     first_valid = len(proofs) - int(len(proofs) * VALID_FRACTION)
@@ -246,7 +246,7 @@ def generate(
     from nanolean.data.families import FAMILIES, LEVELS, family_problems
     from nanolean.data.problem import render
     from nanolean.data.replay import library, trivial_filter
-    from nanolean.kernel.errors import allow_deep_recursion
+    from nanolean.kernel.budget import allow_deep_recursion
 
     allow_deep_recursion()
     per_level = dict.fromkeys(levels or LEVELS, count)

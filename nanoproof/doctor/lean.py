@@ -23,7 +23,7 @@ def embedded(asked: Asked) -> list[Finding]:
 
 
 def _embedded() -> Finding:
-    from nanolean.loader import cache_path, library_files, load_library
+    from nanolean.library.loader import cache_path, library_files, load_library
 
     path = cache_path()
     if not path.exists():

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nanolean.lexer import ParseError
 from nanolean.parser import parse_commands
+from nanolean.parser.lexer import ParseError
 from nanoproof.common.errors import UserError
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import SORRY

@@ -16,7 +16,7 @@ from nanolean.data.families import FAMILIES
 from nanolean.data.problem import Step, chain
 from nanolean.data.replay import library, start
 from nanolean.data.statement_key import library_proofs
-from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.budget import allow_deep_recursion
 from nanoproof.data.augment import AugmentConfig, augment, augment_transition
 from nanoproof.data.lean_words import rename_words, words_of
 from nanoproof.data.name_pools import kind_of

@@ -8,7 +8,7 @@ from nanolean.data.families import family_problems
 from nanolean.data.make import Quota, make_family
 from nanolean.data.replay import FINISHERS, finisher_of, is_trivial, start
 from nanolean.env_state import EnvState
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
 from nanolean.tactic_state import run_tactic
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import goal_object

@@ -24,7 +24,7 @@ from nanolean.data.problem import (
 )
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
 from nanoproof.lean.source import theorem_name
 
 P, Q, R = atom("p"), atom("q"), atom("r")

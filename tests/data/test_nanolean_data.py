@@ -14,7 +14,7 @@ from nanolean.data.problem import Step
 from nanolean.data.replay import ReplayError, replay, start
 from nanolean.data.statement_key import library_keys, library_proofs, statement_key
 from nanolean.env_state import EnvState
-from nanolean.loader import PACKAGE, load_library
+from nanolean.library.loader import PACKAGE, load_library
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import benchmark_theorems, goal_object, held_out_keys, level_of, list_theorems

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nanolean.data.problem import Step
-from nanolean.errors import ProofError
 from nanolean.kernel.expr import (
     Expr,
     FVar,
@@ -22,6 +21,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.expr import replace as replace_in
 from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh_fvar_id, inaccessible
 from nanolean.printer import shown_names
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, run_tactic
 from nanoproof.data.transitions import Transition
 from nanoproof.lean.state import Goal

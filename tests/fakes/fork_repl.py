@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
 from nanolean.repl import Repl, requests
 from nanolean.system import with_deep_stack
 from nanoproof.lean.state import parse_goal

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nanolean.commands.runner import run_text
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
 from nanoproof.data.midtrain.refine import examine
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile

@@ -2,10 +2,10 @@
 
 from nanolean.commands.messages import CommandResult
 from nanolean.env_state import EnvState
-from nanolean.errors import ProofError
 from nanolean.kernel.env import axioms_of
 from nanolean.kernel.expr import Const
 from nanolean.kernel.typecheck import TypeChecker
+from nanolean.proof_errors import ProofError
 from nanolean.repl import Repl
 from nanolean.tactic_state import proof_status, run_tactic
 from nanoproof.lean.source import ALLOWED_AXIOMS

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from nanolean.__main__ import with_deep_stack
 from nanolean.commands.runner import run_text
-from nanolean.errors import ProofError
 from nanolean.parser import ParseError, parse_commands
+from nanolean.proof_errors import ProofError
 from nanolean.syntax import By, Command, ExampleCmd
 from nanolean.system import run_main
 from nanolean.tactic_state import TacticState, proof_status, run_tactic

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from nanolean.import_ndjson import Reader, Verdict
 from nanolean.kernel.declaration import ConstantInfo, Constants, InductiveInfo, ValueInfo
 from nanolean.kernel.expr import (
     Const,
@@ -18,7 +17,8 @@ from nanolean.kernel.expr import (
     subterms,
 )
 from nanolean.kernel.level import LParam
-from nanolean.ndjson_rows import Declined, Refused
+from nanolean.ndjson.import_ndjson import Reader, Verdict
+from nanolean.ndjson.ndjson_rows import Declined, Refused
 
 
 class Mutant(NamedTuple):

@@ -23,9 +23,9 @@ from random import Random
 from nanolean import tactics
 from nanolean.__main__ import with_deep_stack
 from nanolean.kernel.expr import sweep
-from nanolean.lexer import RESERVED, Tokens
-from nanolean.loader import library_files, load_library
+from nanolean.library.loader import library_files, load_library
 from nanolean.parser import ParseError, parse_commands, parse_tactic, parse_term
+from nanolean.parser.lexer import RESERVED, Tokens
 from nanolean.repl import Repl
 from tests.nanolean.random_claims import claim, tactic
 

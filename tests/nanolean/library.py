@@ -6,7 +6,7 @@ from functools import cache
 from nanolean.commands.messages import CommandResult
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
 
 NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
 """How many times as much as in the suite the random tests of soundness take; 20 is about ten minutes."""

@@ -5,8 +5,8 @@ from functools import cache
 from nanolean import tactics
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
-from nanolean.errors import ProofError
-from nanolean.loader import load_library
+from nanolean.library.loader import load_library
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
 
 TACTIC_MODULES = tactics.MODULES

@@ -5,9 +5,9 @@ import dataclasses
 
 import pytest
 
+from nanolean.kernel.budget import Budget, BudgetExceeded, KernelError
 from nanolean.kernel.declaration import AxiomInfo, DefInfo, RecInfo, TheoremInfo
-from nanolean.kernel.env import AxiomDecl, DefDecl, Environment, OpaqueDecl, QuotDecl, TheoremDecl
-from nanolean.kernel.errors import Budget, BudgetExceeded, KernelError
+from nanolean.kernel.env import AxiomDecl, DefDecl, Environment, OpaqueDecl, QuotDecl, TheoremDecl, recheck
 from nanolean.kernel.expr import (
     PROP,
     TYPE,
@@ -29,7 +29,6 @@ from nanolean.kernel.expr import (
     sweep,
 )
 from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, leq
-from nanolean.kernel.recheck import recheck
 from nanolean.kernel.typecheck import TypeChecker
 from tests.nanolean.kernel_prelude import (
     BOOL,

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from nanolean import loader
 from nanolean.commands.messages import LineMap
 from nanolean.env_state import EnvState
 from nanolean.kernel.env import Environment, axioms_of
-from nanolean.loader import LibraryError, build_library, cache_path, load_library
+from nanolean.library import loader
+from nanolean.library.loader import LibraryError, build_library, cache_path, load_library
 from tests.nanolean.library import base, errors, run
 
 
@@ -314,7 +314,7 @@ def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     path = cache_path()
     path.write_bytes(b"rubbish")
-    monkeypatch.setattr("nanolean.loader.library_files", lambda: [])
+    monkeypatch.setattr("nanolean.library.loader.library_files", lambda: [])
     assert len(load_library().env) == 0
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from nanolean.__main__ import main
 from nanolean.commands.runner import run_text
-from nanolean.parse_tactics import _TACTICS
-from nanolean.tools.session import Session
+from nanolean.parser.parse_commands import _TACTICS
+from nanolean.tools.terminal import Session
 from tests.nanolean import docs_examples
 from tests.nanolean.docs_examples import ANSWER, DOC, MANUAL, Example, examples, headings, run_example
 from tests.nanolean.library import base

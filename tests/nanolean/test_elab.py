@@ -4,11 +4,11 @@ import pytest
 
 from nanolean.elab.api import elab_term
 from nanolean.elab.session import Session
-from nanolean.errors import ElabError
-from nanolean.kernel.errors import Budget
+from nanolean.kernel.budget import Budget
 from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.meta.mctx import MetaContext
 from nanolean.parser import parse_term
+from nanolean.proof_errors import ElabError
 from nanolean.tactic_state import run_block
 from tests.nanolean.library import base, errors, run
 

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from nanolean.export_ndjson import export_lines
-from nanolean.import_ndjson import check_export
 from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
+from nanolean.ndjson.export_ndjson import export_lines
+from nanolean.ndjson.import_ndjson import check_export
 from tests.nanolean.export_mutants import ExportMutator, differences, verdicts
 from tests.nanolean.library import base
 from tests.nanolean.reference import OutOfFuel, Reference

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from nanolean.__main__ import main
-from nanolean.export_ndjson import closure, decimal, export_lines, split_name
-from nanolean.import_ndjson import PERMITTED, check_export
 from nanolean.kernel.declaration import DefDecl, TheoremDecl
 from nanolean.kernel.expr import (
     TYPE,
@@ -27,6 +25,8 @@ from nanolean.kernel.expr import (
     mk_app,
 )
 from nanolean.kernel.level import IMax, LParam, Max, Succ
+from nanolean.ndjson.export_ndjson import closure, decimal, export_lines, split_name
+from nanolean.ndjson.import_ndjson import PERMITTED, check_export
 from nanolean.system import UserError
 from nanolean.tools import certificates
 from nanolean.tools.certificates import export_folder, export_ndjson, other_meaning

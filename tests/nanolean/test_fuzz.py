@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from nanolean.kernel.errors import allow_deep_recursion
+from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.kernel.expr import node_count
 from tests.nanolean.fuzz import Corpus, Fuzzer, main
 

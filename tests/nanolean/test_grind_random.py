@@ -7,7 +7,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator
 
-from nanolean.errors import ProofError
+from nanolean.proof_errors import ProofError
 from tests.nanolean.proving import proves
 
 ENOUGH = 0.95

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.kernel.budget import BudgetExceeded, KernelError
 from nanolean.kernel.env import (
     AxiomDecl,
     DefDecl,
@@ -11,7 +12,6 @@ from nanolean.kernel.env import (
     TheoremDecl,
     axioms_of,
 )
-from nanolean.kernel.errors import BudgetExceeded, KernelError
 from nanolean.kernel.expr import (
     PROP,
     TYPE,
@@ -31,9 +31,9 @@ from nanolean.kernel.expr import (
     mk_pi,
 )
 from nanolean.kernel.level import ONE, ZERO, LMVar, LParam, Succ
-from nanolean.kernel.packing import pack, unpack
 from nanolean.kernel.reduce import compute
 from nanolean.kernel.typecheck import TypeChecker
+from nanolean.library.loader import decode, encode
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_prelude import (
     BOOL,
@@ -530,9 +530,9 @@ def test_quotients_need_the_true_equality():
     refuses(QuotDecl(), "already", prelude().add(QuotDecl()))
 
 
-def test_a_packed_environment_comes_back_with_the_same_constants():
+def test_a_stored_environment_comes_back_with_the_same_constants():
     env = prelude().add(QuotDecl()).add(AxiomDecl("ax", ("u",), Sort(U)))
-    again = Environment().add_unchecked(unpack(pack(env)))
+    again = Environment().add_unchecked(decode(encode(env)))
     assert again.names() == env.names()
     for info in env:
         twin = again[info.name]

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from nanolean.kernel.budget import BudgetExceeded, KernelError
 from nanolean.kernel.declaration import (
     AxiomDecl,
     AxiomInfo,
@@ -23,11 +24,9 @@ from nanolean.kernel.declaration import (
     TheoremDecl,
     TheoremInfo,
 )
-from nanolean.kernel.env import Environment
-from nanolean.kernel.errors import BudgetExceeded, KernelError
+from nanolean.kernel.env import Environment, recheck
 from nanolean.kernel.expr import App, BVar, Expr, Lam, Lit, Pi, Sort, collect_consts
 from nanolean.kernel.level import ONE, ZERO, LParam
-from nanolean.kernel.recheck import recheck
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_cases import ACCEPTED, REFUSED, UNDECIDED, Case, data
 from tests.nanolean.kernel_prelude import BOOL, NAT, TYPE, arrow, b, c, call, eq, mk_pi, prelude, refl

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.kernel.budget import BudgetExceeded
 from nanolean.kernel.env import AxiomDecl, DefDecl, OpaqueDecl, QuotDecl, TheoremDecl
-from nanolean.kernel.errors import BudgetExceeded
 from nanolean.kernel.expr import (
     PROP,
     TYPE,

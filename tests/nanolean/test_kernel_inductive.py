@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanolean.kernel.errors import KernelError
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.expr import (
     PROP,
     TYPE,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolean.kernel.errors import BudgetExceeded
+from nanolean.kernel.budget import BudgetExceeded
 from nanolean.kernel.expr import (
     PROP,
     App,

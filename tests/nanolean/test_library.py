@@ -6,7 +6,7 @@ import pytest
 
 from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import TheoremInfo
-from nanolean.loader import library_files, load_library
+from nanolean.library.loader import library_files, load_library
 from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nanolean.elab.api import elab_term
 from nanolean.elab.session import Session
-from nanolean.kernel.errors import Budget, BudgetExceeded
+from nanolean.kernel.budget import Budget, BudgetExceeded
 from nanolean.kernel.expr import (
     PROP,
     TYPE,
@@ -25,7 +25,7 @@ from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.generalize import kabstract
 from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import nat_offset
+from nanolean.meta.reduce import nat_offset
 from nanolean.parser import parse_term
 from nanolean.tactic_state import run_block
 from tests.nanolean.library import base

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nanolean.errors import ProofError
-from nanolean.kernel.errors import Budget, BudgetExceeded
+from nanolean.kernel.budget import Budget, BudgetExceeded
 from nanolean.kernel.expr import Const, Expr
 from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, open_state, run_tactic
 from nanolean.tactics.omega import is_linear_fact, solve
 from tests.nanolean.proving import goals, proves, refusal, start, status

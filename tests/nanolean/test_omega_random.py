@@ -1,6 +1,6 @@
 """`omega` on random claims: it proves nothing false, and nearly everything that holds."""
 
-from nanolean.errors import ProofError
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.linear_claims import derived_claim, random_claim
 from tests.nanolean.proving import start

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanolean.lexer import BAD, EOF, Tokens
 from nanolean.parser import ParseError, parse_term
+from nanolean.parser.lexer import BAD, EOF, Tokens
 from nanolean.syntax import (
     AnonCtor,
     AppStx,

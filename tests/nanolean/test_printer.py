@@ -23,11 +23,11 @@ from nanolean.kernel.expr import (
     mk_app,
 )
 from nanolean.kernel.level import IMax, LParam, Max, Succ
-from nanolean.layout import WIDTH
-from nanolean.loader import build_library, library_files
+from nanolean.library.loader import build_library, library_files
 from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr, pp_goal
+from nanolean.printer.layout import WIDTH
 from nanolean.syntax import AxiomCmd
 
 NAT = Const("Nat")

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nanolean.pickling import FORMAT
-from nanolean.recording import name_hash
-from nanolean.repl import Repl
+from nanolean.repl import FORMAT, Repl
+from nanolean.tactic_state import name_hash
 from tests.nanolean.library import base
 
 

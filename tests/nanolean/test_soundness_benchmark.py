@@ -3,9 +3,9 @@
 from functools import cache
 from itertools import permutations
 
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import TheoremInfo
 from nanolean.kernel.env import TheoremDecl
-from nanolean.kernel.errors import KernelError
 from nanolean.kernel.typecheck import TypeChecker
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT

@@ -7,9 +7,9 @@ from collections import Counter
 from itertools import product
 from random import Random
 
-from nanolean.kernel.errors import KernelError
+from nanolean.kernel.budget import KernelError
+from nanolean.kernel.env import recheck
 from nanolean.kernel.level import equiv, leq, normalize
-from nanolean.kernel.recheck import recheck
 from tests.nanolean.library import SEED, sized
 from tests.nanolean.random_families import FamilyMaker, environment, random_level
 from tests.nanolean.reference import OutOfFuel, Refused, Theory

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
+from nanolean.kernel.budget import BudgetExceeded, KernelError, allow_deep_recursion
 from nanolean.kernel.declaration import Constants
 from nanolean.kernel.env import OpaqueDecl
-from nanolean.kernel.errors import BudgetExceeded, KernelError, allow_deep_recursion
 from nanolean.kernel.expr import Const, Expr, Lit
 from tests.nanolean import stuck_prop
 from tests.nanolean.kernel_prelude import prelude

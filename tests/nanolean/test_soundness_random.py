@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from nanolean.errors import ProofError
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.library import SEED, sized
 from tests.nanolean.proving import start

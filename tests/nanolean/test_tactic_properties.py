@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nanolean.errors import ProofError
+from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
 from tests.nanolean.proving import start
 

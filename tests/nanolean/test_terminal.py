@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from nanolean import system
-from nanolean.loader import cache_path
+from nanolean.library.loader import cache_path
 from nanolean.system import UserError, with_deep_stack
 from nanolean.tools.check import check_files
-from nanolean.tools.session import Session
+from nanolean.tools.terminal import Session
 from tests.nanolean.library import base
 
 COMMAND = [sys.executable, "-m", "nanolean"]

@@ -8,13 +8,13 @@ import pytest
 
 from nanolean.commands.runner import run_text
 from nanolean.kernel.env import axioms_of
-from nanolean.loader import cache_path, load_library
+from nanolean.library.loader import cache_path, load_library
+from nanolean.library.texts import beyond_core, declarations, declared_in, library_declarations
 from nanolean.parser import parse_tactic
 from nanolean.system import UserError
 from nanolean.tools import export as export_tool
 from nanolean.tools.check import check_file, check_files
 from nanolean.tools.export import NAMESPACE, export
-from nanolean.tools.library import beyond_core, declarations, declared_in, library_declarations
 from nanolean.tools.stats import build, figures, tactic_name, tactics_in
 from tests.nanolean.library import base
 

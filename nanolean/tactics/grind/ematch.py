@@ -10,16 +10,18 @@ from nanolean.kernel.expr import (
     Const,
     Expr,
     Lit,
+    get_app_fn,
     get_app_fn_args,
     instantiate_rev,
     mk_app,
     replace_levels,
 )
 from nanolean.kernel.level import Level, LParam, substitute
+from nanolean.tactics.eq_proof import mk_eq, mk_eq_refl
 from nanolean.tactics.grind.normal import mk_plus, split_offset
-from nanolean.tactics.grind.state import State
-from nanolean.tactics.grind.theorems import Theorem
+from nanolean.tactics.grind.state import State, Theorem
 from nanolean.tactics.matching import Match
+from nanolean.tactics.unfolding import unfold_by_equation
 
 MAX_GENERATION = 6
 """How often an instance may come out of terms of an instance."""
@@ -187,3 +189,44 @@ def _put_levels(e: Expr, levels: dict[Level, Level]) -> Expr:
     if not levels or not e.has_lparam:
         return e
     return replace_levels(e, lambda level: substitute(level, levels))
+
+
+MAX_UNFOLDINGS = 60
+"""How many calls one branch unfolds."""
+
+
+def unfold_definitions(state: State) -> bool:
+    """Use the equations of the chosen definitions at all terms where that is new; whether there was one."""
+    graph = state.graph
+    progress = False
+    for name in state.definitions:
+        for e in graph.heads.get(name, ()):
+            for call in dict.fromkeys((_with_values(state, e), e)):
+                if call in state.unfolded or len(state.unfolded) >= MAX_UNFOLDINGS:
+                    continue
+                state.unfolded.add(call)
+                if graph.generation[e] < MAX_GENERATION and _unfold(state, call, graph.generation[e]):
+                    progress = True
+                    break
+    return progress
+
+
+def _with_values(state: State, e: Expr) -> Expr:
+    """The call with arguments replaced by the constructors or literals that they are equal to."""
+    graph = state.graph
+    shape = graph.shapes(e)
+    args = [graph.value.get(graph.root[arg], arg) if i in shape.free else arg for i, arg in enumerate(shape.args)]
+    return mk_app(get_app_fn(e), *args)
+
+
+def _unfold(state: State, call: Expr, generation: int) -> bool:
+    """Assume the equation that the call is an instance of; False where there is none."""
+    mctx = state.mctx
+    body = unfold_by_equation(mctx, call)
+    if body is None:
+        return False
+    type_ = mctx.infer_type(call)
+    level = mctx.sort_level(type_)
+    assert level is not None
+    state.add_fact(mk_eq(level, type_, call, body), lambda ex: mk_eq_refl(level, type_, call), generation + 1)
+    return True

@@ -6,26 +6,166 @@ connective decides its parts. Equations join classes and are decided by them; qu
 
 from __future__ import annotations
 
-from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, Lam, Pi, lift, mk_app
-from nanolean.kernel.level import ONE, ZERO
+from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, FVar, Lam, Pi, get_app_fn_args, lift, mk_app
+from nanolean.kernel.level import ONE, ZERO, Level
 from nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE
-from nanolean.tactics.eq_proof import (
-    FALSE,
-    TRUE,
-    Step,
-    congr_args,
-    implies_congr,
-    mk_eq,
-    mk_eq_refl,
-    mk_propext,
-    trans,
-)
-from nanolean.tactics.grind.conditions import note_boolean, note_condition
-from nanolean.tactics.grind.egraph import IMPLIES, Reason, Shape
-from nanolean.tactics.grind.explain import Explainer, eq_false, eq_true, mk_not
-from nanolean.tactics.grind.quantifiers import note_quantifier
-from nanolean.tactics.grind.state import State, true_is_false
+from nanolean.tactics.eq_proof import FALSE, TRUE, Step, congr_args, implies_congr, mk_eq, mk_eq_refl, mk_propext, trans
+from nanolean.tactics.grind.egraph import IMPLIES, Explainer, Reason, Shape, eq_false, eq_true, mk_not
+from nanolean.tactics.grind.normal import beta_app
+from nanolean.tactics.grind.state import Build, State, local_theorems, true_is_false
 from nanolean.tactics.grind.values import differ, meet, refute_equation
+
+
+def note_condition(state: State, e: Expr, shape: Shape) -> None:
+    """Draw the consequences of a decided condition, or for `decide` of a decided value."""
+    graph = state.graph
+    condition = shape.args[shape.watched[0]]
+    if shape.name == "ite":
+        if not graph.is_open(condition):
+            _choose_side(state, e, shape, condition, graph.is_true(condition))
+    elif graph.is_open(condition):
+        _decided(state, e, shape, condition)
+    else:
+        value, lemma = (BOOL_TRUE, "decide_eq_true") if graph.is_true(condition) else (BOOL_FALSE, "decide_eq_false")
+        graph.add(value, graph.generation[e])
+        graph.merge(e, value, lambda ex: mk_app(Const(lemma), *shape.args, _truth(ex, condition, value is BOOL_TRUE)))
+
+
+def _choose_side(state: State, e: Expr, shape: Shape, condition: Expr, holds: bool) -> None:
+    type_, _, instance, then, other = shape.args
+    assert isinstance(shape.head, Const)
+    lemma = Const("if_pos" if holds else "if_neg", shape.head.levels)
+
+    def build(ex: Explainer) -> Expr:
+        return mk_app(lemma, condition, instance, _truth(ex, condition, holds), type_, then, other)
+
+    state.graph.merge(e, then if holds else other, build)
+
+
+def _truth(ex: Explainer, prop: Expr, holds: bool) -> Expr:
+    return ex.holds(prop) if holds else ex.fails(prop)
+
+
+def _decided(state: State, e: Expr, shape: Shape, condition: Expr) -> None:
+    """The truth of `p` from the value of `decide p`."""
+    args = shape.args
+    if state.graph.same(e, BOOL_TRUE):
+        state.set_true(condition, lambda ex: mk_app(Const("of_decide_eq_true"), *args, ex.equal(e, BOOL_TRUE)))
+    elif state.graph.same(e, BOOL_FALSE):
+        state.set_false(condition, lambda ex: mk_app(Const("of_decide_eq_false"), *args, ex.equal(e, BOOL_FALSE)))
+
+
+# -- Booleans ----------------------------------------------------------------------------------------------------------
+
+MEANINGS: dict[tuple[str, Expr], tuple[str, str, Expr]] = {
+    ("and", BOOL_TRUE): ("Bool.and_eq_true_iff", "And", BOOL_TRUE),
+    ("and", BOOL_FALSE): ("Bool.and_eq_false_iff", "Or", BOOL_FALSE),
+    ("or", BOOL_TRUE): ("Bool.or_eq_true_iff", "Or", BOOL_TRUE),
+    ("or", BOOL_FALSE): ("Bool.or_eq_false_iff", "And", BOOL_FALSE),
+    ("not", BOOL_TRUE): ("Bool.not_eq_true'", "", BOOL_FALSE),
+    ("not", BOOL_FALSE): ("Bool.not_eq_false'", "", BOOL_TRUE),
+}
+"""Operation and value -> the lemma, and what it says: a connective between equations of the operands with a value."""
+
+
+def note_boolean(state: State, e: Expr, shape: Shape) -> None:
+    """What the value of `x && y`, `x || y`, `!x` says of `x` and `y`."""
+    value = state.graph.value.get(state.graph.root[e])
+    meaning = None if value is None else MEANINGS.get((shape.name, value))
+    if value is None or meaning is None or (e, value) in state.instances:
+        return
+    state.instances.add((e, value))
+    lemma, connective, part_value = meaning
+    parts = [mk_eq(ONE, BOOL, arg, part_value) for arg in shape.args]
+    whole = mk_app(Const(connective), *parts) if connective else parts[0]
+    equation = mk_eq(ONE, BOOL, e, value)
+    proof = mk_app(Const(lemma), *shape.args)
+
+    transport = Const("Iff.mp") if connective else Const("Eq.mp", (ZERO,))
+    state.add_fact(
+        whole,
+        lambda ex: mk_app(transport, equation, whole, proof, ex.equal(e, value)),
+        state.graph.generation[e],
+    )
+
+
+def note_quantifier(state: State, e: Expr) -> None:
+    """Take up a proposition `∀ x, p x` or `∃ x, p x` once it is decided."""
+    graph = state.graph
+    if e in state.seen or graph.is_open(e) or not state.mctx.is_prop(e):
+        return
+    state.seen.add(e)
+    if isinstance(e, Pi):
+        if graph.is_true(e):
+            _add_theorem(state, e, lambda ex: ex.holds(e))
+        else:
+            _false_forall(state, e)
+    elif graph.is_true(e):
+        state.existentials.append(e)
+    else:
+        _false_exists(state, e)
+
+
+def _add_theorem(state: State, statement: Expr, build: Build) -> None:
+    def proof(ex: Explainer, levels: tuple[Level, ...]) -> Expr:
+        return build(ex)
+
+    generation = state.graph.generation[statement]
+    state.theorems += local_theorems(state.mctx, statement, proof, generation)
+
+
+def _false_forall(state: State, e: Pi) -> None:
+    """`∃ x, ¬p x` from `¬∀ x, p x`."""
+    mctx = state.mctx
+    level = mctx.sort_level(e.type)
+    assert level is not None
+    if mctx.is_prop(e.type):
+        return
+    predicate = Lam("", e.type, e.body)
+    negated = Lam("", e.type, mk_not(e.body))
+    exists = mk_app(Const("Exists", (level,)), e.type, negated)
+    lemma = mk_app(Const("Classical.not_forall", (level,)), e.type, predicate)
+    state.add_fact(
+        exists,
+        lambda ex: mk_app(Const("Iff.mp"), mk_not(e), exists, lemma, ex.fails(e)),
+        state.graph.generation[e],
+    )
+
+
+def _false_exists(state: State, e: Expr) -> None:
+    """`∀ x y, ¬p x y` from `¬∃ x y, p x y`."""
+    mctx = state.mctx
+    steps: list[tuple[Expr, Expr, Expr]] = []
+    inner = e
+    while True:
+        parts = exists_parts(inner)
+        if parts is None:
+            break
+        head, type_, predicate = parts
+        local = mctx.fresh_local("x", type_).fvar
+        steps.append((mk_app(head, type_), predicate, local))
+        inner = beta_app(predicate, local)
+    hyp = mctx.fresh_local("h", inner)
+    whole = hyp.fvar
+    for exists, predicate, local in reversed(steps):
+        fn, args = get_app_fn_args(exists)
+        assert isinstance(fn, Const)
+        whole = mk_app(Const("Exists.intro", fn.levels), *args, predicate, local, whole)
+    ids = [local.id for _, _, local in steps if isinstance(local, FVar)]
+    state.add_fact(
+        mctx.mk_pi(ids, mk_not(inner)),
+        lambda ex: mctx.mk_lambda([*ids, hyp.fvar_id], App(ex.fails(e), whole)),
+        state.graph.generation[e],
+    )
+
+
+def exists_parts(e: Expr) -> tuple[Const, Expr, Expr] | None:
+    """Head, type and predicate of `∃ x : α, p x`."""
+    fn, args = get_app_fn_args(e)
+    if isinstance(fn, Const) and fn.name == "Exists" and len(args) == 2:
+        return fn, args[0], args[1]
+    return None
+
 
 OTHER, NEGATED = "the other part", "its negation"
 SIMPLER: dict[tuple[str, int, Expr], tuple[str, Expr | str]] = {

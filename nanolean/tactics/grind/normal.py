@@ -25,7 +25,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.reduce import beta
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import NAT_ADD
+from nanolean.meta.reduce import NAT_ADD
 
 NAT_LE = Const("Nat.le")
 MAX_OFFSET = 1000

@@ -6,8 +6,7 @@ from nanolean.kernel.expr import Const, Expr, Lit, mk_app
 from nanolean.meta.mctx import MetaContext
 from nanolean.tactics.constructors import as_ctor, injection_equations, refute_clash
 from nanolean.tactics.eq_proof import FALSE, TRUE, match_eq, mk_eq
-from nanolean.tactics.grind.egraph import Reason
-from nanolean.tactics.grind.explain import Explainer
+from nanolean.tactics.grind.egraph import Explainer, Reason
 from nanolean.tactics.grind.normal import mk_plus, split_offset
 from nanolean.tactics.grind.state import State, true_is_false
 

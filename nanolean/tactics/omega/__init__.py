@@ -1,27 +1,77 @@
 """`omega`: linear arithmetic on natural numbers.
 
-`propositions` reads hypotheses as relations, `sums` reads terms as linear sums, `operations` adds what is known about
-`-`, `/`, `%` and others, `prover` distinguishes cases, `search` looks for a contradiction between inequalities and
-leaves a `certificate`, `proofs` turns that into a term, `message` says what was left when nothing was found.
+`propositions` reads hypotheses as relations, `sums` reads terms as linear sums, `prover` adds what is known about `-`,
+`/`, `%` and others and distinguishes cases, `elimination` looks for a contradiction between inequalities and leaves a
+certificate, which `proofs` turns into a term. Here is the tactic, and what it says when nothing was found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nanolean.errors import TacticError
 from nanolean.kernel.expr import Const, Expr, MVar, Pi, get_app_fn, mk_app
 from nanolean.meta.instances import decidable_instance
+from nanolean.meta.lctx import LocalContext
 from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import TacticError
 from nanolean.syntax import OmegaStx
 from nanolean.tactics.constructors import mk_false_elim
-from nanolean.tactics.core import TacticContext, tactic
+from nanolean.tactics.core import TacticContext, proposition_ids, tactic
 from nanolean.tactics.eq_proof import FALSE
 from nanolean.tactics.goals import goal_target, intro, new_goal
-from nanolean.tactics.location import proposition_ids
-from nanolean.tactics.omega.message import describe
+from nanolean.tactics.omega.elimination import Interval, Key, Problem
 from nanolean.tactics.omega.propositions import NOT, is_linear_fact
 from nanolean.tactics.omega.prover import Prover
+
+NOTHING = (
+    "No usable constraints found. You may need to unfold definitions so `omega` can see linear arithmetic facts "
+    "about `Nat` and `Int`, which may also involve multiplication, division, and modular remainder by constants."
+)
+
+
+def describe(ctx: TacticContext, problem: Problem) -> str:
+    """The constraints of a problem as they were given, with a letter for each atom."""
+    given = Problem(problem.atoms, ctx.mctx.budget)
+    for leaf in problem.given:
+        given.add(leaf)
+    if not given.intervals:
+        return NOTHING
+    mentioned = sorted({i for key in given.intervals for i, _ in key})
+    names = dict(zip(mentioned, _letters(ctx.lctx)))
+    lines = ["a possible counterexample may satisfy the constraints"]
+    lines += [f"  {_show_interval(names, key, interval)}" for key, interval in given.intervals.items()]
+    lines.append("where")
+    lines += [f" {names[i]} := ↑{_argument(ctx.show(problem.atoms.terms[i]))}" for i in mentioned]
+    return "\n".join(lines)
+
+
+def _letters(lctx: LocalContext) -> Iterable[str]:
+    """Names for atoms that no hypothesis has."""
+    taken = {decl.user_name for decl in lctx}
+    i = 0
+    while True:
+        name = chr(ord("a") + i) if i < 26 else f"x{i - 25}"
+        if name not in taken:
+            yield name
+        i += 1
+
+
+def _argument(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _show_interval(names: dict[int, str], key: Key, interval: Interval) -> str:
+    text = ""
+    for i, a in key:
+        sign = (" + " if a > 0 else " - ") if text else ("" if a > 0 else "- ")
+        text += sign + (names[i] if abs(a) == 1 else f"{abs(a)}*{names[i]}")
+    if interval.low is None:
+        assert interval.high is not None, "an interval has a bound"
+        return f"{text} ≤ {interval.high.value}"
+    if interval.high is None:
+        return f"{text} ≥ {interval.low.value}"
+    return f"{interval.low.value} ≤ {text} ≤ {interval.high.value}"
+
 
 __all__ = ["is_linear_fact", "omega_tactic", "solve"]
 

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from nanolean.kernel.expr import Const, Expr, Lit, mk_app
 from nanolean.kernel.level import ONE, ZERO
-from nanolean.meta.offset import NAT_ADD, NAT_TYPE
+from nanolean.meta.reduce import NAT_ADD, NAT_TYPE
 from nanolean.tactics.constructors import BOOL, BOOL_TRUE
 from nanolean.tactics.eq_proof import mk_eq_refl
-from nanolean.tactics.omega.certificate import Fact, Leaf, Quotient, Rounded, Why
-from nanolean.tactics.omega.sums import NAT_MUL, Atoms, Form, Sum
+from nanolean.tactics.omega.sums import NAT_MUL, Atoms, Fact, Form, Leaf, Quotient, Rounded, Sum, Why
 
 ONE_LIT = Lit(1)
 BY_COMPUTATION = mk_eq_refl(ONE, BOOL, BOOL_TRUE)

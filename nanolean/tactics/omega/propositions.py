@@ -11,7 +11,7 @@ from typing import Literal
 
 from nanolean.kernel.expr import BVar, Const, Expr, Lam, Lit, Pi, get_app_fn_args, lift, mk_app
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import NAT_TYPE
+from nanolean.meta.reduce import NAT_TYPE
 
 NOT = Const("Not")
 AND = Const("And")

@@ -1,18 +1,14 @@
-"""Linear sums: terms of type `Nat` read as `c + k₁ * x₁ + .. + kₙ * xₙ` with natural coefficients.
-
-What is not built from numbers, `+`, `Nat.succ` and multiplication by numbers is an atom `xᵢ`. Atoms are numbered from
-1; in a `Form` the key 0 stands for the constant.
-"""
+"""Linear sums: terms of type `Nat` as `c + k₁ * x₁ + .. + kₙ * xₙ`, and certificates: sums of known inequalities."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.offset import NAT_ADD, compute_number
+from nanolean.meta.reduce import NAT_ADD, compute_number
 
 Form = dict[int, int]
 """A linear form with integer coefficients; coefficients that are 0 are left out, but for the constant they may stay."""
@@ -151,3 +147,58 @@ class Atoms:
         """`left + right` as a term."""
         form = add_forms(left.form, right.form)
         return Sum(mk_app(NAT_ADD, left.term, right.term), "add", form, left.weight + right.weight, (left, right))
+
+
+Relation = Literal["le", "lt", "eq", "eq_symm", "nonneg"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """A proved relation between two sums, read as `form ≥ 0`.
+
+    `eq_symm` reads `left = right` as `right ≤ left`; `nonneg` is `0 ≤ right` and needs no proof.
+    """
+
+    relation: Relation
+    left: Sum
+    right: Sum
+    proof: Expr | Quotient | None
+    form: Form
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """`form ≥ 0`, which follows from a sum after division by its scale and rounding."""
+
+    form: Form
+    why: Why
+
+
+Leaf = Fact | Rounded
+
+
+class Why(NamedTuple):
+    """A reason for `form ≥ 0`: `scale * form` is the sum of the leaves with these positive multipliers."""
+
+    parts: dict[Leaf, int]
+    scale: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quotient:
+    """The reason for `m * (n / m) = n`: the sums `n + m * k` and `m * k'` are equal, for these two reasons."""
+
+    n: Sum
+    m: int
+    small: Sum
+    large: Sum
+    le: Why
+    ge: Why
+
+
+class Refutation(Exception):
+    """Raised where a search has found a contradiction: leaves that add up to a negative number."""
+
+    def __init__(self, parts: dict[Leaf, int]) -> None:
+        super().__init__()
+        self.parts = parts

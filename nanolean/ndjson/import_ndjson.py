@@ -1,0 +1,377 @@
+"""Files in Lean's export format (version 3.1), read line by line and checked by the kernel into a fresh environment.
+
+`check_export(lines)` accepts, refuses, or declines: what Lean has and this kernel has not (mutual and nested types,
+strings, unsafe constants, `Nat` operations that are defined otherwise) says nothing about the file. Nothing in it is
+believed. What the kernel derives itself (recursors, flags and numbers of inductive types, quotients) must come out as
+it is written. Axioms count by name and statement; others are left out, so what uses them is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nanolean.kernel.budget import BudgetExceeded, KernelError
+from nanolean.kernel.declaration import (
+    AxiomDecl,
+    ConstantInfo,
+    Constants,
+    CtorDecl,
+    CtorInfo,
+    Declaration,
+    DefDecl,
+    InductiveDecl,
+    InductiveInfo,
+    OpaqueDecl,
+    QuotDecl,
+    RecInfo,
+    TheoremDecl,
+)
+from nanolean.kernel.env import Environment
+from nanolean.kernel.expr import (
+    PROP,
+    Const,
+    Expr,
+    FVar,
+    Local,
+    Sort,
+    alpha_eq,
+    arrow,
+    erase,
+    instantiate_level_params,
+    mk_app,
+    mk_pi,
+)
+from nanolean.kernel.level import ONE, LParam
+from nanolean.kernel.typecheck import TypeChecker
+from nanolean.ndjson.export_ndjson import QUOT_KINDS, closed_rule, is_recursive, is_reflexive
+from nanolean.ndjson.ndjson_rows import (
+    Declined,
+    Refused,
+    Tables,
+    a_bool,
+    a_list,
+    a_number,
+    a_word,
+    expect_fields,
+    record_of,
+    shown,
+)
+
+Outcome = Literal["accepted", "refused", "declined"]
+PERMITTED = ("propext", "Classical.choice", "Quot.sound")
+FORMAT = re.compile(r"3\.1\.\d+")
+STEPS = 20_000_000
+"""Elementary steps of the kernel for one declaration."""
+MAX_HEIGHT = 1 << 16
+MAX_REASON = 400
+DEFINED_OTHERWISE = ("Nat.div", "Nat.mod", "Nat.gcd")
+"""Operations that our kernel computes, and that Lean defines in a way from which it cannot see that it may."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found, in which line if it is not accepted, and what has been checked until then."""
+
+    outcome: Outcome
+    reason: str
+    line: int
+    env: Environment
+    left_out: tuple[str, ...]
+    """Axioms that are not permitted; nothing that was checked uses them."""
+
+
+def check_export(lines: Iterable[str], permitted: Iterable[str] | None = PERMITTED, steps: int = STEPS) -> Verdict:
+    """Read and check the lines of a file, each declaration with so many steps; `permitted` None permits all axioms.
+
+    Raises nothing that a text can cause.
+    """
+    reader = Reader(None if permitted is None else frozenset(permitted), steps)
+    try:
+        for line in lines:
+            reader.feed(line)
+        reader.finish()
+    except Refused as error:
+        return reader.verdict("refused", str(error))
+    except Declined as error:
+        return reader.verdict("declined", str(error))
+    return reader.verdict("accepted", "")
+
+
+@dataclass
+class Reader:
+    """The tables of a file so far, and the environment that its declarations make. `feed` takes the next line."""
+
+    permitted: frozenset[str] | None = frozenset(PERMITTED)
+    steps: int = STEPS
+    line: int = 0
+    env: Environment = field(default_factory=Environment)
+    tables: Tables = field(default_factory=Tables)
+    left_out: frozenset[str] = frozenset()
+    quotients: int = 0
+    """How many of the four lines on quotients have been read."""
+
+    def copy(self) -> Reader:
+        """A reader that goes on from here without changing this one."""
+        tables = self.tables.copy()
+        return Reader(self.permitted, self.steps, self.line, self.env, tables, self.left_out, self.quotients)
+
+    def feed(self, text: str) -> None:
+        """Read a line. Raises Refused or Declined, with a reason in one line."""
+        self.line += 1
+        try:
+            self._read(record_of(text))
+        except BudgetExceeded as error:
+            raise Declined(f"too much for this kernel: {error}") from None
+        except KernelError as error:
+            axioms = f"; not permitted: {', '.join(sorted(self.left_out))}" if self.left_out else ""
+            raise Refused(f"{error}{axioms}") from None
+        except RecursionError:
+            raise Declined("too much for this kernel: a term is nested too deeply") from None
+
+    def finish(self) -> None:
+        """Say that there are no more lines. Raises Refused if some must be missing."""
+        if self.line == 0:
+            raise Refused("it is empty")
+        self._no_quotients_missing()
+
+    def verdict(self, outcome: Outcome, reason: str) -> Verdict:
+        """The verdict with what has been read."""
+        return Verdict(
+            outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out))
+        )
+
+    def _read(self, record: dict[str, Any]) -> None:
+        if self.line == 1:
+            _check_meta(record)
+            return
+        index = [key for key in ("in", "il", "ie") if key in record]
+        kinds = [key for key in record if key not in index]
+        if len(kinds) != 1 or len(index) > 1:
+            raise Refused(f"a line says one thing, this one has {shown(list(record))}")
+        if index:
+            self.tables.add(index[0], record[index[0]], kinds[0], record[kinds[0]])
+        elif kinds[0] in _DECLARATIONS:
+            _DECLARATIONS[kinds[0]](self, record[kinds[0]])
+        else:
+            raise Refused(f"{shown(kinds[0])} is not known, or has no number")
+
+    def _no_quotients_missing(self) -> None:
+        if 0 < self.quotients < len(QUOT_KINDS):
+            raise Refused(f"{list(QUOT_KINDS)[self.quotients]} is missing")
+
+    def _head(self, content: Any, *others: str) -> tuple[str, tuple[str, ...], Expr]:
+        """Name, universe parameters and type of a declaration that has these and the `others`, nothing else."""
+        expect_fields(content, "name", "levelParams", "type", *others)
+        if "isUnsafe" in others and a_bool(content["isUnsafe"]):
+            raise Declined("unsafe constants")
+        name = self.tables.name(content["name"])
+        if not name:
+            raise Refused("a constant needs a name")
+        if name in self.left_out:
+            raise Refused(f"'{name}' has already been declared")
+        return name, self.tables.list_of_names(content["levelParams"]), self.tables.expr(content["type"])
+
+    def _add(self, decl: Declaration) -> None:
+        """Have the kernel check a declaration."""
+        self._no_quotients_missing()
+        try:
+            self.env = self.env.add(decl, self.steps)
+        except KernelError as error:
+            if isinstance(decl, DefDecl) and decl.name in DEFINED_OTHERWISE:
+                raise Declined(f"{decl.name} is not defined as in NanoLean ({error})") from None
+            raise
+
+    def add_axiom(self, content: Any) -> None:
+        """Read an axiom; one that is not permitted is checked and then left out."""
+        name, params, type_ = self._head(content, "isUnsafe")
+        before = self.env
+        self._add(AxiomDecl(name, params, type_))
+        if self.permitted is None:
+            return
+        if name not in self.permitted:
+            self.env = before
+            self.left_out |= {name}
+        elif name in PERMITTED and not _has_its_statement(self.env, name):
+            raise Refused(f"the axiom {name} does not say what it says in Lean")
+
+    def add_value(self, kind: str, content: Any) -> None:
+        """Read a definition, theorem or opaque constant."""
+        extra = {"def": ("hints", "safety"), "thm": (), "opaque": ("isUnsafe",)}[kind]
+        name, params, type_ = self._head(content, "value", "all", *extra)
+        value = self.tables.expr(content["value"])
+        self.tables.list_of_names(content["all"])  # those that were declared together, which says nothing to a kernel
+        if kind == "thm":
+            self._add(TheoremDecl(name, params, type_, value))
+        elif kind == "opaque":
+            self._add(OpaqueDecl(name, params, type_, value))
+        else:
+            reducible = _is_abbreviation(content["hints"])
+            if a_word(content["safety"], "safe", "unsafe", "partial") != "safe":
+                raise Declined(f"{content['safety']} definitions")
+            self._add(DefDecl(name, params, type_, value, reducible))
+
+    def add_quotient(self, content: Any) -> None:
+        """Read one of the four lines on quotients; the kernel has them all with the first."""
+        name, params, type_ = self._head(content, "kind")
+        kinds = list(QUOT_KINDS.items())
+        if self.quotients == len(kinds) or (name, content["kind"]) != kinds[self.quotients]:
+            raise Refused(f"the quotients are {', '.join(QUOT_KINDS)} in this order, once")
+        if self.quotients == 0:
+            self._add(QuotDecl())
+        self.quotients += 1
+        if params != self.env[name].level_params or not alpha_eq(type_, self.env[name].type):
+            raise Refused(f"{name} does not have its type")
+
+    def add_inductive(self, content: Any) -> None:
+        """Read a type with its constructors and its recursor, and compare them with what the kernel made of it."""
+        expect_fields(content, "types", "ctors", "recs")
+        types, ctors, recs = (a_list(content[key]) for key in ("types", "ctors", "recs"))
+        if len(types) > 1:
+            raise Declined("mutual inductive types")
+        if len(types) != 1:
+            raise Refused("an inductive declaration is of a type")
+        numbers = ("numParams", "numIndices", "numNested")
+        name, params, type_ = self._head(types[0], *numbers, "all", "ctors", "isRec", "isUnsafe", "isReflexive")
+        num_params, num_indices, nested = (a_number(types[0][key]) for key in numbers)
+        if nested:
+            raise Declined("nested inductive types")
+        heads = [self._head(ctor, "induct", "cidx", "numParams", "numFields", "isUnsafe") for ctor in ctors]
+        self._add(InductiveDecl(name, params, num_params, type_, tuple(CtorDecl(head[0], head[2]) for head in heads)))
+        info: Any = self.env[name]
+        self._compare_type(info, num_indices, types[0])
+        for ctor, head, given in zip(info.ctors, heads, ctors, strict=True):
+            self._compare_ctor(self.env[ctor], head[1], given)
+        if len(recs) != 1:
+            raise Refused(f"the inductive type {name} has one recursor, not {len(recs)}")
+        self._compare_rec(info, recs[0])
+
+    def _compare_type(self, info: InductiveInfo, num_indices: int, given: Any) -> None:
+        ctors: list[Any] = [self.env[ctor] for ctor in info.ctors]
+        said: list[Any] = [num_indices, a_bool(given["isRec"]), a_bool(given["isReflexive"])]
+        said += [self.tables.list_of_names(given["all"]), self.tables.list_of_names(given["ctors"])]
+        found = [info.num_indices, is_recursive(info, ctors), is_reflexive(info, ctors), (info.name,), info.ctors]
+        if said != found:
+            raise Refused(f"the inductive type {info.name} is not what is said of it")
+
+    def _compare_ctor(self, ctor: Any, params: tuple[str, ...], given: Any) -> None:
+        said: list[Any] = [params, self.tables.name(given["induct"])]
+        said += [a_number(given[key]) for key in ("cidx", "numParams", "numFields")]
+        if said != [ctor.level_params, ctor.induct, ctor.idx, ctor.num_params, ctor.num_fields]:
+            raise Refused(f"the constructor {ctor.name} is not what is said of it")
+
+    def _compare_rec(self, info: InductiveInfo, given: Any) -> None:
+        numbers = ("numParams", "numIndices", "numMotives", "numMinors")
+        name, params, type_ = self._head(given, *numbers, "all", "rules", "k", "isUnsafe")
+        rec: Any = self.env[info.rec_name]
+        said: list[Any] = [
+            name,
+            self.tables.list_of_names(given["all"]),
+            a_bool(given["k"]),
+            len(params),
+            len(set(params)),
+        ]
+        said += [a_number(given[key]) for key in numbers]
+        count = len(rec.level_params)
+        found = [rec.name, (info.name,), rec.k, count, count, rec.num_params, rec.num_indices]
+        rules = a_list(given["rules"])
+        if said != [*found, rec.num_motives, rec.num_minors] or len(rules) != len(rec.rules):
+            raise Refused(f"the recursor {rec.name} is not what is said of it")
+        self._expect(rec, params, type_, rec.type)
+        for place, (rule, known) in enumerate(zip(rules, rec.rules)):
+            expect_fields(rule, "ctor", "nfields", "rhs")
+            if (self.tables.name(rule["ctor"]), a_number(rule["nfields"])) != (known.ctor, known.num_fields):
+                raise Refused(f"a rule of the recursor {rec.name} is not what is said of it")
+            self._expect(rec, params, self.tables.expr(rule["rhs"]), closed_rule(self.env, rec, place))
+
+    def _expect(self, rec: RecInfo, params: tuple[str, ...], given: Expr, made: Expr) -> None:
+        """Refuse a term that does not equal the kernel's, up to the names of universe parameters."""
+        made = erase(instantiate_level_params(made, rec.level_params, [LParam(param) for param in params]))
+        given = erase(given)
+        if given is made:
+            return
+        checker = TypeChecker(self.env, budget=self.steps)
+        if not (checker.is_def_eq(checker.check(given), checker.check(made)) and checker.is_def_eq(given, made)):
+            raise Refused(f"the recursor {rec.name} is another one")
+
+
+def _check_meta(record: dict[str, Any]) -> None:
+    try:
+        version = record["meta"]["format"]["version"]
+    except (KeyError, TypeError):
+        raise Refused("the first line must be the metadata, with the version of the format") from None
+    if not isinstance(version, str) or not FORMAT.fullmatch(version):
+        raise Declined(f"the version {shown(version)} of the format; this reads 3.1")
+
+
+def _is_abbreviation(hints: Any) -> bool:
+    """What the hints of a definition say; they mean nothing to the kernel, which finds its own heights."""
+    if isinstance(hints, dict):
+        expect_fields(hints, "regular")
+        if a_number(hints["regular"]) >= MAX_HEIGHT:
+            raise Declined(f"a definition of the height {hints['regular']}")
+        return False
+    return a_word(hints, "opaque", "abbrev") == "abbrev"
+
+
+_DECLARATIONS: dict[str, Callable[[Reader, Any], None]] = {
+    "axiom": Reader.add_axiom,
+    "def": lambda reader, content: reader.add_value("def", content),
+    "thm": lambda reader, content: reader.add_value("thm", content),
+    "opaque": lambda reader, content: reader.add_value("opaque", content),
+    "quot": Reader.add_quotient,
+    "inductive": Reader.add_inductive,
+}
+
+
+# -- the statements of the axioms
+
+
+def _has_its_statement(env: Constants, name: str) -> bool:
+    """Whether an axiom of Lean, and what it speaks of, are what they are in Lean (quotients are the kernel's own)."""
+    wanted = [(name, *_STATEMENTS[name]), *((other, *_STATEMENTS[other]) for other in _SPEAKS_OF[name])]
+    return all(_says(env.get(constant), count, type_, ctors) for constant, count, type_, ctors in wanted)
+
+
+def _says(info: ConstantInfo | None, num_levels: int, type_: Expr, ctors: tuple[str, ...]) -> bool:
+    if info is None or len(info.level_params) != num_levels or getattr(info, "ctors", ()) != ctors:
+        return False
+    kinds = (InductiveInfo,) if ctors else (CtorInfo,) if info.kind == "ctor" else (ConstantInfo,)
+    return isinstance(info, kinds) and alpha_eq(info.type_at((LParam("u"),) * num_levels), type_)
+
+
+def _statements() -> dict[str, tuple[int, Expr, tuple[str, ...]]]:
+    """How many universe parameters the axioms and what they speak of have, their types and constructors."""
+    u = LParam("u")
+    a, b, x, y = FVar("a"), FVar("b"), FVar("x"), FVar("y")
+    props, alpha = [Local(a, "a", PROP), Local(b, "b", PROP)], Local(a, "α", Sort(u))
+    points, relation = [Local(x, "x", a), Local(y, "y", a)], arrow(a, arrow(a, PROP))
+    iff, nonempty = mk_app(Const("Iff"), a, b), mk_app(Const("Nonempty", (u,)), a)
+    quot = mk_app(Const("Quot", (u,)), a, b)
+    classes = [mk_app(Const("Quot.mk", (u,)), a, b, point) for point in (x, y)]
+    equal = [
+        mk_app(Const("Eq", (level,)), type_, *sides)
+        for level, type_, sides in ((u, a, (x, x)), (ONE, PROP, (a, b)), (u, quot, classes))
+    ]
+    related = arrow(mk_app(b, x, y), equal[2])
+    return {
+        "Eq": (1, mk_pi([alpha], arrow(a, arrow(a, PROP))), ("Eq.refl",)),
+        "Eq.refl": (1, mk_pi([alpha, points[0]], equal[0]), ()),
+        "Iff": (0, arrow(PROP, arrow(PROP, PROP)), ("Iff.intro",)),
+        "Iff.intro": (0, mk_pi(props, arrow(arrow(a, b), arrow(arrow(b, a), iff))), ()),
+        "Nonempty": (1, mk_pi([alpha], PROP), ("Nonempty.intro",)),
+        "Nonempty.intro": (1, mk_pi([alpha], arrow(a, nonempty)), ()),
+        "propext": (0, mk_pi(props, arrow(iff, equal[1])), ()),
+        "Classical.choice": (1, mk_pi([alpha], arrow(nonempty, a)), ()),
+        "Quot.sound": (1, mk_pi([alpha, Local(b, "r", relation), *points], related), ()),
+    }
+
+
+_STATEMENTS = _statements()
+_SPEAKS_OF = {
+    "propext": ("Eq", "Eq.refl", "Iff", "Iff.intro"),
+    "Classical.choice": ("Nonempty", "Nonempty.intro"),
+    "Quot.sound": ("Eq", "Eq.refl"),
+}

@@ -1,0 +1,45 @@
+"""From text to syntax: the entry points of the parser."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from nanolean import syntax as stx
+from nanolean.parser.lexer import EOF, ParseError
+from nanolean.parser.parse_commands import CommandParser
+
+__all__ = ["ParseError", "iter_commands", "parse_commands", "parse_tactic", "parse_term"]
+
+_Node = TypeVar("_Node")
+
+
+def parse_term(text: str) -> stx.Term:
+    """A whole text that is one term. Raises `ParseError`."""
+    return _parse_all(text, CommandParser.term)
+
+
+def parse_tactic(text: str) -> stx.Tactic:
+    """A whole text that is one tactic; a sequence stands in parentheses or braces. Raises `ParseError`."""
+    return _parse_all(text, CommandParser.tactic)
+
+
+def parse_commands(text: str) -> tuple[stx.Command, ...]:
+    """All commands of a file. Raises `ParseError` for the first mistake."""
+    commands: list[stx.Command] = []
+    for command in iter_commands(text):
+        if isinstance(command, ParseError):
+            raise command
+        commands.append(command)
+    return tuple(commands)
+
+
+def iter_commands(text: str) -> Iterator[stx.Command | ParseError]:
+    """The commands of a text in order; a mistake is handed out as a value and reading goes on at the next command."""
+    return CommandParser(text).commands()
+
+
+def _parse_all(text: str, read: Callable[[CommandParser], _Node]) -> _Node:
+    parser = CommandParser(text)
+    node = read(parser)
+    if parser.kinds[parser.i] != EOF:
+        parser.fail("end of input")
+    return node

@@ -1,0 +1,314 @@
+"""Text to tokens, and the parser's place in them.
+
+One compiled regular expression makes the tokens; whitespace and comments are skipped on the way. They are kept as
+parallel lists, because the parser looks at single texts most of the time. A character that Lean does not know becomes a
+token of kind `BAD`, so that it is reported only when the parser gets there: commands before it still count.
+"""
+
+import re
+from bisect import bisect_right
+from typing import NoReturn
+
+# Character classes of a name's first and further characters (Lean's `isLetterLike` and `isSubScriptAlnum`).
+NAME_START = (
+    "a-zA-Z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"  # Latin, without × and ÷
+    "\u0391-\u039f\u03a1\u03a2\u03a4-\u03a9\u03b1-\u03ba\u03bc-\u03fb"  # Greek, without Π Σ λ
+    "\u1f00-\u1ffe\u2100-\u214f\U0001d49c-\U0001d59f"  # old Greek, letter-like symbols, script letters
+)
+NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
+ATOM = f"[{NAME_START}][{NAME_REST}]*"
+"""Matches a name without dots."""
+MAX_NAME_PARTS = 100
+"""Looking up a name takes time with the square of its parts, so none has more."""
+
+
+class ParseError(Exception):
+    """The text is not in the language. `line` is 1-based, `column` 0-based, both in code points, as Lean counts."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{line}:{column}: {message}")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+# Token kinds; the first eight are also the group numbers of `_TOKEN`.
+IDENT, NUM, HOLE, FIELD, SYMBOL, COMMENT, STRING, BAD, DOC, EOF = range(1, 11)
+# IDENT  x  Nat.succ  h.left       NUM     12           HOLE  ?x  ?_
+# FIELD  .1  .left  .left.right    SYMBOL  operators, brackets and reserved words
+# DOC    the text of a `/-- -/`    STRING  "..." with its quotes and escapes
+# BAD    an unknown character, a name of too many parts, or a comment or string that does not end
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAME = rf"{ATOM}(?:\.{ATOM})*"
+
+_SYMBOLS = _words(
+    "<;> <-> |>. @[ .{ <| |> -> <- => := /\\ \\/ <= >= != == && || :: ++ .. "
+    "→ ← ↔ ∧ ∨ ¬ ≠ ≤ ≥ ∣ ∀ ∃ ⟨ ⟩ ⦃ ⦄ ▸ ↦ ⊢ ∘ × λ ‹ › ↑ ↓ ∈ ∉ · "
+    "( ) [ ] { } , ; : | = < > + - * / % ^ ! @ $"
+)
+
+_INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
+_TOKEN = re.compile(
+    r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
+    r"(?:(" + _NAME + r")"
+    r"|([0-9]+)"
+    r"|(\?" + ATOM + r")"
+    r"|(\.(?:[0-9]+|" + _NAME + r"))"
+    r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
+    r"|(/-)"
+    r'|("' + _INSIDE + r'")'
+    r'|("' + _INSIDE + r"\\?\Z|.)"
+    r"|\Z)",
+    re.DOTALL,
+)
+_TOO_LONG = f"a name of more than {MAX_NAME_PARTS} parts"
+_COMMENT_EDGE = re.compile(r"/-|-/")
+
+_PART = rf"(?:«[^«»\n]*»|{ATOM})"
+_IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
+_HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPORT})")
+"""What a file may begin with, as `Lean.Parser.Module.header` has it (`private` is of older versions)."""
+_BEFORE_CODE = re.compile(rf"(?:\s+|(?P<line>--[^\n]*)|(?P<block>/-)|[.«»{NAME_REST}]+)")
+"""What is in a header and between its words."""
+
+COMMAND_WORDS = _words(
+    "theorem lemma example def abbrev axiom inductive structure class instance opaque namespace section end open "
+    "variable universe set_option attribute private protected noncomputable partial unsafe nonrec local scoped mutual "
+    "macro macro_rules syntax elab elab_rules notation infix infixl infixr prefix postfix import export initialize "
+    "builtin_initialize declare_syntax_cat deriving public meta module include omit "
+    "#print #check #eval #reduce #synth #exit #help #guard #guard_msgs #check_failure #where #version"
+)
+RESERVED = COMMAND_WORDS | _words(
+    "_ fun let have show suffices from by match with if then else do at forall exists sorry Type Prop Sort where in "
+    "using generalizing nomatch nofun calc haveI letI return for unless mut extends termination_by decreasing_by "
+    "assert! dbg_trace panic! unreachable! let_fun"
+)
+
+
+class Tokens:
+    """The tokens of one text; all lists have the same length and end with an `EOF` token of empty text."""
+
+    __slots__ = ("cols", "ends", "kinds", "lines", "source", "starts", "texts")
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.kinds: list[int] = []
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        _scan(source, self)
+        self.lines = [0] + [match.end() for match in re.finditer("\n", source)] if "\n" in source else [0]
+        # Columns decide where a block ends; on a single line they are the offsets.
+        if len(self.lines) == 1:
+            self.cols = self.starts
+        else:
+            self.cols = [start - self.lines[bisect_right(self.lines, start) - 1] for start in self.starts]
+
+    def error(self, message: str, offset: int) -> ParseError:
+        """A `ParseError` at a character offset."""
+        line = bisect_right(self.lines, offset)
+        return ParseError(message, line, offset - self.lines[line - 1])
+
+
+def _scan(source: str, tokens: Tokens) -> None:
+    match_at, reserved = _TOKEN.match, RESERVED
+    kinds, texts, starts, ends = tokens.kinds, tokens.texts, tokens.starts, tokens.ends
+    offset = 0
+    while True:
+        match = match_at(source, offset)
+        assert match is not None  # the last two alternatives leave nothing over
+        kind = match.lastindex
+        if kind is None:
+            break
+        start, offset = match.span(kind)
+        text = match.group(kind)
+        if kind == IDENT:
+            if text in reserved:
+                kind = SYMBOL
+            elif text.count(".") >= MAX_NAME_PARTS:
+                kind, text = BAD, _TOO_LONG
+        elif kind == FIELD and text.count(".") > MAX_NAME_PARTS:
+            kind, text = BAD, _TOO_LONG
+        elif kind == BAD and text[0] == '"':
+            text = "unterminated string"
+        elif kind == COMMENT:
+            offset = _end_of_comment(source, start)
+            if offset < 0:
+                kind, text, offset = BAD, "unterminated comment", len(source)
+            elif source.startswith("/--", start) and not source.startswith("/--/", start):
+                kind, text = DOC, source[start + 3 : offset - 2].strip()
+            else:
+                continue
+        kinds.append(kind)
+        texts.append(text)
+        starts.append(start)
+        ends.append(offset)
+    kinds.append(EOF)
+    texts.append("")
+    starts.append(len(source))
+    ends.append(len(source))
+
+
+def _end_of_comment(source: str, start: int) -> int:
+    """Where the nested comment that opens at `start` ends, or -1."""
+    depth, offset = 1, start + 2
+    while depth:
+        match = _COMMENT_EDGE.search(source, offset)
+        if match is None:
+            return -1
+        depth += 1 if match.group() == "/-" else -1
+        offset = match.end()
+    return offset
+
+
+# -- the header of a file
+
+
+def blank(text: str) -> str:
+    """As many spaces, with the line breaks kept."""
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+def header(text: str) -> list[re.Match[str]]:
+    """The header of a file: a match, with its `words`, for `module`, `prelude` and each import.
+
+    Those of imports have a `module`; several may stand on one line.
+    """
+    masked = _without_comments(text)
+    found: list[re.Match[str]] = []
+    while match := _HEADER.match(masked, found[-1].end() if found else 0):
+        found.append(match)
+    return found
+
+
+def without_header(text: str) -> str:
+    """A file without its header; its comments stay and so do its lines, empty, so that others keep their numbers."""
+    for match in reversed(header(text)):
+        start, end = match.span("words")
+        text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
+    return text
+
+
+def _without_comments(text: str) -> str:
+    """The beginning of a text, as far as a header can reach, with blanks in the place of its comments."""
+    pieces: list[str] = []
+    offset = 0
+    while match := _BEFORE_CODE.match(text, offset):
+        start, offset = match.span()
+        if match["block"]:
+            end = _end_of_comment(text, start)
+            offset = end if end >= 0 else len(text)
+        is_comment = match["line"] or match["block"]
+        pieces.append(blank(text[start:offset]) if is_comment else text[start:offset])
+    return "".join(pieces)
+
+
+MAX_DEPTH = 100  # nested terms and blocks; each costs the parser and the elaborator a few Python frames
+MAX_CHAIN = 100  # things in a row that nest: `a + b + ..`, `h.1.1..`, `t <;> t ..`, `∀ x y ..`
+NO_COLUMN = -1
+
+
+class Cursor:
+    """A place in the tokens of one text. Methods that read something leave the cursor behind it."""
+
+    def __init__(self, source: str) -> None:
+        self.tokens = Tokens(source)
+        self.kinds = self.tokens.kinds
+        self.texts = self.tokens.texts
+        self.starts = self.tokens.starts
+        self.ends = self.tokens.ends
+        self.cols = self.tokens.cols
+        self.i = 0
+        self.depth = 0
+        # The column of the enclosing block: what belongs to one of its tactics stands to the right of it.
+        self.column = NO_COLUMN
+
+    def fail(self, expected: str) -> NoReturn:
+        """Raise at the current token."""
+        kind, text, start = self.kinds[self.i], self.texts[self.i], self.starts[self.i]
+        if kind == EOF:
+            found = "unexpected end of input"
+        elif kind == BAD:
+            found = text if len(text) > 1 else f"unexpected character {text!r}"
+        elif kind == IDENT:
+            found = f"unexpected identifier '{text}'"
+        else:
+            found = f"unexpected token '{text}'"
+        raise self.tokens.error(f"{found}; expected {expected}", start)
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise at the current token for something that Lean has and NanoLean does not."""
+        raise self.tokens.error(f"{what} not supported", self.starts[self.i])
+
+    def accept(self, *texts: str) -> bool:
+        """Step over the current token if it is one of `texts`."""
+        if self.texts[self.i] in texts:
+            self.i += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        if self.texts[self.i] != text:
+            self.fail(f"'{text}'")
+        self.i += 1
+
+    def pos(self) -> int:
+        """Where the current token starts."""
+        return self.starts[self.i]
+
+    def last_end(self) -> int:
+        """Where the token before the current one ends."""
+        return self.ends[self.i - 1] if self.i else 0
+
+    def spaced(self) -> bool:
+        """Whether something skipped stands between the last token and the current one."""
+        return self.i == 0 or self.starts[self.i] > self.ends[self.i - 1]
+
+    def on_new_line(self) -> bool:
+        return self.i == 0 or "\n" in self.tokens.source[self.ends[self.i - 1] : self.starts[self.i]]
+
+    def indented(self) -> bool:
+        """Whether the current token stands to the right of the enclosing block's column."""
+        return self.cols[self.i] > self.column
+
+    def enter(self) -> None:
+        """Count one more level of nesting; whoever enters does `self.depth -= 1` when done."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.tokens.error(f"nested more than {MAX_DEPTH} deep", self.pos())
+
+    def check_chain(self, count: int) -> None:
+        """Raise when a chain has become too long."""
+        if count > MAX_CHAIN:
+            raise self.tokens.error(f"a chain of more than {MAX_CHAIN} links", self.pos())
+
+    def name(self, what: str = "identifier") -> str:
+        """An identifier, dots allowed."""
+        if self.kinds[self.i] != IDENT:
+            self.fail(what)
+        self.i += 1
+        return self.texts[self.i - 1]
+
+    def at_binder_name(self) -> bool:
+        text = self.texts[self.i]
+        return text == "_" or (self.kinds[self.i] == IDENT and "." not in text)
+
+    def binder_name(self) -> str:
+        """`x` or `_`."""
+        if not self.at_binder_name():
+            self.fail("identifier without dots or '_'")
+        self.i += 1
+        return self.texts[self.i - 1]
+
+    def binder_names(self) -> tuple[str, ...]:
+        """`x _ y` as far as they are indented, possibly none."""
+        first = self.i
+        while self.at_binder_name() and self.indented():
+            self.i += 1
+            self.check_chain(self.i - first)
+        return tuple(self.texts[first : self.i])

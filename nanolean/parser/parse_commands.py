@@ -1,0 +1,535 @@
+"""Tactic blocks, and commands: declarations, scopes and the few questions that NanoLean answers."""
+
+from collections.abc import Callable, Iterator
+
+from nanolean import syntax as stx
+from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, IDENT, NO_COLUMN, NUM, STRING, ParseError
+from nanolean.parser.parse_forms import BRACKETS
+from nanolean.parser.parse_tactics import ContextParser
+
+
+class TacticParser(ContextParser):
+    """One method per form of tactic; each starts behind the tactic's own word, whose offset is `start`."""
+
+    # --- blocks
+
+    def tactic_block(self) -> stx.TacticSeq:
+        """After `by`: nested blocks are indented; an empty block leaves its goal open."""
+        if self.texts[self.i] not in _TACTICS and self.kinds[self.i] != IDENT:
+            return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
+        if not self.indented():
+            if self.column == 0:
+                return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
+            self.fail("'{' or an indented tactic sequence")
+        return self.tactic_seq()
+
+    def tactic_seq(self) -> stx.TacticSeq:
+        """Tactics of one column, at least one; `{ .. }` in front is the whole sequence."""
+        self.enter()
+        start = self.pos()
+        column, self.column = self.column, self.cols[self.i]
+        if self.texts[self.i] == "{":
+            tactics = [self.tactic_form()]
+        else:
+            tactics = [self.tactic()]
+            while self.accept(";") or (self.at_next_line() and self.at_tactic()):
+                tactics.append(self.tactic())
+        self.column = column
+        self.depth -= 1
+        return stx.TacticSeq(tuple(tactics), pos=start, end=self.last_end())
+
+    def at_next_line(self) -> bool:
+        return self.cols[self.i] == self.column and self.on_new_line()
+
+    def at_tactic(self) -> bool:
+        return self.texts[self.i] in _TACTICS or self.kinds[self.i] == IDENT
+
+    def tactic(self) -> stx.Tactic:
+        """One tactic with the `<;>` behind it."""
+        start = self.pos()
+        tactic = self.tactic_form()
+        chain = 0
+        while self.accept("<;>"):
+            chain += 1
+            self.check_chain(chain)
+            tactic = stx.AndThenStx(tactic, self.tactic_form(), pos=start, end=self.last_end())
+        return tactic
+
+    def tactic_form(self) -> stx.Tactic:
+        text, start = self.texts[self.i], self.pos()
+        form = _TACTICS.get(text)
+        if form is None:
+            if text in UNSUPPORTED:
+                self.refuse(f"the tactic `{text}` is")
+            if self.kinds[self.i] == IDENT:
+                raise self.tokens.error("unknown tactic", start)
+            self.fail("tactic")
+        self.i += 1
+        return form(self, start)
+
+    def bracketed_seq(self, close: str) -> stx.TacticSeq:
+        column, self.column = self.column, NO_COLUMN
+        tactics = self.tactic_seq()
+        self.expect(close)
+        self.column = column
+        return tactics
+
+    # --- goals and combinators
+
+    def calc_tactic(self, start: int) -> stx.Tactic:
+        return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
+
+    def match_tactic(self, start: int) -> stx.Tactic:
+        """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
+        return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
+
+    def block_or_hole(self) -> stx.Term:
+        start = self.pos()
+        rhs = self.alternative_rhs()
+        if isinstance(rhs, stx.TacticSeq):
+            return stx.By(rhs, pos=start, end=self.last_end())
+        return rhs if isinstance(rhs, stx.SyntheticHole) else stx.SyntheticHole("_", pos=start, end=self.last_end())
+
+    def if_tactic(self, start: int) -> stx.Tactic:
+        """`if h : p then tactics else tactics` gives the term with `by` blocks."""
+        name = self.equation_name()
+        if name is None:
+            self.refuse("the tactic `if` without a name for the hypothesis is")
+        condition = self.term()
+        self.expect("then")
+        then = self.block_or_hole()
+        self.expect("else")
+        otherwise = self.block_or_hole()
+        choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
+        return stx.RefineStx(choice, pos=start, end=self.last_end())
+
+    def congr(self, start: int) -> stx.Tactic:
+        depth = self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
+        return stx.CongrStx(depth, pos=start, end=self.last_end())
+
+    def trace(self, start: int) -> stx.Tactic:
+        """`trace "text"`."""
+        text = self.texts[self.i]
+        if self.kinds[self.i] != STRING:
+            self.refuse("`trace` of anything but a string is")
+        if "\\" in text:
+            self.refuse("a string with escapes is")
+        self.i += 1
+        return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
+
+    def rotate(self, start: int) -> stx.Tactic:
+        node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
+        count = self.small_number() if self.kinds[self.i] == NUM and self.indented() else 1
+        return node(count, pos=start, end=self.last_end())
+
+    def iterate(self, start: int) -> stx.Tactic:
+        count = self.small_number() if self.kinds[self.i] == NUM else None
+        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
+
+    def repeat_prime(self, start: int) -> stx.Tactic:
+        once = self.texts[self.i - 1] == "repeat1'"
+        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
+
+    def parenthesized(self, start: int) -> stx.Tactic:
+        return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
+
+    def braces(self, start: int) -> stx.Tactic:
+        return stx.BraceStx(self.bracketed_seq("}"), pos=start, end=self.last_end())
+
+    def case(self, start: int) -> stx.Tactic:
+        tags: list[tuple[str, tuple[str, ...]]] = []
+        while not tags or self.accept("|"):
+            tag = "_" if self.accept("_") else self.name("case tag")
+            tags.append((tag, self.binder_names()))
+        self.expect("=>")
+        return stx.CaseStx(tuple(tags), self.tactic_seq(), pos=start, end=self.last_end())
+
+    def next(self, start: int) -> stx.Tactic:
+        names = self.binder_names()
+        self.expect("=>")
+        return stx.NextStx(names, self.tactic_seq(), pos=start, end=self.last_end())
+
+    def first(self, start: int) -> stx.Tactic:
+        return stx.FirstStx(self.tactic_alternatives(), pos=start, end=self.last_end())
+
+    def solve(self, start: int) -> stx.Tactic:
+        return stx.SolveStx(self.tactic_alternatives(), pos=start, end=self.last_end())
+
+    def tactic_alternatives(self) -> tuple[stx.TacticSeq, ...]:
+        """`| t | u` at least once, none to the left of the first."""
+        column, self.column = self.column, self.cols[self.i]
+        if self.texts[self.i] != "|":
+            self.fail("'|'")
+        alts: list[stx.TacticSeq] = []
+        while self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
+            self.i += 1
+            alts.append(self.tactic_seq())
+        self.column = column
+        return tuple(alts)
+
+
+_Form = Callable[[TacticParser, int], stx.Tactic]
+
+
+def _word(node: Callable[..., stx.Tactic]) -> _Form:
+    """A tactic that is one word."""
+    return lambda parser, start: node(pos=start, end=parser.last_end())
+
+
+def _with_term(node: Callable[..., stx.Tactic]) -> _Form:
+    """A tactic that takes one term."""
+    return lambda parser, start: node(parser.term(), pos=start, end=parser.last_end())
+
+
+def _with_block(node: Callable[..., stx.Tactic]) -> _Form:
+    """A tactic that takes a block."""
+    return lambda parser, start: node(parser.tactic_seq(), pos=start, end=parser.last_end())
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+UNSUPPORTED = _names(
+    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
+    "conv delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "false_or_by_contra apply_assumption apply_rules "
+    "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
+    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
+    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
+    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
+)
+"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
+
+_TACTICS: dict[str, _Form] = {
+    "intro": TacticParser.intro,
+    "intros": TacticParser.intros,
+    "rintro": TacticParser.rintro,
+    "exact": _with_term(stx.ExactStx),
+    "apply": _with_term(stx.ApplyStx),
+    "refine": _with_term(stx.RefineStx),
+    "specialize": _with_term(stx.SpecializeStx),
+    "show": TacticParser.show_tactic,
+    "change": TacticParser.change,
+    "have": TacticParser.have,
+    "let": TacticParser.have,
+    "suffices": TacticParser.suffices,
+    "calc": TacticParser.calc_tactic,
+    "match": TacticParser.match_tactic,
+    "if": TacticParser.if_tactic,
+    "generalize": TacticParser.generalize,
+    "exists": TacticParser.exists_terms,
+    "by_cases": TacticParser.by_cases,
+    "cases": TacticParser.cases,
+    "induction": TacticParser.induction,
+    "rcases": TacticParser.rcases,
+    "obtain": TacticParser.obtain,
+    "rw": TacticParser.rewrite,
+    "rewrite": TacticParser.rewrite,
+    "rwa": TacticParser.rwa,
+    "simp": TacticParser.simp,
+    "simp_all": TacticParser.simp_all,
+    "simpa": TacticParser.simpa,
+    "unfold": TacticParser.unfold,
+    "symm": TacticParser.symm,
+    "split": TacticParser.split,
+    "revert": TacticParser.revert,
+    "rename_i": TacticParser.rename_i,
+    "subst": TacticParser.subst,
+    "subst_vars": _word(stx.SubstVarsStx),
+    "injection": TacticParser.injection,
+    "injections": TacticParser.injections,
+    "clear": TacticParser.clear,
+    "rename": TacticParser.rename,
+    "nomatch": TacticParser.nomatch,
+    "nofun": _word(stx.NofunStx),
+    "funext": TacticParser.funext,
+    "ext": TacticParser.ext,
+    "ext1": TacticParser.ext,
+    "congr": TacticParser.congr,
+    "and_intros": _word(stx.AndIntrosStx),
+    "rotate_left": TacticParser.rotate,
+    "rotate_right": TacticParser.rotate,
+    "assumption": _word(stx.AssumptionStx),
+    "rfl": _word(stx.RflStx),
+    "constructor": _word(stx.ConstructorStx),
+    "left": _word(stx.LeftStx),
+    "right": _word(stx.RightStx),
+    "exfalso": _word(stx.ExfalsoStx),
+    "contradiction": _word(stx.ContradictionStx),
+    "decide": _word(stx.DecideStx),
+    "trivial": _word(stx.TrivialStx),
+    "ac_rfl": _word(stx.AcRflStx),
+    "omega": _word(stx.OmegaStx),
+    "grind": TacticParser.grind,
+    "sorry": _word(stx.SorryStx),
+    "admit": _word(stx.SorryStx),
+    "trace": TacticParser.trace,
+    "skip": _word(stx.SkipStx),
+    "done": _word(stx.DoneStx),
+    "case": TacticParser.case,
+    "next": TacticParser.next,
+    "first": TacticParser.first,
+    "solve": TacticParser.solve,
+    "all_goals": _with_block(stx.AllGoalsStx),
+    "any_goals": _with_block(stx.AnyGoalsStx),
+    "focus": _with_block(stx.FocusStx),
+    "try": _with_block(stx.TryStx),
+    "repeat": _with_block(stx.RepeatStx),
+    "repeat'": TacticParser.repeat_prime,
+    "repeat1'": TacticParser.repeat_prime,
+    "iterate": TacticParser.iterate,
+    "fail_if_success": _with_block(stx.FailIfSuccessStx),
+    "·": _with_block(stx.BulletStx),
+    "(": TacticParser.parenthesized,
+    "{": TacticParser.braces,
+}
+
+
+_MODIFIERS = (("private", "protected"), ("noncomputable",))
+"""The words before a declaration in their order, at most one of each group."""
+
+
+class CommandParser(TacticParser):
+    """One method per form of command."""
+
+    def commands(self) -> Iterator[stx.Command | ParseError]:
+        """All commands; behind an error reading goes on at the next word that starts a command."""
+        while self.kinds[self.i] != EOF:
+            first = self.i
+            self.depth, self.column = 0, 0
+            try:
+                yield self.command()
+            except ParseError as error:
+                yield error
+                self.i = max(self.i, first + 1) if self.kinds[first] != EOF else first
+                while self.kinds[self.i] != EOF and not self.at_command():
+                    self.i += 1
+
+    def at_command(self) -> bool:
+        return self.texts[self.i] in COMMAND_WORDS or self.texts[self.i] == "@[" or self.kinds[self.i] == DOC
+
+    def command(self) -> stx.Command:
+        self.enter()
+        start, text = self.pos(), self.texts[self.i]
+        scope_form = _SCOPE_FORMS.get(text)
+        if scope_form is not None:
+            self.i += 1
+            command = scope_form(self, start)
+        else:
+            modifiers = self.modifiers()
+            form = _DECLARATION_FORMS.get(self.texts[self.i])
+            if form is None:
+                if self.texts[self.i] in COMMAND_WORDS:
+                    self.refuse(f"the command `{self.texts[self.i]}` is")
+                self.fail("command")
+            self.i += 1
+            command = form(self, start, modifiers)
+        self.depth -= 1
+        return command
+
+    # --- declarations
+
+    def modifiers(self) -> stx.Modifiers:
+        start = self.pos()
+        doc = None
+        if self.kinds[self.i] == DOC:
+            doc = self.texts[self.i]
+            self.i += 1
+        attributes = self.attributes() if self.accept("@[") else ()
+        words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
+        return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
+
+    def attributes(self) -> tuple[str, ...]:
+        """`simp, -foo]`; the cursor is behind the opening bracket."""
+        names: list[str] = []
+        while not names or self.accept(","):
+            minus = "-" if self.accept("-") else ""
+            names.append(minus + self.name("name of an attribute"))
+        self.expect("]")
+        return tuple(names)
+
+    def signature(self, named: bool = True, typed: bool = False) -> stx.Signature:
+        """`name.{u} (a : A) : T`; the type must be there if `typed`."""
+        start, end = (self.pos(), self.ends[self.i]) if named else (self.starts[self.i - 1], self.ends[self.i - 1])
+        name = self.name("name of the declaration") if named else None
+        level_params: list[str] = []
+        if self.accept(".{"):
+            while not level_params or self.accept(","):
+                level_params.append(self.binder_name())
+            self.expect("}")
+        binders = self.signature_binders()
+        if typed and self.texts[self.i] != ":":
+            self.fail("':'")
+        type_ = self.term() if self.accept(":") else None
+        return stx.Signature(name, tuple(level_params), binders, type_, pos=start, end=end)
+
+    def value(self) -> stx.Term:
+        """`:= e` or the equations `| p => e`."""
+        start = self.pos()
+        if self.texts[self.i] == "|":
+            value: stx.Term = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
+        else:
+            if not self.accept(":="):
+                self.fail("':=' or '|'")
+            value = self.term()
+        if self.texts[self.i] in ("where", "termination_by", "decreasing_by", "deriving"):
+            self.refuse(f"`{self.texts[self.i]}` after a declaration is")
+        return value
+
+    def theorem(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        signature = self.signature(typed=True)
+        return stx.TheoremCmd(modifiers, signature, self.value(), pos=start, end=self.last_end())
+
+    def example(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        signature = self.signature(named=False)
+        return stx.ExampleCmd(modifiers, signature, self.value(), pos=start, end=self.last_end())
+
+    def definition(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        abbrev = self.texts[self.i - 1] == "abbrev"
+        signature = self.signature()
+        return stx.DefCmd(modifiers, signature, self.value(), abbrev, pos=start, end=self.last_end())
+
+    def axiom(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        return stx.AxiomCmd(modifiers, self.signature(typed=True), pos=start, end=self.last_end())
+
+    def inductive(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        signature = self.signature()
+        self.accept("where")
+        ctors: list[stx.CtorStx] = []
+        while self.texts[self.i] == "|" or (self.kinds[self.i] == DOC and self.texts[self.i + 1] == "|"):
+            self.i += 1 if self.texts[self.i] == "|" else 2
+            ctor_start = self.pos()
+            name = self.name("name of a constructor")
+            binders = self.signature_binders()
+            type_ = self.term() if self.accept(":") else None
+            ctors.append(stx.CtorStx(name, binders, type_, pos=ctor_start, end=self.last_end()))
+        if self.texts[self.i] == "deriving":
+            self.refuse("`deriving` is")
+        return stx.InductiveCmd(modifiers, signature, tuple(ctors), pos=start, end=self.last_end())
+
+    def structure(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
+        signature = self.signature()
+        if self.texts[self.i] == "extends":
+            self.refuse("`extends` is")
+        ctor = "mk"
+        fields: tuple[stx.Binder, ...] = ()
+        if self.accept("where"):
+            if self.kinds[self.i] == IDENT and self.texts[self.i + 1] == "::":
+                ctor = self.binder_name()
+                self.i += 1
+            fields = self.structure_fields()
+        if self.texts[self.i] == "deriving":
+            self.refuse("`deriving` is")
+        return stx.StructureCmd(modifiers, signature, ctor, fields, pos=start, end=self.last_end())
+
+    def structure_fields(self) -> tuple[stx.Binder, ...]:
+        """`x y : A` in lines of one column, or groups in brackets."""
+        self.column = self.cols[self.i]
+        fields: list[stx.Binder] = []
+        while True:
+            if self.kinds[self.i] == DOC:
+                self.i += 1
+            if self.texts[self.i] in BRACKETS:
+                fields.extend(self.bracketed_binders())
+            elif self.at_binder_name():
+                names = [self.bare_binder()]
+                while self.at_binder_name():
+                    names.append(self.bare_binder())
+                self.expect(":")
+                type_ = self.term()
+                fields.extend(stx.Binder(b.name, type_, pos=b.pos, end=b.end) for b in names)
+            else:
+                return tuple(fields)
+
+    # --- scopes and questions
+
+    def namespace(self, start: int) -> stx.Command:
+        return stx.NamespaceCmd(self.name(), pos=start, end=self.last_end())
+
+    def section(self, start: int) -> stx.Command:
+        name = self.name() if self.kinds[self.i] == IDENT else None
+        return stx.SectionCmd(name, pos=start, end=self.last_end())
+
+    def end(self, start: int) -> stx.Command:
+        name = self.name() if self.kinds[self.i] == IDENT else None
+        return stx.EndCmd(name, pos=start, end=self.last_end())
+
+    def open(self, start: int) -> stx.Command:
+        names = [self.name("namespace")]
+        while self.kinds[self.i] == IDENT:
+            if self.texts[self.i] in ("hiding", "renaming"):
+                self.refuse(f"`open .. {self.texts[self.i]}` is")
+            names.append(self.name())
+        if self.texts[self.i] == "(":
+            self.refuse("`open` of single names is")
+        inner = self.command() if self.accept("in") else None
+        return stx.OpenCmd(tuple(names), inner, pos=start, end=self.last_end())
+
+    def variable(self, start: int) -> stx.Command:
+        binders: list[stx.Binder] = []
+        while self.texts[self.i] in BRACKETS:
+            binders.extend(self.bracketed_binders())
+        if not binders:
+            self.fail("'('")
+        return stx.VariableCmd(tuple(binders), pos=start, end=self.last_end())
+
+    def universe(self, start: int) -> stx.Command:
+        names = self.binder_names()
+        if not names:
+            self.fail("identifier")
+        return stx.UniverseCmd(names, pos=start, end=self.last_end())
+
+    def set_option(self, start: int) -> stx.Command:
+        name = self.name("name of an option")
+        value: bool | int
+        if self.accept("true", "false"):
+            value = self.texts[self.i - 1] == "true"
+        elif self.kinds[self.i] == NUM and len(self.texts[self.i]) < 20:
+            value = int(self.texts[self.i])
+            self.i += 1
+        else:
+            self.fail("'true', 'false' or a numeral")
+        inner = self.command() if self.accept("in") else None
+        return stx.SetOptionCmd(name, value, inner, pos=start, end=self.last_end())
+
+    def attribute(self, start: int) -> stx.Command:
+        self.expect("[")
+        attributes = self.attributes()
+        names = [self.name()]
+        while self.kinds[self.i] == IDENT:
+            names.append(self.name())
+        return stx.AttributeCmd(attributes, tuple(names), pos=start, end=self.last_end())
+
+    def print(self, start: int) -> stx.Command:
+        axioms = self.texts[self.i] == "axioms" and self.kinds[self.i + 1] == IDENT
+        if axioms:
+            self.i += 1
+        node = stx.PrintAxiomsCmd if axioms else stx.PrintCmd
+        return node(self.name(), pos=start, end=self.last_end())
+
+    def check(self, start: int) -> stx.Command:
+        return stx.CheckCmd(self.term(), pos=start, end=self.last_end())
+
+
+_DECLARATION_FORMS: dict[str, Callable[[CommandParser, int, stx.Modifiers], stx.Command]] = {
+    "theorem": CommandParser.theorem,
+    "example": CommandParser.example,
+    "def": CommandParser.definition,
+    "abbrev": CommandParser.definition,
+    "axiom": CommandParser.axiom,
+    "inductive": CommandParser.inductive,
+    "structure": CommandParser.structure,
+}
+_SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
+    "namespace": CommandParser.namespace,
+    "section": CommandParser.section,
+    "end": CommandParser.end,
+    "open": CommandParser.open,
+    "variable": CommandParser.variable,
+    "universe": CommandParser.universe,
+    "set_option": CommandParser.set_option,
+    "attribute": CommandParser.attribute,
+    "#print": CommandParser.print,
+    "#check": CommandParser.check,
+}

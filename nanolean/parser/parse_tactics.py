@@ -1,0 +1,438 @@
+"""Single tactics: those that take things apart, rewrite, or change the hypotheses."""
+
+from nanolean import syntax as stx
+from nanolean.parser.lexer import HOLE, IDENT, NO_COLUMN, NUM
+from nanolean.parser.parse_terms import TermParser
+
+
+class CaseParser(TermParser):
+    """Each tactic starts behind its own word, whose offset is `start`."""
+
+    def tactic_seq(self) -> stx.TacticSeq:
+        """The tactics of an alternative; they come from the class that extends this one."""
+        raise NotImplementedError
+
+    def some_names(self) -> tuple[str, ...]:
+        names = self.binder_names()
+        if not names:
+            self.fail("identifier")
+        return names
+
+    def case_targets(self) -> tuple[stx.CaseTarget, ...]:
+        targets: list[stx.CaseTarget] = []
+        while not targets or self.accept(","):
+            start = self.pos()
+            name = self.equation_name()
+            targets.append(stx.CaseTarget(self.term(), name, pos=start, end=self.last_end()))
+        return tuple(targets)
+
+    def cases(self, start: int) -> stx.Tactic:
+        targets = self.case_targets()
+        using = self.term() if self.accept("using") else None
+        alts = self.alternatives() if self.accept("with") else None
+        return stx.CasesStx(targets, alts, using, pos=start, end=self.last_end())
+
+    def induction(self, start: int) -> stx.Tactic:
+        targets = self.case_targets()
+        using = self.term() if self.accept("using") else None
+        generalizing = self.some_names() if self.accept("generalizing") else ()
+        alts = self.alternatives() if self.accept("with") else None
+        return stx.InductionStx(targets, alts, using, generalizing, pos=start, end=self.last_end())
+
+    def alternatives(self) -> tuple[stx.InductionAlt, ...]:
+        """`| ctor names => rhs` at least once, none to the left of the first."""
+        if self.texts[self.i] != "|":
+            if self.kinds[self.i] == IDENT:
+                self.refuse("a tactic before the alternatives is")
+            self.fail("'|'")
+        column, self.column = self.column, self.cols[self.i]
+        alts: list[stx.InductionAlt] = []
+        while self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
+            start = self.pos()
+            heads: list[tuple[str, tuple[str, ...], bool]] = []
+            while self.accept("|"):
+                explicit = self.accept("@")
+                ctor = "_" if self.accept("_") else self.name("name of a constructor")
+                heads.append((ctor, self.binder_names(), explicit))
+            self.expect("=>")
+            rhs = self.alternative_rhs()
+            end = self.last_end()
+            alts.extend(
+                stx.InductionAlt(ctor, names, rhs, explicit, pos=start, end=end) for ctor, names, explicit in heads
+            )
+        self.column = column
+        return tuple(alts)
+
+    def alternative_rhs(self) -> stx.TacticSeq | stx.Hole | stx.SyntheticHole:
+        start = self.pos()
+        if self.accept("_"):
+            return stx.Hole(pos=start, end=self.last_end())
+        if self.kinds[self.i] == HOLE:
+            self.i += 1
+            return stx.SyntheticHole(self.texts[self.i - 1][1:], pos=start, end=self.last_end())
+        return self.tactic_seq()
+
+    def rcases(self, start: int) -> stx.Tactic:
+        targets = self.case_targets()
+        pattern = self.typed_pattern() if self.accept("with") else None
+        return stx.RcasesStx(targets, pattern, pos=start, end=self.last_end())
+
+    def obtain(self, start: int) -> stx.Tactic:
+        pattern = None if self.texts[self.i] in (":", ":=") else self.pattern_alternatives()
+        type_ = self.term() if self.accept(":") else None
+        if type_ is None:
+            self.expect(":=")
+            value: stx.Term | None = self.term()
+        else:
+            value = self.term() if self.accept(":=") else None
+        return stx.ObtainStx(pattern, type_, value, pos=start, end=self.last_end())
+
+    def typed_pattern(self) -> stx.RcasesPattern:
+        start = self.pos()
+        pattern = self.pattern_alternatives()
+        if self.accept(":"):
+            return stx.PatTyped(pattern, self.term(), pos=start, end=self.last_end())
+        return pattern
+
+    def pattern_alternatives(self) -> stx.RcasesPattern:
+        start = self.pos()
+        alts = [self.pattern()]
+        while self.accept("|"):
+            alts.append(self.pattern())
+        return alts[0] if len(alts) == 1 else stx.PatAlts(tuple(alts), pos=start, end=self.last_end())
+
+    def pattern(self) -> stx.RcasesPattern:
+        self.enter()
+        start = self.pos()
+        column, self.column = self.column, NO_COLUMN
+        pattern: stx.RcasesPattern
+        if self.accept("⟨"):
+            items: list[stx.RcasesPattern] = []
+            while not self.accept("⟩"):
+                if items:
+                    self.expect(",")
+                items.append(self.typed_pattern())
+            pattern = stx.PatTuple(tuple(items), pos=start, end=self.last_end())
+        elif self.accept("("):
+            pattern = self.typed_pattern()
+            self.expect(")")
+        elif self.accept("-"):
+            pattern = stx.PatName("-", pos=start, end=self.last_end())
+        elif self.at_binder_name():
+            pattern = stx.PatName(self.binder_name(), pos=start, end=self.last_end())
+        else:
+            self.fail("pattern")
+        self.column = column
+        self.depth -= 1
+        return pattern
+
+
+class RewritingParser(CaseParser):
+    """One method per form of tactic; each starts behind the tactic's own word, whose offset is `start`."""
+
+    # --- shared parts
+
+    def location(self) -> stx.Location:
+        start = self.pos()
+        if not self.accept("at"):
+            return stx.Location(pos=start, end=start)
+        if self.accept("*"):
+            return stx.Location((), True, True, pos=start, end=self.last_end())
+        first = self.i
+        while self.kinds[self.i] == IDENT and self.indented():
+            self.i += 1
+        hyps = tuple(self.texts[first : self.i])
+        goal = self.accept("⊢")
+        if not hyps and not goal:
+            self.fail("hypothesis, '⊢' or '*'")
+        return stx.Location(hyps, goal, pos=start, end=self.last_end())
+
+    def arrow_before(self) -> bool:
+        """Whether `←` was there."""
+        return self.accept("←", "<-")
+
+    def simp_list(self) -> tuple[tuple[stx.SimpLemma, ...], bool]:
+        """The optional `[h, ← g, -k, *]` and whether `*` was in it."""
+        lemmas: list[stx.SimpLemma] = []
+        star = False
+        if self.texts[self.i] != "[" or not self.indented():
+            return (), False
+        self.i += 1
+        column, self.column = self.column, NO_COLUMN
+        while self.texts[self.i] != "]":
+            if lemmas or star:
+                self.expect(",")
+            start = self.pos()
+            if self.texts[self.i] in ("↓", "↑"):
+                self.refuse("`↓` or `↑` before a simp lemma is")
+            if self.accept("*"):
+                star = True
+            elif self.accept("-"):
+                lemmas.append(stx.SimpLemma(self.atom(), erase=True, pos=start, end=self.last_end()))
+            else:
+                symm = self.arrow_before()
+                lemmas.append(stx.SimpLemma(self.term(), symm, pos=start, end=self.last_end()))
+        self.i += 1
+        self.column = column
+        return tuple(lemmas), star
+
+    def no_options(self, tactic: str) -> None:
+        if self.texts[self.i] in ("(", "+", "-"):
+            self.refuse(f"options of `{tactic}` are")
+
+    # --- rewriting
+
+    def rewrite(self, start: int) -> stx.Tactic:
+        try_rfl = self.texts[self.i - 1] != "rewrite"
+        occurrences = self.occurrences() if self.texts[self.i] == "(" else None
+        self.expect("[")
+        column, self.column = self.column, NO_COLUMN
+        rules: list[stx.RwRule] = []
+        while self.texts[self.i] != "]":
+            if rules:
+                self.expect(",")
+            rule_start = self.pos()
+            symm = self.arrow_before()
+            rules.append(stx.RwRule(symm, self.term(), pos=rule_start, end=self.last_end()))
+        self.i += 1
+        self.column = column
+        return stx.RwStx(tuple(rules), self.location(), try_rfl, occurrences, pos=start, end=self.last_end())
+
+    def rwa(self, start: int) -> stx.Tactic:
+        """`rwa [h]` is `(rw [h]; assumption)`."""
+        rewrite = self.rewrite(start)
+        end = self.last_end()
+        seq = stx.TacticSeq((rewrite, stx.AssumptionStx(pos=start, end=end)), pos=start, end=end)
+        return stx.ParenStx(seq, pos=start, end=end)
+
+    def occurrences(self) -> stx.Occurrences:
+        """`(occs := .pos [1, 2])` or `(occs := .neg [1])`."""
+        start = self.pos()
+        self.i += 1
+        if self.texts[self.i] != "occs":
+            self.refuse("options of `rw` other than `occs` are")
+        self.i += 1
+        self.expect(":=")
+        if self.texts[self.i] not in (".pos", ".neg"):
+            self.fail("'.pos' or '.neg'")
+        positive = self.texts[self.i] == ".pos"
+        self.i += 1
+        self.expect("[")
+        numbers: list[int] = []
+        while self.kinds[self.i] == NUM:
+            numbers.append(self.small_number())
+            if not self.accept(","):
+                break
+        self.expect("]")
+        self.expect(")")
+        return stx.Occurrences(positive, tuple(numbers), pos=start, end=self.last_end())
+
+    def simp(self, start: int) -> stx.Tactic:
+        self.no_options("simp")
+        only = self.accept("only")
+        lemmas, star = self.simp_list()
+        return stx.SimpStx(only, lemmas, star, self.location(), pos=start, end=self.last_end())
+
+    def simpa(self, start: int) -> stx.Tactic:
+        self.no_options("simpa")
+        only = self.accept("only")
+        lemmas, star = self.simp_list()
+        using = self.term() if self.accept("using") else None
+        return stx.SimpaStx(only, lemmas, star, using, pos=start, end=self.last_end())
+
+    def simp_all(self, start: int) -> stx.Tactic:
+        self.no_options("simp_all")
+        only = self.accept("only")
+        lemmas, star = self.simp_list()
+        if star:
+            raise self.tokens.error("`simp_all` uses all hypotheses, it takes no `*`", start)
+        return stx.SimpAllStx(only, lemmas, pos=start, end=self.last_end())
+
+    def grind(self, start: int) -> stx.Tactic:
+        self.no_options("grind")
+        only = self.accept("only")
+        lemmas, star = self.simp_list()
+        if star:
+            raise self.tokens.error("`grind` uses all hypotheses, it takes no `*`", start)
+        return stx.GrindStx(only, lemmas, pos=start, end=self.last_end())
+
+    def unfold(self, start: int) -> stx.Tactic:
+        names = [self.name()]
+        while self.kinds[self.i] == IDENT and self.indented():
+            names.append(self.name())
+        return stx.UnfoldStx(tuple(names), self.location(), pos=start, end=self.last_end())
+
+    def change(self, start: int) -> stx.Tactic:
+        type_ = self.term()
+        if self.texts[self.i] == "with":
+            self.refuse("`change .. with ..` is")
+        return stx.ChangeStx(type_, self.location(), pos=start, end=self.last_end())
+
+    def symm(self, start: int) -> stx.Tactic:
+        return stx.SymmStx(self.location(), pos=start, end=self.last_end())
+
+    def split(self, start: int) -> stx.Tactic:
+        return stx.SplitStx(self.location(), pos=start, end=self.last_end())
+
+
+class ContextParser(RewritingParser):
+    """One method per form of tactic; each starts behind the tactic's own word, whose offset is `start`."""
+
+    # --- introducing
+
+    def intro(self, start: int) -> stx.Tactic:
+        first = self.i
+        names = self.binder_names()
+        if not self.at_pattern():
+            return stx.IntroStx(names, pos=start, end=self.last_end())
+        self.i = first
+        patterns: list[stx.RcasesPattern] = []
+        while self.at_pattern():
+            patterns.append(self.intro_pattern())
+        return stx.IntroPatternsStx(tuple(patterns), pos=start, end=self.last_end())
+
+    def at_pattern(self) -> bool:
+        at = self.at_binder_name() or self.texts[self.i] in ("⟨", "(", "-")
+        return at and self.indented()
+
+    def intro_pattern(self) -> stx.RcasesPattern:
+        """What `intro` and `have` take apart as `match` does: names, `⟨x, h⟩`, and in front `(x : T)`."""
+        start = self.pos()
+        typed = self.texts[self.i] == "("
+        pattern = self.pattern()
+        if isinstance(pattern, stx.PatTyped) and isinstance(pattern.pattern, stx.PatName) and typed:
+            return pattern
+        self.check_match_pattern(pattern, start)
+        return pattern
+
+    def check_match_pattern(self, pattern: stx.RcasesPattern, start: int) -> None:
+        inner = pattern.items if isinstance(pattern, stx.PatTuple) else ()
+        for item in inner:
+            self.check_match_pattern(item, start)
+        named = isinstance(pattern, stx.PatName) and pattern.name not in ("rfl", "-")
+        if not isinstance(pattern, stx.PatTuple) and not named:
+            raise self.tokens.error(
+                "a pattern of this form here (`rintro` and `obtain` take it) is not supported", start
+            )
+
+    def intros(self, start: int) -> stx.Tactic:
+        return stx.IntrosStx(self.binder_names(), pos=start, end=self.last_end())
+
+    def rintro(self, start: int) -> stx.Tactic:
+        return stx.RintroStx(self.rintro_patterns(1), pos=start, end=self.last_end())
+
+    def rintro_patterns(self, least: int) -> tuple[stx.RcasesPattern, ...]:
+        """Patterns one after another; `(x y : T)` gives several."""
+        patterns: list[stx.RcasesPattern] = []
+        while len(patterns) < least or self.at_pattern():
+            group = self.typed_names() if self.texts[self.i] == "(" else ()
+            patterns.extend(group or (self.pattern(),))
+        if self.texts[self.i] == ":":
+            self.refuse("a type behind the patterns is")
+        return tuple(patterns)
+
+    def typed_names(self) -> tuple[stx.RcasesPattern, ...]:
+        """`(x y : T)` with at least two names, otherwise nothing."""
+        i = self.i + 1
+        while self.texts[i] == "_" or self.kinds[i] == IDENT:
+            i += 1
+        if self.texts[i] != ":" or i < self.i + 3:
+            return ()
+        start = self.pos()
+        self.i += 1
+        names = self.texts[self.i : i]
+        self.i = i + 1
+        type_ = self.term()
+        self.expect(")")
+        end = self.last_end()
+        return tuple(stx.PatTyped(stx.PatName(name, pos=start, end=end), type_, pos=start, end=end) for name in names)
+
+    # --- terms
+
+    def have(self, start: int) -> stx.Tactic:
+        keyword = self.texts[self.i - 1]
+        if self.texts[self.i] == "⟨":
+            pattern = self.intro_pattern()
+            pattern_type = self.term() if self.accept(":") else None
+            self.expect(":=")
+            return stx.HavePatternStx(pattern, pattern_type, self.term(), pos=start, end=self.last_end())
+        name, type_, value = self.local_definition(keyword)
+        node = stx.HaveStx if keyword == "have" else stx.LetStx
+        return node(name, type_, value, pos=start, end=self.last_end())
+
+    def suffices(self, start: int) -> stx.Tactic:
+        name, type_, value = self.suffices_parts()
+        return stx.SufficesStx(name, type_, value, pos=start, end=self.last_end())
+
+    def show_tactic(self, start: int) -> stx.Tactic:
+        type_ = self.term()
+        if self.texts[self.i] in ("from", "by"):
+            self.refuse(f"the tactic `show .. {self.texts[self.i]} ..` (write `exact show ..`) is")
+        return stx.ShowStx(type_, pos=start, end=self.last_end())
+
+    def exists_terms(self, start: int) -> stx.Tactic:
+        terms = [self.term()]
+        while self.accept(","):
+            terms.append(self.term())
+        return stx.ExistsStx(tuple(terms), pos=start, end=self.last_end())
+
+    def by_cases(self, start: int) -> stx.Tactic:
+        name = self.equation_name()
+        return stx.ByCasesStx(name, self.term(), pos=start, end=self.last_end())
+
+    def generalize(self, start: int) -> stx.Tactic:
+        args: list[stx.Generalization] = []
+        while not args or self.accept(","):
+            arg_start = self.pos()
+            equation_name = self.equation_name()
+            term = self.term(51)
+            self.expect("=")
+            name = self.binder_name()
+            args.append(stx.Generalization(equation_name, term, name, pos=arg_start, end=self.last_end()))
+        if self.texts[self.i] == "at":
+            self.refuse("`generalize .. at ..` is")
+        return stx.GeneralizeStx(tuple(args), pos=start, end=self.last_end())
+
+    def subst(self, start: int) -> stx.Tactic:
+        terms = [self.atom()]
+        while self.at_argument():
+            terms.append(self.atom())
+        return stx.SubstStx(tuple(terms), pos=start, end=self.last_end())
+
+    def injection(self, start: int) -> stx.Tactic:
+        term = self.term()
+        names = self.some_names() if self.accept("with") else ()
+        return stx.InjectionStx(term, names, pos=start, end=self.last_end())
+
+    def nomatch(self, start: int) -> stx.Tactic:
+        terms = [self.term()]
+        while self.accept(","):
+            terms.append(self.term())
+        return stx.NomatchStx(tuple(terms), pos=start, end=self.last_end())
+
+    # --- names
+
+    def injections(self, start: int) -> stx.Tactic:
+        return stx.InjectionsStx(self.binder_names(), pos=start, end=self.last_end())
+
+    def revert(self, start: int) -> stx.Tactic:
+        return stx.RevertStx(self.some_names(), pos=start, end=self.last_end())
+
+    def clear(self, start: int) -> stx.Tactic:
+        return stx.ClearStx(self.some_names(), pos=start, end=self.last_end())
+
+    def rename_i(self, start: int) -> stx.Tactic:
+        return stx.RenameIStx(self.some_names(), pos=start, end=self.last_end())
+
+    def rename(self, start: int) -> stx.Tactic:
+        type_ = self.term()
+        self.expect("=>")
+        return stx.RenameStx(type_, self.binder_name(), pos=start, end=self.last_end())
+
+    def funext(self, start: int) -> stx.Tactic:
+        return stx.FunextStx(self.some_names(), pos=start, end=self.last_end())
+
+    def ext(self, start: int) -> stx.Tactic:
+        once = self.texts[self.i - 1] == "ext1"
+        patterns = self.rintro_patterns(0)
+        return stx.ExtStx(patterns, once, pos=start, end=self.last_end())

@@ -1,0 +1,312 @@
+"""Terms: precedence climbing with Lean 4's precedences.
+
+The parser never goes back: every choice is made by looking at most a few tokens ahead. Its classes extend each other:
+cursor, binders, forms, terms, cases, tactics, commands.
+"""
+
+from collections.abc import Callable
+
+from nanolean import syntax as stx
+from nanolean.parser.lexer import FIELD, HOLE, IDENT, NO_COLUMN, NUM
+from nanolean.parser.parse_forms import BRACKETS, CalcParser
+from nanolean.syntax.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS
+
+MAX_DIGITS = 1000
+_OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
+
+
+class TermParser(CalcParser):
+    """Operators, applications and atoms."""
+
+    # --- operators and applications
+
+    def term(self, prec: int = 0) -> stx.Term:
+        """A term whose operators bind at least as tightly as `prec`."""
+        self.enter()
+        start = self.starts[self.i]
+        lhs = self.operand(prec)
+        lhs_prec, chain = MAX_PREC, 0
+        while (operator := _OPERATORS.get(self.texts[self.i])) is not None:
+            op, own, least_left, right = operator
+            if own < prec:
+                break
+            if lhs_prec < least_left:
+                raise self.tokens.error(f"'{op}' cannot follow here without parentheses", self.pos())
+            chain += 1
+            self.check_chain(chain)
+            self.i += 1
+            lhs = self.combine(op, lhs, self.term(right), start)
+            lhs_prec = own
+        self.depth -= 1
+        return lhs
+
+    def combine(self, op: str, lhs: stx.Term, rhs: stx.Term, start: int) -> stx.Term:
+        end = self.ends[self.i - 1]
+        if op == "→":
+            return stx.Arrow(lhs, rhs, pos=start, end=end)
+        if op == "<|" or op == "|>":
+            fn, arg = (lhs, rhs) if op == "<|" else (rhs, lhs)
+            # As in Lean, `f a <| b` is `f a b`.
+            fn, args = (fn.fn, fn.args) if isinstance(fn, stx.AppStx) else (fn, ())
+            return stx.AppStx(fn, (*args, arg), pos=start, end=end)
+        return stx.BinOp(op, lhs, rhs, pos=start, end=end)
+
+    def operand(self, prec: int) -> stx.Term:
+        """A prefix form, or an atom with its arguments."""
+        text, start = self.texts[self.i], self.starts[self.i]
+        prefix_form = _PREFIX_FORMS.get(text)
+        if prefix_form is not None:
+            if prec > LEAD_PREC:
+                self.fail("term")
+            return prefix_form(self)
+        if text in BRACKETS and prec <= ARROW_PREC and self.at_dependent_arrow():
+            return self.dependent_arrow()
+        if text == "-" and prec <= 75:
+            return self.unary("-", 75)
+        if text == "Type" or text == "Sort":
+            return self.sort(with_level=True)
+        head = self.atom()
+        if not self.at_argument():
+            return head
+        if text == "(" and isinstance(head, stx.Ident) and head.explicit:
+            self.refuse("an argument of `@f` in parentheses is")
+        args = [self.argument()]
+        while self.at_argument():
+            args.append(self.argument())
+        return stx.AppStx(head, tuple(args), pos=start, end=self.ends[self.i - 1])
+
+    def at_argument(self) -> bool:
+        i = self.i
+        if not (self.kinds[i] <= FIELD or self.texts[i] in _ATOM_FORMS):
+            return False
+        return self.starts[i] > self.ends[i - 1] and self.cols[i] > self.column
+
+    def argument(self) -> stx.Term | stx.NamedArg:
+        i = self.i
+        if self.texts[i] != "(" or self.kinds[i + 1] != IDENT or self.texts[i + 2] != ":=":
+            return self.atom()
+        self.i += 3
+        column, self.column = self.column, NO_COLUMN
+        value = self.term()
+        self.expect(")")
+        self.column = column
+        return stx.NamedArg(self.texts[i + 1], value, pos=self.starts[i], end=self.last_end())
+
+    # --- atoms
+
+    def atom(self) -> stx.Term:
+        """What can be an argument: names, numerals, brackets, each with its projections."""
+        i = self.i
+        kind, text, start = self.kinds[i], self.texts[i], self.starts[i]
+        atom: stx.Term
+        if kind == IDENT:
+            self.i += 1
+            levels = self.levels() if self.texts[self.i] == ".{" else None
+            atom = stx.Ident(text, False, levels, pos=start, end=self.ends[self.i - 1])
+        elif kind == NUM:
+            atom = self.numeral()
+        elif kind == HOLE:
+            self.i += 1
+            atom = stx.SyntheticHole(text[1:], pos=start, end=self.ends[i])
+        elif kind == FIELD and not text[1].isdecimal():
+            self.i += 1
+            atom = stx.DotIdent(text[1:], pos=start, end=self.ends[i])
+        else:
+            form = _ATOM_FORMS.get(text)
+            if form is None:
+                self.fail("term")
+            atom = form(self)
+        while self.kinds[self.i] == FIELD and self.starts[self.i] == self.ends[self.i - 1]:
+            self.check_chain(self.i - i)
+            part = self.texts[self.i][1:]
+            field = self.small_projection(part) if part[0].isdecimal() else part
+            self.i += 1
+            atom = stx.ProjStx(atom, field, pos=start, end=self.ends[self.i - 1])
+        return atom
+
+    def small_projection(self, digits: str) -> int:
+        if len(digits) > 3 or digits[0] == "0":
+            self.refuse(f"the projection '.{digits[:8]}' is")
+        return int(digits)
+
+    def numeral(self) -> stx.Num:
+        text, start = self.texts[self.i], self.starts[self.i]
+        if len(text) > MAX_DIGITS:
+            self.refuse(f"a numeral of more than {MAX_DIGITS} digits is")
+        self.i += 1
+        if self.kinds[self.i] == FIELD and not self.spaced():
+            self.refuse("a numeral with a decimal point is")
+        return stx.Num(int(text), pos=start, end=self.last_end())
+
+    def levels(self) -> tuple[stx.LevelStx, ...]:
+        self.i += 1
+        levels = [self.level()]
+        while self.accept(","):
+            levels.append(self.level())
+        self.expect("}")
+        return tuple(levels)
+
+    def sort(self, with_level: bool = False) -> stx.SortStx:
+        start, text = self.pos(), self.texts[self.i]
+        self.i += 1
+        level = self.level_atom() if with_level and text != "Prop" and self.at_level() else None
+        kind: stx.SortKind = "Prop" if text == "Prop" else "Type" if text == "Type" else "Sort"
+        return stx.SortStx(kind, level, pos=start, end=self.last_end())
+
+    def explicit(self) -> stx.Ident:
+        start = self.pos()
+        self.i += 1
+        if self.spaced():
+            self.fail("identifier right after '@'")
+        name = self.name()
+        levels = self.levels() if self.texts[self.i] == ".{" else None
+        return stx.Ident(name, True, levels, pos=start, end=self.last_end())
+
+    def hole(self) -> stx.Hole:
+        self.i += 1
+        return stx.Hole(pos=self.starts[self.i - 1], end=self.ends[self.i - 1])
+
+    def sorry(self) -> stx.SorryTerm:
+        self.i += 1
+        return stx.SorryTerm(pos=self.starts[self.i - 1], end=self.ends[self.i - 1])
+
+    def parenthesis(self) -> stx.Term:
+        start = self.pos()
+        self.i += 1
+        if self.texts[self.i] in (")", "·"):
+            self.refuse("`()` is" if self.texts[self.i] == ")" else "`·` for an argument is")
+        column, self.column = self.column, NO_COLUMN
+        term = self.term()
+        if self.accept(":"):
+            type_ = self.term()
+            self.expect(")")
+            term = stx.TypeAscription(term, type_, pos=start, end=self.last_end())
+        elif self.texts[self.i] == ",":
+            term = self.pair(term, start)
+        else:
+            self.expect(")")
+        self.column = column
+        return term
+
+    def pair(self, first: stx.Term, start: int) -> stx.AppStx:
+        """`(a, b, c)` is `Prod.mk a (Prod.mk b c)`."""
+        parts = [first]
+        while self.accept(","):
+            parts.append(self.term())
+        self.expect(")")
+        result = parts.pop()
+        while parts:
+            part = parts.pop()
+            fn = stx.Ident("Prod.mk", pos=part.pos, end=part.pos)
+            result = stx.AppStx(fn, (part, result), pos=part.pos, end=self.last_end())
+        assert isinstance(result, stx.AppStx)
+        return stx.AppStx(result.fn, result.args, pos=start, end=self.last_end())
+
+    def items(self, close: str) -> tuple[stx.Term, ...]:
+        """`a, b, c` up to the closing bracket; the cursor is at the opening one."""
+        self.i += 1
+        column, self.column = self.column, NO_COLUMN
+        items: list[stx.Term] = []
+        while self.texts[self.i] != close:
+            if items:
+                self.expect(",")
+            items.append(self.term())
+        self.i += 1
+        self.column = column
+        return tuple(items)
+
+    def anonymous_constructor(self) -> stx.AnonCtor:
+        start = self.pos()
+        return stx.AnonCtor(self.items("⟩"), pos=start, end=self.last_end())
+
+    def structure_literal(self) -> stx.StructLit:
+        """`{ x := a, y := b }`; `{ x, y }` stands for `{ x := x, y := y }`."""
+        start = self.pos()
+        self.i += 1
+        column, self.column = self.column, self.cols[self.i]
+        fields: list[stx.NamedArg] = []
+        while self.texts[self.i] != "}":
+            first, name = self.pos(), self.name("name of a field")
+            if self.texts[self.i] in ("with", "//", "|", ":", "..", "∈"):
+                self.refuse(f"`{{ .. {self.texts[self.i]} .. }}` is")
+            value: stx.Term = stx.Ident(name, pos=first, end=self.last_end())
+            if self.accept(":="):
+                value = self.term()
+            fields.append(stx.NamedArg(name, value, pos=first, end=self.last_end()))
+            if self.texts[self.i] != "}" and not self.accept(",") and not self.on_new_line():
+                self.fail("',' or '}'")
+        self.i += 1
+        self.column = column
+        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
+
+    def list_literal(self) -> stx.ListLit:
+        start = self.pos()
+        return stx.ListLit(self.items("]"), pos=start, end=self.last_end())
+
+    def assumption(self) -> stx.TypeAscription:
+        """`‹p›` stands for `(by assumption : p)`."""
+        start = self.pos()
+        self.i += 1
+        type_ = self.term()
+        self.expect("›")
+        end = self.last_end()
+        tactics = stx.TacticSeq((stx.AssumptionStx(pos=start, end=end),), pos=start, end=end)
+        return stx.TypeAscription(stx.By(tactics, pos=start, end=end), type_, pos=start, end=end)
+
+    def nomatch_term(self) -> stx.By:
+        """`nomatch h, k` stands for the tactic of that name."""
+        start = self.pos()
+        self.i += 1
+        terms = [self.term()]
+        while self.accept(","):
+            terms.append(self.term())
+        end = self.last_end()
+        tactics = stx.TacticSeq((stx.NomatchStx(tuple(terms), pos=start, end=end),), pos=start, end=end)
+        return stx.By(tactics, pos=start, end=end)
+
+    def nofun_term(self) -> stx.By:
+        """`nofun` stands for the tactic of that name."""
+        start = self.pos()
+        self.i += 1
+        end = self.last_end()
+        return stx.By(stx.TacticSeq((stx.NofunStx(pos=start, end=end),), pos=start, end=end), pos=start, end=end)
+
+    def unary(self, op: str, prec: int) -> stx.Unary:
+        start = self.pos()
+        self.i += 1
+        return stx.Unary(op, self.term(prec), pos=start, end=self.last_end())
+
+
+_PREFIX_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
+    "∀": TermParser.forall,
+    "forall": TermParser.forall,
+    "∃": TermParser.exists,
+    "exists": TermParser.exists,
+    "let": TermParser.let_or_have,
+    "have": TermParser.let_or_have,
+    "show": TermParser.show,
+    "by": TermParser.by,
+    "if": TermParser.if_then_else,
+    "match": TermParser.match,
+    "calc": TermParser.calc,
+    "suffices": TermParser.suffices_term,
+    "nomatch": TermParser.nomatch_term,
+}
+_ATOM_FORMS: dict[str, Callable[[TermParser], stx.Term]] = {
+    "(": TermParser.parenthesis,
+    "⟨": TermParser.anonymous_constructor,
+    "[": TermParser.list_literal,
+    "{": TermParser.structure_literal,
+    "_": TermParser.hole,
+    "@": TermParser.explicit,
+    "Prop": TermParser.sort,
+    "Type": TermParser.sort,
+    "Sort": TermParser.sort,
+    "fun": TermParser.fun,
+    "λ": TermParser.fun,
+    "sorry": TermParser.sorry,
+    "nofun": TermParser.nofun_term,
+    "‹": TermParser.assumption,
+    "¬": lambda parser: parser.unary("¬", NOT_PREC),
+    "!": lambda parser: parser.unary("!", NOT_PREC),
+}

@@ -1,0 +1,580 @@
+"""Kernel terms to text, as Lean's default pretty printer writes them.
+
+Each printed term knows three things: its text (with the marks of `layout`), its own precedence, and how tightly an
+operator behind it must bind not to be swallowed by its right edge (`¬p` swallows `= q` but not `∧ q`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nanolean.kernel.declaration import Constants, CtorInfo, InductiveInfo
+from nanolean.kernel.expr import (
+    PROP,
+    App,
+    BVar,
+    Const,
+    Expr,
+    FVar,
+    Lam,
+    Let,
+    Lit,
+    MVar,
+    Pi,
+    Proj,
+    Sort,
+    alpha_eq,
+    get_app_fn,
+    get_app_fn_args,
+    has_loose_bvar,
+    instantiate,
+    lift,
+)
+from nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
+from nanolean.meta.matchers import Matcher, matcher_of
+from nanolean.printer.layout import BREAK, CLOSE, LINE, OPEN, Signature, result_sort_is_prop, signature_of, telescope
+from nanolean.syntax.notation import ARROW_PREC, EXPORTED, INFIX, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS, Operator
+
+PAIR = "Prod.mk"
+ANONYMOUS = frozenset({"Subtype.mk", "PProd.mk", "Sigma.mk", "PSigma.mk"})
+
+
+def print_structure(printer: TermPrinter, fn: Const, args: list[Expr]) -> Printed | None:
+    """A constructor of a structure with all its arguments, None for any other term."""
+    ctor = printer.env.get(fn.name)
+    if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields or not ctor.num_fields:
+        return None
+    family = printer.env.get(ctor.induct)
+    if not isinstance(family, InductiveInfo) or not family.is_structure or family.is_prop:
+        return None
+    fields = args[ctor.num_params :]
+    if fn.name == PAIR:
+        return f"({_joined(printer, _pair_items(fields))})", MAX_PREC, CLOSED
+    if fn.name in ANONYMOUS:
+        return f"⟨{_joined(printer, fields)}⟩", MAX_PREC, CLOSED
+    names = [binder.name for binder in telescope(ctor.type)[0][ctor.num_params :]]
+    if any(f"{family.name}.{name}" not in printer.env for name in names):
+        return None
+    items = [f"{name} := {printer.operand(field, 0)[0]}" for name, field in zip(names, fields)]
+    return f"{{ {(',' + LINE).join(items)} }}", MAX_PREC, CLOSED
+
+
+def _joined(printer: TermPrinter, items: list[Expr]) -> str:
+    return ("," + LINE).join(printer.operand(item, 0)[0] for item in items)
+
+
+def _pair_items(fields: list[Expr]) -> list[Expr]:
+    """`a, b, c` for `(a, (b, c))`."""
+    items = list(fields)
+    while True:
+        fn, args = get_app_fn_args(items[-1])
+        if not isinstance(fn, Const) or fn.name != PAIR or len(args) != 4:
+            return items
+        items[-1:] = args[2:]
+
+
+def print_match(printer: TermPrinter, fn: Const, args: list[Expr]) -> tuple[Printed, list[Expr]] | None:
+    """`match a, b with | p, q => e ..` for a matcher with all its arguments, and the arguments behind these."""
+    matcher = matcher_of(printer.env, fn)
+    if matcher is None or len(args) < matcher.arity:
+        return None
+    first = matcher.first_alternative
+    targets = ", ".join(printer.operand(target, 0)[0] for target in args[matcher.num_params + 1 : first])
+    lines = [f"match {targets} with"]
+    for pattern, alternative in zip(_alternative_types(printer, fn, matcher), args[first : matcher.arity]):
+        lines.append(_alternative(printer, pattern, alternative))
+    return (BREAK.join(lines), LEAD_PREC, 0), args[matcher.arity :]
+
+
+def _alternative_types(printer: TermPrinter, fn: Const, matcher: Matcher) -> list[Expr]:
+    """The types `(variables) → motive patterns` of the alternatives; parameters, which do not show, are left out."""
+    info = printer.env.get(fn.name)
+    assert info is not None
+    type_: Any = info.type
+    for _ in range(matcher.first_alternative):
+        type_ = instantiate(type_.body, PROP)
+    types = []
+    for _ in matcher.num_fields:
+        types.append(type_.type)
+        type_ = instantiate(type_.body, PROP)
+    return types
+
+
+def _alternative(printer: TermPrinter, pattern: Expr, alternative: Expr) -> str:
+    """`| p, q => e`."""
+    names: list[str] = []
+    while isinstance(pattern, Pi):
+        if not isinstance(alternative, Lam):
+            alternative = Lam(pattern.name, pattern.type, App(lift(alternative, 1), BVar(0)))
+        name = printer.bind(alternative)
+        names.append(printer.distinguish(name, names))
+        pattern, alternative = pattern.body, alternative.body
+    _, patterns = get_app_fn_args(pattern)
+    left = ", ".join(printer.operand(item, 0)[0] for item in patterns)
+    right, _ = printer.operand(alternative, 0)
+    printer.unbind(len(names))
+    return f"| {left} =>{OPEN}{LINE}{right}{CLOSE}"
+
+
+def print_if(printer: TermPrinter, args: list[Expr]) -> Printed:
+    """`if c then a else b`."""
+    condition, then, otherwise = (printer.operand(args[i], 0)[0] for i in (1, 3, 4))
+    return f"if {condition} then{LINE}{then}{LINE}else{LINE}{otherwise}", LEAD_PREC, 0
+
+
+def print_dependent_if(printer: TermPrinter, args: list[Expr]) -> Printed | None:
+    """`if h : c then a else b`."""
+    then, otherwise = args[3], args[4]
+    if not isinstance(then, Lam) or not isinstance(otherwise, Lam):
+        return None
+    condition, _ = printer.operand(args[1], 0)
+    name = printer.bind(then)
+    then_text, _ = printer.operand(then.body, 0)
+    printer.unbind(1)
+    printer.bind(Lam(name, otherwise.type, otherwise.body))
+    otherwise_text, _ = printer.operand(otherwise.body, 0)
+    printer.unbind(1)
+    return f"if {name} : {condition} then{LINE}{then_text}{LINE}else{LINE}{otherwise_text}", LEAD_PREC, 0
+
+
+CLOSED = 2000  # the right edge of an atom: swallows nothing
+ELLIPSIS = "⋯"
+MAX_DEPTH = 50  # Lean leaves out what is nested deeper
+
+Printed = tuple[str, int, int]
+
+
+class TermPrinter:
+    """Prints terms over one environment. `names` says what each free variable is called; set it before printing."""
+
+    def __init__(self, env: Constants) -> None:
+        self.env = env
+        self.names: dict[str, str] = {}
+        self.types: dict[str, Expr] = {}
+        self.taken: set[str] = set()
+        """All names of the context, whether the term mentions them or not."""
+        self.mvar_name: Callable[[str], str] | None = None
+        self.show_proofs = False
+        self.show_universes = False
+        self.renamed = False
+        """Whether a bound variable got another name because of what is in the context."""
+        self._depth = 0
+        self._bound: list[tuple[str, Expr]] = []
+        self._signatures: dict[str, Signature] = {}
+
+    def print(self, e: Expr) -> str:
+        """The marked text of a whole term."""
+        self._bound.clear()
+        self._depth = 0
+        self.show_proofs = self.is_proof(e)
+        return self.term(e)[0]
+
+    # --- operands
+
+    def term(self, e: Expr) -> Printed:
+        """The text of a term with its precedence and its right edge."""
+        if self._depth > MAX_DEPTH and e.__class__ in _COMPOUND:
+            return ELLIPSIS, MAX_PREC, CLOSED
+        self._depth += 1
+        printed = _METHODS[e.__class__](self, e)
+        self._depth -= 1
+        return printed
+
+    def operand(self, e: Expr, prec: int) -> tuple[str, int]:
+        """The text of a term where `prec` is demanded, as a group of its own, and what its right edge leaves."""
+        text, own, edge = self.term(e)
+        if own < prec:
+            return f"({OPEN}{text}{CLOSE})", CLOSED
+        return (f"{OPEN}{text}{CLOSE}" if LINE in text or BREAK in text else text), edge
+
+    def left(self, e: Expr, prec: int, operator_prec: int) -> str:
+        """The text of a left operand, which flows with the operator behind it."""
+        text, own, edge = self.term(e)
+        return f"({OPEN}{text}{CLOSE})" if own < prec or edge <= operator_prec else text
+
+    def closed(self, e: Expr) -> str:
+        """The text of a term that can stand before a dot or before further arguments."""
+        text, edge = self.operand(e, MAX_PREC)
+        return text if edge == CLOSED else f"({text})"
+
+    # --- leaves
+
+    def fvar(self, e: FVar) -> Printed:
+        return self.names.get(e.id, f"_fvar.{e.id}"), MAX_PREC, CLOSED
+
+    def bvar(self, e: BVar) -> Printed:
+        name = self._bound[-1 - e.idx][0] if e.idx < len(self._bound) else f"#{e.idx - len(self._bound)}"
+        return name, MAX_PREC, CLOSED
+
+    def mvar(self, e: MVar) -> Printed:
+        name = self.mvar_name(e.id) if self.mvar_name is not None else ""
+        return f"?{name or 'm.' + e.id.lstrip('m')}", MAX_PREC, CLOSED
+
+    def lit(self, e: Lit) -> Printed:
+        value = e.value
+        return (str(value) if value.bit_length() < 4000 else hex(value)), MAX_PREC, CLOSED
+
+    def sort(self, e: Sort) -> Printed:
+        level = e.level
+        if level is ZERO:
+            return "Prop", MAX_PREC, CLOSED
+        word = "Sort"
+        if level.__class__ is Succ:
+            word, level = "Type", level.of
+            if level is ZERO:
+                return word, MAX_PREC, CLOSED
+        return f"{word} {level_text(level, atomic=True)}", LEAD_PREC, CLOSED
+
+    def const(self, e: Const) -> Printed:
+        name = e.name
+        infos = self.signature(name).infos
+        at = "@" if infos and infos[0] in ("implicit", "inst") else ""
+        return at + self.constant_name(e), MAX_PREC, CLOSED
+
+    def constant_name(self, e: Const) -> str:
+        """`f`, or `f.{u, v}` where levels are to be seen."""
+        name = EXPORTED.get(e.name, e.name)
+        if not self.show_universes or not e.levels:
+            return name
+        return f"{name}.{{{', '.join(level_text(level) for level in e.levels)}}}"
+
+    # --- applications
+
+    def signature(self, name: str) -> Signature:
+        found = self._signatures.get(name)
+        if found is None:
+            found = self._signatures[name] = signature_of(self.env, name)
+        return found
+
+    def app(self, e: App) -> Printed:
+        head, args = get_app_fn_args(e)
+        if head.__class__ is not Const:
+            if not self.show_proofs and self.is_proof(e):
+                return ELLIPSIS, MAX_PREC, CLOSED
+            infos: tuple[str, ...] = ()
+            if head.__class__ is FVar and head.id in self.types:
+                infos = tuple(binder.info for binder in telescope(self.types[head.id])[0])
+            return self.application(self.closed(head), infos, args)
+        name = head.name
+        infix = INFIX.get(name)
+        if infix is not None and len(args) >= infix[0]:
+            count, operator = infix
+            return self.with_more_args(self.infix(operator, args[:count]), args[count:])
+        match = print_match(self, head, args)
+        if match is not None:
+            return self.with_more_args(*match)
+        structure = print_structure(self, head, args)
+        if structure is not None:
+            return structure
+        special = _SPECIAL.get(name)
+        if special is not None and len(args) >= special[0]:
+            printed = special[1](self, args)
+            if printed is not None:
+                return self.with_more_args(printed, args[special[0] :])
+        signature = self.signature(name)
+        if signature.is_proof and not self.show_proofs:
+            return ELLIPSIS, MAX_PREC, CLOSED
+        place = len(args) if signature.dot is None else signature.dot
+        if place < len(args) and args[place].__class__ is not Lit and not self.needs_at(signature.infos, args):
+            field = f"{self.closed(args[place])}.{name.rpartition('.')[2]}"
+            return self.application(field, signature.infos[place + 1 :], args[place + 1 :])
+        return self.application(self.constant_name(head), signature.infos, args)
+
+    def needs_at(self, infos: tuple[str, ...], args: list[Expr]) -> bool:
+        """Whether the application stops before a hidden argument, which only `@f` can say."""
+        return len(args) < len(infos) and infos[len(args)] in ("implicit", "inst")
+
+    def application(self, head: str, infos: tuple[str, ...], args: list[Expr]) -> Printed:
+        if self.needs_at(infos, args):
+            head = "@" + head
+        elif infos:
+            shown = len(infos)
+            args = [arg for i, arg in enumerate(args) if i >= shown or infos[i] in ("default", "")]
+        if not args:
+            return head, MAX_PREC, CLOSED
+        pieces = [head]
+        for arg in args[:-1]:
+            text, edge = self.operand(arg, MAX_PREC)
+            pieces.append(text if edge == CLOSED else f"({text})")
+        text, edge = self.operand(args[-1], MAX_PREC)
+        pieces.append(text)
+        return LINE.join(pieces), LEAD_PREC, edge
+
+    def with_more_args(self, printed: Printed, args: list[Expr]) -> Printed:
+        if not args:
+            return printed
+        text, own, edge = printed
+        head = text if own >= MAX_PREC and edge == CLOSED else f"({OPEN}{text}{CLOSE})"
+        return self.application(head, (), args)
+
+    def infix(self, operator: Operator, args: list[Expr]) -> Printed:
+        """An operator between the last two arguments."""
+        symbol, prec, left_prec, right_prec = operator
+        if symbol == "::":
+            items = self.list_items(args[-2], args[-1])
+            if items is not None:
+                return items
+        left = self.left(args[-2], left_prec, prec)
+        right, edge = self.operand(args[-1], right_prec)
+        return f"{left} {symbol}{LINE}{right}", prec, min(edge, right_prec)
+
+    def list_items(self, head: Expr, tail: Expr) -> Printed | None:
+        """`[a, b]` when the tail ends in `[]`."""
+        items = [head]
+        while True:
+            fn, args = get_app_fn_args(tail)
+            if fn.__class__ is not Const:
+                return None
+            if fn.name == "List.nil" and len(args) == 1:
+                return f"[{(',' + LINE).join(self.operand(item, 0)[0] for item in items)}]", MAX_PREC, CLOSED
+            if fn.name != "List.cons" or len(args) != 3:
+                return None
+            items.append(args[1])
+            tail = args[2]
+
+    def prefix(self, symbol: str, arg: Expr) -> Printed:
+        text, edge = self.operand(arg, NOT_PREC)
+        return symbol + text, MAX_PREC, min(edge, NOT_PREC)
+
+    def negation(self, prop: Expr) -> Printed:
+        """`¬p`, or `a ∉ l`."""
+        fn, args = get_app_fn_args(prop)
+        if fn.__class__ is Const and fn.name == "List.Mem" and len(args) == 3:
+            return self.infix(OPERATORS["∉"], args)
+        return self.prefix("¬", prop)
+
+    def exists(self, args: list[Expr]) -> Printed | None:
+        if args[1].__class__ is not Lam:
+            return None
+        names: list[str] = []
+        body: Any = args[1]
+        while True:
+            names.append(self.bind(body))
+            body = body.body
+            fn, inner = get_app_fn_args(body)
+            if fn.__class__ is not Const or fn.name != "Exists" or len(inner) != 2 or inner[1].__class__ is not Lam:
+                break
+            body = inner[1]
+        text, _ = self.operand(body, 0)
+        self.unbind(len(names))
+        return f"∃ {LINE.join(names)},{LINE}{text}", LEAD_PREC, 0
+
+    # --- binders
+
+    def bind(self, binder: Any) -> str:
+        """Choose the name of a binder and bring it into scope for its body."""
+        name = binder.name.partition("✝")[0]
+        if not name or name == "_":
+            name = "x" if name or binder.__class__ is Lam else "a"
+        if self.is_taken(name) and self.mentions(binder.body, name):
+            self.renamed = True
+            number = 1
+            while self.is_taken(f"{name}_{number}"):
+                number += 1
+            name = f"{name}_{number}"
+        self._bound.append((name, binder.type))
+        return name
+
+    def distinguish(self, name: str, others: list[str]) -> str:
+        """Give the binder that was bound last another name if that is among those of `others`."""
+        if name not in others:
+            return name
+        number = 1
+        while (new := f"{name}_{number}") in others or self.is_taken(new):
+            number += 1
+        self._bound[-1] = (new, self._bound[-1][1])
+        return new
+
+    def unbind(self, count: int) -> None:
+        del self._bound[len(self._bound) - count :]
+
+    def is_taken(self, name: str) -> bool:
+        return name in self.taken or any(name == bound for bound, _ in self._bound)
+
+    def mentions(self, body: Expr, name: str) -> bool:
+        """Whether the body of a binder mentions another variable that is shown under this name."""
+        stack: list[tuple[Any, int]] = [(body, 1)]
+        seen: set[tuple[Expr, int]] = set()
+        while stack:
+            e, depth = stack.pop()
+            if (not e.has_fvar and e.loose <= depth) or (e, depth) in seen:
+                continue
+            seen.add((e, depth))
+            cls = e.__class__
+            if cls is FVar:
+                if self.names.get(e.id) == name:
+                    return True
+            elif cls is BVar:
+                if 0 <= e.idx - depth < len(self._bound) and self._bound[-1 - (e.idx - depth)][0] == name:
+                    return True
+            elif cls is App:
+                stack += ((e.fn, depth), (e.arg, depth))
+            elif cls is Pi or cls is Lam:
+                stack += ((e.type, depth), (e.body, depth + 1))
+            elif cls is Let:
+                stack += ((e.type, depth), (e.value, depth), (e.body, depth + 1))
+            elif cls is Proj:
+                stack.append((e.expr, depth))
+        return False
+
+    def lam(self, e: Lam) -> Printed:
+        groups: list[str] = []
+        body: Any = e
+        while body.__class__ is Lam:
+            opening, close = _BRACKETS[body.info]
+            groups.append(f"{opening}{self.bind(body)}{close}")
+            body = body.body
+        text, _ = self.operand(body, 0)
+        self.unbind(len(groups))
+        return f"fun {LINE.join(groups)} =>{LINE}{text}", MAX_PREC, 0
+
+    def pi(self, e: Pi) -> Printed:
+        if _is_plain_arrow(e):
+            domain = self.left(e.type, ARROW_PREC + 1, ARROW_PREC)
+            self.bind(e)
+            codomain, edge = self.operand(e.body, ARROW_PREC)
+            self.unbind(1)
+            return f"{domain} →{LINE}{codomain}", ARROW_PREC, min(edge, ARROW_PREC)
+        if not self.is_prop(e):
+            group, count, body = self.binder_group(e)
+            codomain, edge = self.operand(body, ARROW_PREC)
+            self.unbind(count)
+            return f"{group} →{LINE}{codomain}", ARROW_PREC, min(edge, ARROW_PREC)
+        groups: list[str] = []
+        bound = 0
+        rest: Any = e
+        while rest.__class__ is Pi and not _is_plain_arrow(rest):
+            group, count, rest = self.binder_group(rest)
+            groups.append(group)
+            bound += count
+        text, _ = self.operand(rest, 0)
+        self.unbind(bound)
+        return f"∀ {LINE.join(groups)},{LINE}{text}", LEAD_PREC, 0
+
+    def binder_group(self, e: Pi) -> tuple[str, int, Expr]:
+        """`(x y : T)` for as many binders as agree, how many these are, and the body behind them."""
+        domain, info = e.type, e.info
+        type_text, _ = self.operand(domain, 0)
+        dependent = has_loose_bvar(e.body, 0)
+        names = [self.bind(e)]
+        body: Any = e.body
+        while (
+            body.__class__ is Pi
+            and body.info == info
+            and info != "inst"
+            and has_loose_bvar(body.body, 0) == dependent
+            and alpha_eq(body.type, lift(domain, len(names)))
+        ):
+            names.append(self.bind(body))
+            body = body.body
+        opening, close = _BRACKETS[info]
+        return f"{opening or '('}{LINE.join(names)} :{LINE}{type_text}{close or ')'}", len(names), body
+
+    def let(self, e: Let) -> Printed:
+        value, _ = self.operand(e.value, 0)
+        name = self.bind(e)
+        body, _ = self.operand(e.body, 0)
+        self.unbind(1)
+        return f"let {name} :={LINE}{value};\n{body}", LEAD_PREC, 0
+
+    def proj(self, e: Proj) -> Printed:
+        return f"{self.closed(e.expr)}.{e.idx + 1}", MAX_PREC, CLOSED
+
+    # --- what types tell
+
+    def head_type(self, head: Any) -> Expr | None:
+        """The type of a variable, without looking further."""
+        if head.__class__ is FVar:
+            return self.types.get(head.id)
+        if head.__class__ is BVar and head.idx < len(self._bound):
+            return self._bound[-1 - head.idx][1]
+        return None
+
+    def is_prop(self, type_: Any) -> bool:
+        """Whether a type is a proposition, as far as the types of its heads tell. Metavariables count as such."""
+        inside = 0
+        while type_.__class__ is Pi:
+            self._bound.append(("", type_.type))
+            inside += 1
+            type_ = type_.body
+        head, args = get_app_fn_args(type_)
+        if head.__class__ is Const:
+            answer = result_sort_is_prop(self.env, head, args)
+        elif head.__class__ is MVar:
+            answer = True
+        else:
+            known = self.head_type(head)
+            answer = known is not None and telescope(known)[1] is PROP
+        self.unbind(inside)
+        return answer
+
+    def is_proof(self, e: Any) -> bool:
+        """Whether a term is a proof, as far as its head tells."""
+        head, _ = get_app_fn_args(e)
+        if head.__class__ is Const:
+            return self.signature(head.name).is_proof
+        if head.__class__ is not FVar or head.id not in self.types:
+            return False
+        result = telescope(self.types[head.id])[1]
+        return get_app_fn(result).__class__ is not BVar and self.is_prop(result)
+
+
+_BRACKETS = {
+    "default": ("", ""),
+    "": ("", ""),
+    "implicit": ("{", "}"),
+    "strict": ("⦃", "⦄"),
+    "inst": ("[", "]"),
+}
+
+
+def _is_plain_arrow(e: Pi) -> bool:
+    return e.info in ("default", "") and not has_loose_bvar(e.body, 0)
+
+
+def level_text(level: Level, atomic: bool = False) -> str:
+    """A universe level as the term printer writes it: `u + 1`, `max u v`; in parentheses if it must be atomic."""
+    offset = 0
+    base: Any = level
+    while base.__class__ is Succ:
+        base, offset = base.of, offset + 1
+    if base is ZERO:
+        return str(offset)
+    if base.__class__ is Max or base.__class__ is IMax:
+        word = "max" if base.__class__ is Max else "imax"
+        text = f"{word} {level_text(base.left, True)} {level_text(base.right, True)}"
+        text = f"({text})" if offset else text
+    elif base.__class__ is LParam:
+        text = base.name
+    else:
+        assert base.__class__ is LMVar
+        text = f"?{base.name}"
+    if offset:
+        text = f"{text} + {offset}"
+    return f"({text})" if atomic and " " in text else text
+
+
+_SPECIAL: dict[str, tuple[int, Callable[[TermPrinter, list[Expr]], Printed | None]]] = {
+    "Not": (1, lambda printer, args: printer.negation(args[0])),
+    "not": (1, lambda printer, args: printer.prefix("!", args[0])),
+    "Exists": (2, TermPrinter.exists),
+    "List.nil": (1, lambda printer, args: ("[]", MAX_PREC, CLOSED)),
+    "ite": (5, print_if),
+    "dite": (5, print_dependent_if),
+    "sorryAx": (2, lambda printer, args: ("sorry", MAX_PREC, CLOSED)),
+}
+_METHODS: dict[type, Callable[[TermPrinter, Any], Printed]] = {
+    FVar: TermPrinter.fvar,
+    BVar: TermPrinter.bvar,
+    MVar: TermPrinter.mvar,
+    Lit: TermPrinter.lit,
+    Sort: TermPrinter.sort,
+    Const: TermPrinter.const,
+    App: TermPrinter.app,
+    Lam: TermPrinter.lam,
+    Pi: TermPrinter.pi,
+    Let: TermPrinter.let,
+    Proj: TermPrinter.proj,
+}
+_COMPOUND = (App, Lam, Pi, Let, Proj)
