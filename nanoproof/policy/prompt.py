@@ -19,11 +19,6 @@ def prefix_text(state_text: str) -> str:
     return state_text + "\n"
 
 
-def prefix_tokens(tokenizer: Tokenizer, state_text: str) -> list[int]:
-    """What the tactic and the value of a state both continue: BOS state `\\n`."""
-    return [tokenizer.bos, *tokenizer.encode(prefix_text(state_text))]
-
-
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
     """The prefix cut so that it has `max_tokens` with the marker that follows: BOS and the end of the state stay.
 

@@ -1,15 +1,13 @@
 """A search tree as compact JSON and back, for the log of attempts and for those who look at it later.
 
 Nothing is lost but the handles of Lean processes: a tree that was read has the statistics, the known tactics and the
-marks of the one that was written. `attach` gives it branches again, and then its search can go on.
+marks of the one that was written.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from nanoproof.lean.wire import Branch, TacticApplied
-from nanoproof.search.expand import TacticRunner
 from nanoproof.search.node import Kind, Node, walk
 
 _LETTER = {Kind.OR: "o", Kind.AND: "a", Kind.CLOSED: "c"}
@@ -131,30 +129,6 @@ def _from_older(data: dict[str, Any]) -> dict[str, Any]:
         **{"dead": [], "refused": {}, "merged": [], "keys": {}},
         "tactics": list(tactics.numbers),
     }
-
-
-def attach(root: Node, branch: Branch, lean: TacticRunner) -> list[Node]:
-    """Give the OR nodes of a tree that was read the branches that their tactics lead to from `branch` on.
-
-    Returns the nodes of tactics that do not lead there any more: they and what is below them stay without branches, so
-    that a search must not go on in this tree unless the list is empty. LeanError if the server fails.
-    """
-    lost: list[Node] = []
-    stack = [(root, branch)]
-    while stack:
-        node, here = stack.pop()
-        node.branch = here
-        edges = [child for child in node.children if child.tactic is not None]
-        results = lean.apply(here, [child.tactic or "" for child in edges]) if edges else []
-        for child, result in zip(edges, results, strict=True):
-            branches = result.branches if isinstance(result, TacticApplied) else None
-            if branches is None or tuple(b.state.merge_key for b in branches) != child.key:
-                lost.append(child)
-            elif child.kind is Kind.OR:
-                stack.append((child, branches[0]))
-            else:
-                stack += zip(child.children, branches, strict=True)
-    return lost
 
 
 def _untagged(state: str) -> str:

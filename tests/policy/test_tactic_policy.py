@@ -7,12 +7,13 @@ import time
 import pytest
 import torch
 
+from nanoproof.data.packing import ExampleLimits, encode_transition
+from nanoproof.data.transitions import Transition
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.merging import PolicyCounts
-from nanoproof.policy.prompt import prefix_tokens
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.prover.meter import MeteredPolicy
@@ -77,12 +78,15 @@ def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(toke
     assert not set(seeds(0)) & set(seeds(1))
 
 
-def test_prompts_are_what_training_uses(tokenizer: Tokenizer) -> None:
+@pytest.mark.parametrize("state", ["p : Prop\n⊢ p", "𝕜 : Type\n⊢ ∀ x, x = x  ", ""])
+def test_prompts_are_the_prefixes_of_training_examples(tokenizer: Tokenizer, state: str) -> None:
     engine = ScriptedEngine(tokenizer, ["simp"])
     with TacticPolicy(engine) as policy:
-        policy.suggest("p : Prop\n⊢ p")
-    assert engine.prompts == [prefix_tokens(tokenizer, "p : Prop\n⊢ p")]
-    assert tokenizer.decode(engine.prompts[0]) == "p : Prop\n⊢ p\n"
+        policy.suggest(state)
+    example = encode_transition(tokenizer, Transition(state, "simp", 1), ExampleLimits())
+    assert example is not None
+    assert engine.prompts == [example.prefix]
+    assert tokenizer.decode(engine.prompts[0]) == state + "\n"
 
 
 def test_long_states_are_answered(model: GPT, tokenizer: Tokenizer) -> None:

@@ -10,7 +10,7 @@ from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node, walk
 from nanoproof.search.search import search
-from nanoproof.search.tree_json import attach, tree_from_json, tree_to_json
+from nanoproof.search.tree_json import tree_from_json, tree_to_json
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 
@@ -131,15 +131,3 @@ def test_a_tree_comes_back_from_its_file_with_everything(world: World) -> None:
     for number, node in enumerate(walk(root)):  # marks that this world does not set
         node.dead, node.finisher = number % 5 == 3, number % 7 == 2
     assert stored(tree_from_json(json.loads(json.dumps(tree_to_json(root))))) == stored(root)
-
-
-@in_many_worlds
-@given(worlds)
-def test_a_tree_that_was_read_is_searched_on_as_if_it_had_never_been_written(world: World) -> None:
-    policy, log = world.policy.again(), SearchLog()
-    root = or_node(state(0))
-    search(root, policy, world.lean, world.config, 25, log)
-    read = tree_from_json(tree_to_json(root))
-    assert attach(read, state(0), world.lean) == []
-    search(read, policy, world.lean, world.config, 60, log)
-    assert stored(read) == stored(world.grown(60))

@@ -17,7 +17,7 @@ from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT, GPTConfig
 from nanoproof.gpt.sampling import SamplingOptions
 from nanoproof.gpt.tokenizer import train_tokenizer
-from nanoproof.policy.prompt import prefix_tokens
+from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.batches import (
     MAX_DEPTH_WEIGHT,
     EpochSampler,
@@ -285,6 +285,6 @@ def test_a_model_that_sees_200_transitions_long_enough_reproduces_them_greedily(
     for step in range(steps):
         factor = min(1.0, 2 * (1 - step / steps))
         train_step(model, optimizer, examples, factor, batch, LossWeights(0.01), 1.0, small.ALONE, words.pad)
-    prompts = [prefix_tokens(words, item.state) for item in items]
+    prompts = [prompt_tokens(words, item.state, 64) for item in items]
     answers = Engine(model, words).generate(prompts, SamplingOptions(1, 30, temperature=1e-6), [0] * 200)
     assert [words.decode(answer.samples[0].tokens) for answer in answers] == [item.tactic for item in items]

@@ -11,7 +11,7 @@ from nanoproof.data.packing import ExampleLimits
 from nanoproof.gpt.engine import Engine
 from nanoproof.gpt.model import GPT
 from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.policy.prompt import prefix_tokens
+from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.batches import TransitionSet
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
@@ -44,7 +44,7 @@ def measure(model: GPT, batch: BatchOptions = BATCH) -> PolicyMetrics:
 @torch.no_grad()
 def plain_greedy(model: GPT, state: str) -> str:
     """The tactic, one token after the other, each by a forward of its own."""
-    tokens = [*prefix_tokens(WORDS, state), WORDS.tactic]
+    tokens = [*prompt_tokens(WORDS, state, 128), WORDS.tactic]
     for written in range(20):
         best = int(model(torch.tensor([tokens]))[0, -1, : WORDS.eos + 1].argmax())
         if best == WORDS.eos:
@@ -55,7 +55,7 @@ def plain_greedy(model: GPT, state: str) -> str:
 
 @torch.no_grad()
 def value_distributions(model: GPT) -> np.ndarray:
-    rows = [[*prefix_tokens(WORDS, item.state), WORDS.value] for item in small.transitions()]
+    rows = [[*prompt_tokens(WORDS, item.state, 128), WORDS.value] for item in small.transitions()]
     bins = slice(WORDS.bins[0], WORDS.bins[-1] + 1)
     return np.array([model(torch.tensor([row]))[0, -1, bins].softmax(dim=-1).tolist() for row in rows])
 
@@ -63,7 +63,7 @@ def value_distributions(model: GPT) -> np.ndarray:
 def test_exact_matches_are_those_of_a_plain_greedy_decoder_and_of_the_engine(model: GPT) -> None:
     items = small.transitions()
     plain = [plain_greedy(model, item.state) for item in items]
-    prompts = [prefix_tokens(WORDS, item.state) for item in items]
+    prompts = [prompt_tokens(WORDS, item.state, 128) for item in items]
     answers = Engine(model, WORDS).generate(prompts, SamplingOptions(1, 20, temperature=1e-6), [0] * len(items))
     cached = [WORDS.decode(answer.samples[0].tokens) if answer.samples else "no end" for answer in answers]
     assert cached == plain
@@ -76,7 +76,9 @@ def test_first_tokens_are_judged_by_what_would_be_sampled_first(model: GPT) -> N
     hits, entropies = 0, []
     for item in small.transitions():
         with torch.no_grad():
-            logits = model(torch.tensor([[*prefix_tokens(WORDS, item.state), WORDS.tactic]]))[0, -1, : WORDS.eos + 1]
+            logits = model(torch.tensor([[*prompt_tokens(WORDS, item.state, 128), WORDS.tactic]]))[
+                0, -1, : WORDS.eos + 1
+            ]
         hits += int(logits.argmax()) == WORDS.encode(item.tactic)[0]
         entropies.append(float(torch.distributions.Categorical(logits=logits).entropy()))
     metrics = measure(model)
