@@ -58,7 +58,7 @@ def make_parser(
 
 def check_max(args: argparse.Namespace) -> None:
     """Raises UserError for a number that is too small."""
-    if args.command == "show" and args.max < 1:
+    if "max" in args and args.max < 1:
         raise UserError(f"--max must be >= 1, got {args.max}")
 
 

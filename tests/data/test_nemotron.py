@@ -1,14 +1,18 @@
 """Shards of nemotron: their split, and the commands that count and show documents."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.data.catalog import Source
 from nanoproof.data.documents import text_corpus
+from nanoproof.data.hub import Hub
 from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
 from nanoproof.data.pretrain import nemotron
+from nanoproof.data.transfer import RemoteFile
 from tests.data.shapes import parquet
 
 
@@ -76,3 +80,46 @@ def test_show_prints_documents_with_their_places(capsys: pytest.CaptureFixture[s
 def test_an_id_that_is_not_there_is_a_users_error(wanted: str) -> None:
     with pytest.raises(UserError, match=f"--id {wanted}: no such document"):
         nemotron.main(["show", "--id", wanted])
+
+
+def sampled(out: Path, *flags: str) -> list[str]:
+    assert nemotron.main(["sample", "--out", str(out), *flags]) == 0
+    return [json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_sample_has_training_documents_only_and_depends_on_its_seed(tmp_path: Path) -> None:
+    whole = sampled(tmp_path / "a.jsonl")
+    assert sorted(whole) == ["0a", "0b", "1a", "1b"]
+    assert sampled(tmp_path / "b.jsonl") == whole
+    assert len({tuple(sampled(tmp_path / "c.jsonl", "--seed", str(seed))) for seed in range(5)}) > 1
+    assert sampled(tmp_path / "d.jsonl", "--max", "3") == whole[:3]
+    corpus = text_corpus(str(tmp_path / "a.jsonl"))
+    assert corpus.train.count + corpus.valid.count == 4
+
+
+def test_what_is_not_here_is_streamed_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = tmp_path / "remote.parquet"
+    remote.write_bytes(parquet(text=["far", "away", None]))
+    shutil.rmtree(dataset_dir("nemotron"))
+    monkeypatch.setattr(nemotron, "hub_files", lambda: [str(remote)])
+    assert sorted(sampled(tmp_path / "a.jsonl")) == ["away", "far"]
+
+
+def test_the_validation_shard_of_the_hub_is_not_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def files(hub: Hub, source: Source, revision: str) -> list[RemoteFile]:
+        names = [f"4plus/part_{number:06d}.parquet" for number in range(3)]
+        return [RemoteFile(source, name, name, "", "c" * 40, 1, "", "") for name in names]
+
+    monkeypatch.setattr(Hub, "files", files)
+    base = f"hf://datasets/nvidia/Nemotron-CC-Math-v1@{'c' * 40}/4plus"
+    assert nemotron.hub_files() == [f"{base}/part_000000.parquet", f"{base}/part_000001.parquet"]
+
+
+def test_a_sample_that_cannot_be_read_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bad.parquet").write_bytes(b"no parquet")
+    monkeypatch.setattr(nemotron, "shards", lambda: ([tmp_path / "bad.parquet"], []))
+    with pytest.raises(UserError, match="cannot be read any further"):
+        sampled(tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+    with pytest.raises(UserError, match=r"--out must be a \.jsonl file"):
+        sampled(tmp_path / "a.txt")

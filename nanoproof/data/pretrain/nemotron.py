@@ -3,23 +3,36 @@
 python -m nanoproof.data.pretrain.nemotron stats
 python -m nanoproof.data.pretrain.nemotron show --split valid --max 3
 python -m nanoproof.data.pretrain.nemotron show --id part_000000:17
+python -m nanoproof.data.pretrain.nemotron sample --out sample.jsonl --max 20000
 
-Training reads it as `text_corpus("nemotron")`.
+Training reads it as `text_corpus("nemotron")`, and a sample by its path. `sample` streams documents of the training
+shards from the hub where none were downloaded: a few hundred megabytes instead of 2.4 GB a shard.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import httpx2
+import pyarrow as pa
 
 from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write
+from nanoproof.common.progress import Progress
+from nanoproof.data.catalog import CATALOG
+from nanoproof.data.hub import Hub
 from nanoproof.data.manifest import open_files
-from nanoproof.data.text_files import ParquetFile
+from nanoproof.data.text_files import COLUMN, ParquetFile
 from nanoproof.data.theorem_cli import check_max, chosen_splits, make_parser, print_items
+from nanoproof.data.transfer import TransferError
 
 NAME, PATTERN = "nemotron", "4plus/part_*.parquet"
 SPLITS = ("train", "valid")
 MODULE = "nanoproof.data.pretrain.nemotron"
+SHUFFLED = 1000
+"""Documents among which the next one of a sample is drawn."""
+HUB_SECONDS = 60.0
 
 
 def shards() -> tuple[list[Path], list[Path]]:
@@ -41,11 +54,65 @@ def documents(path: Path) -> Iterator[tuple[int, str]]:
             place += 1
 
 
+def streamed_texts(files: Sequence[str], seed: int) -> Iterator[str]:
+    """Documents with text of parquet files, local or of the hub (`hf://`), shuffled; only what is read is fetched.
+
+    Raises UserError if a file cannot be read.
+    """
+    import datasets  # a second that other commands need not wait
+
+    datasets.disable_progress_bars()
+    try:
+        rows = datasets.load_dataset("parquet", data_files=list(files), columns=[COLUMN], split="train", streaming=True)
+        for row in rows.shuffle(seed=seed, buffer_size=SHUFFLED):
+            if row[COLUMN]:
+                yield row[COLUMN]
+    except (OSError, httpx2.HTTPError, pa.ArrowException) as error:
+        raise UserError(f"nemotron cannot be read any further: {' '.join(str(error).split())[:300]}") from error
+
+
+def hub_files() -> list[str]:
+    """The training shards on the hub, at one commit. Raises UserError if they may not be read."""
+    (source,) = CATALOG[NAME].files
+    try:
+        found = Hub(HUB_SECONDS).files(source, source.revision)
+    except (TransferError, OSError) as error:
+        raise UserError(f"nemotron: {error}") from error
+    return [f"hf://datasets/{source.repository}@{file.commit}/{file.path}" for file in found][:-1]
+
+
+def write_sample(out: Path, most: int, seed: int) -> int:
+    """Write a JSONL file of training documents, of the shards that are here or else of the hub's; how many it got."""
+    try:
+        files = [str(path) for path in shards()[0]]
+    except UserError:
+        files = []
+    texts = streamed_texts(files or hub_files(), seed)
+
+    def write(file: IO[bytes]) -> None:
+        for _, text in zip(range(most), texts):
+            file.write(json.dumps({COLUMN: text}, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            progress.update()
+
+    with Progress(most, f"sample {NAME}", "documents") as progress:
+        atomic_write(out, write)
+    return progress.count
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`; the id of a document is `SHARD:PLACE`."""
-    parser, _ = make_parser(MODULE, "The documents of nemotron.", SPLITS, "document")
+    """`stats`, `show` or `sample`; the id of a document is `SHARD:PLACE`."""
+    parser, commands = make_parser(MODULE, "The documents of nemotron.", SPLITS, "document")
+    sample = commands.add_parser("sample", help="Write some training documents to a file; streams what is not here.")
+    sample.add_argument("--out", type=Path, required=True, metavar="FILE", help="A .jsonl file.")
+    sample.add_argument("--max", type=int, default=20_000, metavar="N", help="So many documents.")
+    sample.add_argument("--seed", type=int, default=0, help="Which ones.")
     args = parser.parse_args(argv)
     check_max(args)
+    if args.command == "sample":
+        if args.out.suffix != ".jsonl":
+            raise UserError(f"--out must be a .jsonl file, got {args.out}")
+        print(f"{args.out}: {write_sample(args.out, args.max, args.seed):,} documents of {NAME}")
+        return 0
     splits = dict(zip(SPLITS, shards()))
     if args.command == "stats":
         _print_stats(splits, args.json)
