@@ -110,7 +110,7 @@ class HttpServer:
         try:
             self._server.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
         finally:
-            for entry in list(self._sockets.values()):
+            for entry in reversed(list(self._sockets.values())):  # the pipe last, which a late answer would write to
                 entry.close()
 
 
