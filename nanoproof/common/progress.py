@@ -84,7 +84,9 @@ def _make_bar() -> "Bar":
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    return Bar(*columns, console=Console(stderr=True), refresh_per_second=_PER_SECOND)
+    screen = Console(stderr=True)
+    # What is printed goes above the bar where both are on the terminal, and else to its file or pipe as always.
+    return Bar(*columns, console=screen, refresh_per_second=_PER_SECOND, redirect_stdout=sys.stdout.isatty())
 
 
 @contextmanager

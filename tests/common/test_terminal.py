@@ -114,3 +114,14 @@ def test_progress_that_is_not_shown_says_nothing(
     with Progress(4, "load", every_seconds=0, show=False) as progress:
         progress.update(4)
     assert (screen.getvalue(), capsys.readouterr().out) == ("", "")
+
+
+def test_what_is_printed_into_a_pipe_stays_there_while_a_bar_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen = screen_for(monkeypatch)
+    with Progress(4, "load") as progress:
+        print("a result")
+        progress.update(4)
+    assert capsys.readouterr().out == "a result\n"
+    assert "a result" not in screen.getvalue() and "4/4" in screen.getvalue()
