@@ -3,11 +3,13 @@
 import logging
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nanoproof.common.run_dir import LogFile
+from tests.helpers import made_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
@@ -29,8 +31,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def nanoproof_home(tmp_path_factory):
     """`$NANOPROOF_HOME` of the tests; the library's cache in it is shared by all of them."""
     if "NANOPROOF_HOME" not in os.environ:
-        os.environ["NANOPROOF_HOME"] = str(tmp_path_factory.mktemp("home"))
+        os.environ["NANOPROOF_HOME"] = str(made_once(tmp_path_factory, "home", lambda folder: None))
     return os.environ["NANOPROOF_HOME"]
+
+
+@pytest.fixture
+def empty_home(nanoproof_home, tmp_path, monkeypatch):
+    """A `$NANOPROOF_HOME` where nothing is but the cache of NanoLean's library, which takes seconds to build."""
+    cache, home = Path(nanoproof_home) / "cache", tmp_path / "home"
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home.mkdir()
+    (home / "cache").symlink_to(cache)
+    monkeypatch.setenv("NANOPROOF_HOME", str(home))
+    return home
 
 
 @pytest.fixture(autouse=True)

@@ -114,8 +114,8 @@ def _be_rank(rank: int, count: int, port: int, work: Callable[..., object], args
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder that `make` fills for all workers of this session: the first that asks does it, others wait. Tests read
-    what is in it and change nothing."""
+    """A folder that `make` fills for all workers of this session: the first that asks does it, others wait. Nobody
+    changes what others look at."""
     root = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent

@@ -136,7 +136,10 @@ def test_an_unknown_flag(tmp_path, command, refused):
         (("nanoproof.rl",), "give either --model-path"),
         (("nanoproof.inference",), "give --model-path"),
         (("nanoproof.inference", "--model-path", "x", "--max-states", "9999"), "max_states must be <= max_open_states"),
-        (("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"), "--engine-max-rows must be >= 1, got 0"),
+        (
+            ("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"),
+            "--engine-max-rows must be >= 1, got 0",
+        ),
         (("nanoproof.inference", "--model-path", "x", "--port", "0"), "x"),
         (("nanoproof.rl", "--model-path", "x", "--datasets", "other"), "unknown data set other"),
         (("scripts.prover_eval",), "--policy model needs --model-path"),

@@ -47,6 +47,11 @@ class ScriptedPolicy:
         return SimpleNamespace(steps=0, busy_seconds=0.0, rows=0, states=0, waiting=0)
 
 
+def saying(*tactics: str) -> ScriptedPolicy:
+    """A policy that suggests the same tactics everywhere."""
+    return ScriptedPolicy({}, default=suggestion(tactics, 3.0))
+
+
 class ScriptedDisprover:
     """Disproves the states whose target is in `false`; each try takes one simulation. `asked` lists them all."""
 

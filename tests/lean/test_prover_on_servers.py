@@ -4,7 +4,6 @@ The scripted process answers no final check, so what is looked at is whether a p
 """
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,26 +12,15 @@ from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Suggestion
+from tests.fakes.policy import saying
 from tests.lean.conftest import AND, SCRIPT, THEOREM, Serve
-
-
-class Says:
-    """Suggests the same tactics everywhere."""
-
-    def __init__(self, tactics: Sequence[str]) -> None:
-        self.answer = Suggestion(tuple(tactics), (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        return self.answer
-
 
 TACTICS = ("constructor", "exact hp", "exact hq")
 BOMB = Theorem("theorem bomb (p : Prop) : bomb p := by\n  sorry", "test", "bomb")
 
 
 def prove(session: Any, theorem: Theorem, *tactics: str) -> Attempt:
-    return Prover(Says(tactics), SearchConfig(), ProverOptions()).prove(session, theorem, 8, random.Random(0))
+    return Prover(saying(*tactics), SearchConfig(), ProverOptions()).prove(session, theorem, 8, random.Random(0))
 
 
 @pytest.mark.parametrize("effect", ["crash", "garbage"])

@@ -1,38 +1,19 @@
 """Search, replay, layout and final check on the embedded prover: a real server, a real process, real goals."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
-from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.wire import LeanSession
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Suggestion
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
-        yield session
-
-
-class Says:
-    """Suggests the same tactics everywhere."""
-
-    def __init__(self, *tactics: str) -> None:
-        self.answer = Suggestion(tactics, (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        return self.answer
+from tests.fakes.policy import saying
 
 
 def attempt(session: LeanSession, source: str, *tactics: str, finishers: tuple[str, ...] = ()) -> Attempt:
-    prover = Prover(Says(*tactics), SearchConfig(finishers=finishers), ProverOptions())
+    prover = Prover(saying(*tactics), SearchConfig(finishers=finishers), ProverOptions())
     return prover.prove(session, Theorem(source), 400, random.Random(0))
 
 
@@ -114,7 +95,7 @@ def test_finishers_close_leaves_and_teach_nothing(session: LeanSession) -> None:
 
 
 def disprove(session: LeanSession, source: str, *tactics: str) -> Attempt:
-    prover = Prover(Says(*tactics), SearchConfig(), ProverOptions(disprove_fraction=1.0))
+    prover = Prover(saying(*tactics), SearchConfig(), ProverOptions(disprove_fraction=1.0))
     return prover.prove(session, Theorem(source), 400, random.Random(0))
 
 
@@ -161,7 +142,7 @@ def test_statements_without_a_negation_are_proved_as_they_stand(
 def test_a_false_state_inside_of_the_tree_is_disproved(session: LeanSession) -> None:
     config = SearchConfig(disprove_inner=True, disprove_value=0, disprove_visits=1, disprove_simulations=16)
     prover = Prover(
-        Says("left", "right", "intro h", "exact absurd (h 0 1) (by decide)", "rfl"), config, ProverOptions()
+        saying("left", "right", "intro h", "exact absurd (h 0 1) (by decide)", "rfl"), config, ProverOptions()
     )
     source = "theorem t (a b : Nat) : a = b ∨ b = b := by sorry"
     result = prover.prove(session, Theorem(source), 64, random.Random(0))

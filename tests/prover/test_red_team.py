@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.errors import LeanError
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.theorem import Theorem
@@ -21,7 +20,7 @@ from nanoproof.lean.wire import LeanSession
 from nanoproof.prover.check import RUNGS, Verdict, check_proof
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Suggestion
+from tests.fakes.policy import saying
 from tests.helpers import FAKES
 from tests.lean.conftest import start_server
 from tests.prover.red_team import table
@@ -47,20 +46,9 @@ ANSWERS = {
 MISBEHAVIOURS = ["crash", "hang", "half", "stall"]
 
 
-class Says:
-    """A policy that knows one tactic."""
-
-    def __init__(self, tactic: str) -> None:
-        self.tactic = tactic
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        return Suggestion((self.tactic,), (0.0,), (1,), 1.0)
-
-
 @pytest.fixture(scope="module")
-def nanolean() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
-        yield session
+def nanolean(session: LeanSession) -> LeanSession:
+    return session
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +95,7 @@ def test_a_fake_proof_is_refused_on_nanolean(nanolean: LeanSession, trick: dict[
 
 @pytest.mark.parametrize("trick", TRICKS, ids=ids(TRICKS))
 def test_a_policy_that_says_a_fake_proof_proves_nothing(nanolean: LeanSession, trick: dict[str, Any]) -> None:
-    prover = Prover(Says(trick["proof"]), SearchConfig(finishers=()), ProverOptions())
+    prover = Prover(saying(trick["proof"]), SearchConfig(finishers=()), ProverOptions())
     attempt = prover.prove(nanolean, theorem(trick), 3, random.Random(0))
     assert attempt.outcome in ("unproven", "error")
     assert not attempt.source and not attempt.transitions

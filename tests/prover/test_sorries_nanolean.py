@@ -1,13 +1,10 @@
 """The examples of README and docs/search.md on the embedded prover, and proofs that go below their line in files."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.wire import LeanSession
@@ -16,30 +13,14 @@ from nanoproof.prover.desk import Desk
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.sorries import SorryFiller
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Suggestion
 from scripts import draw_search
+from tests.fakes.policy import saying
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[LeanSession]:
-    with start_embedded(1) as servers, LeanServerClient(servers.addresses[0], servers.token).lease() as session:
-        yield session
-
-
-class Says:
-    """Suggests the same tactics everywhere."""
-
-    def __init__(self, *tactics: str) -> None:
-        self.answer = Suggestion(tactics, (0.0,) * len(tactics), (1,) * len(tactics), 3.0)
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        return self.answer
-
-
 def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller, bool]:
-    desk = Desk(Prover(Says(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
+    desk = Desk(Prover(saying(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
     filler = SorryFiller(LeanFile.parse(text), session, desk.prove)
     return filler, desk.fill(filler)
 

@@ -19,42 +19,26 @@ import torch
 
 from nanoproof import rl
 from nanoproof.common import run_dir
-from nanoproof.data import theorems as sets
-from nanoproof.lean.project.layout import EMBEDDED_LEAN
-from nanoproof.lean.theorem import Theorem
-from nanoproof.policy.tactic_policy import PolicyLoad
 from nanoproof.selfplay import collection, eval_files
 from nanoproof.selfplay.buffers import Buffers
 from nanoproof.selfplay.collect import CollectSource, Experience
-from nanoproof.selfplay.fleet import Fleet
 from nanoproof.selfplay.loop import ReinforcementLearning
 from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
-from tests.fakes.lean import ScriptedLean, branch
-from tests.fakes.policy import ScriptedPolicy, suggestion
+from tests.selfplay import scripted_rl
 from tests.training import small
 
-COUNT = 12
-SCRIPT = {f"A{n}": {"step": (f"B{n}",)} for n in range(COUNT - 2)} | {f"B{n}": {"close": ()} for n in range(COUNT - 2)}
 WINDOWS = {"replay": 9, "negative": 7}
 PHASES = ("collect", "exchange", "train", "save", "evaluate")
 
 
-def theorems(split: str = "train", lean_version: str | None = None) -> list[Theorem]:
-    """The last two cannot be proved."""
-    return [Theorem(f"theorem t{n} : A{n} := by sorry", "scripted", f"t{n}") for n in range(COUNT)]
-
-
 def words(model: Path, run_path: Path) -> list[str]:
     """The command line of a run."""
-    flags = {
-        **{"model-path": model, "run-dir": run_path, "sft-data": model / "data.jsonl", "datasets": "scripted"},
-        **{"eval-datasets": "scripted", "max-eval-theorems": 6, "num-simulations-eval": 4, "eval-every": "2steps"},
-        **{"collect-transitions": 12, "target-examples-per-step": 8, "row-length": 128, "save-every": "1steps"},
-        **{"replay-buffer-window-size": WINDOWS["replay"], "negative-buffer-window-size": WINDOWS["negative"]},
-        **{"negative-fraction": 0.2, "mm-base-simulations": 4, "num-steps": 1000, "monitor-port": "none"},
-        **{"device-type": "cpu", "log-level": "warning"},
+    options: dict[str, object] = {
+        **{"max_eval_theorems": 6, "eval_every": "2steps", "collect_transitions": 12, "target_examples_per_step": 8},
+        **{"replay_buffer_window_size": WINDOWS["replay"], "negative_buffer_window_size": WINDOWS["negative"]},
+        **{"negative_fraction": 0.2, "save_every": "1steps", "num_steps": 1000},
     }
-    return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + ["--no-eval-start"]
+    return scripted_rl.words(model, run_path, **options)
 
 
 def describe(experience: Experience) -> str:
@@ -65,42 +49,8 @@ def describe(experience: Experience) -> str:
 
 
 def new_experience() -> Experience:
-    matchmaker = Matchmaker(COUNT, MatchmakerConfig(base_simulations=4))
-    return Experience(theorems(), matchmaker, Buffers(WINDOWS["replay"], WINDOWS["negative"]))
-
-
-class SlowLean(ScriptedLean):
-    """Starts at the state of its theorem, and takes a millisecond for each call."""
-
-    def start(self, theorem: Theorem) -> Any:
-        return branch(theorem.id.replace("t", "A"))
-
-    def apply(self, branch: Any, tactics: Sequence[str]) -> Any:
-        time.sleep(0.001)
-        return super().apply(branch, tactics)
-
-
-class Slot:
-    address = "scripted:1"
-
-    def lease(self, timeout: float) -> SlowLean:
-        return SlowLean(SCRIPT)
-
-
-class Policy(ScriptedPolicy):
-    """Knows the tactics of all states; can be told to rest, as that of a network."""
-
-    def __init__(self) -> None:
-        super().__init__({}, default=suggestion(["wrong", "step", "close"], 2.0))
-
-    def pause(self, **_: Any) -> None: ...
-
-    def resume(self) -> None: ...
-
-    def load(self) -> PolicyLoad:
-        return PolicyLoad(0, 0, 0, 0, 0.0)
-
-    def close(self) -> None: ...
+    matchmaker = Matchmaker(scripted_rl.COUNT, MatchmakerConfig(base_simulations=4))
+    return Experience(scripted_rl.theorems(), matchmaker, Buffers(WINDOWS["replay"], WINDOWS["negative"]))
 
 
 def tell(*what: Any) -> None:
@@ -127,14 +77,11 @@ def telling(method: Callable[..., Any], say: Callable[..., None]) -> Callable[..
 
 
 def patch() -> None:
-    """Scripted Lean, scripted policy, and lines on stdout."""
+    """Lines on stdout, and nothing that takes long."""
     torch.set_num_threads(1)
-    sets.DATASETS["scripted"] = theorems
     run_dir.code_revision = lambda: "test"
-    rl.open_fleet = lambda *_: Fleet([Slot(), Slot()], None, "scripted", EMBEDDED_LEAN)  # type: ignore[list-item]
     rl.ReinforcementLearning = Told  # type: ignore[misc]
     eval_files.plot_curve = lambda *_: None  # matplotlib takes longer than all the rest
-    collection.model_policy = lambda *_, **__: Policy()  # type: ignore[assignment]
     CollectSource.finish = telling(  # type: ignore[method-assign]
         CollectSource.finish, lambda source, _: tell("attempt", source.step, source._sequence - 1)
     )
@@ -157,16 +104,17 @@ def main() -> None:
     patch()
     small.save_model(Path(sys.argv[1]))
     tell("ready")
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            try:
-                os._exit(rl.main(json.loads(line)))
-            except BaseException as error:
-                tell("failed", repr(error)[:2000])
-                os._exit(1)
-        tell("began", child)
-        tell("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    with scripted_rl.scripted():
+        for line in sys.stdin:
+            child = os.fork()
+            if child == 0:
+                try:
+                    os._exit(rl.main(json.loads(line)))
+                except BaseException as error:
+                    tell("failed", repr(error)[:2000])
+                    os._exit(1)
+            tell("began", child)
+            tell("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 if __name__ == "__main__":

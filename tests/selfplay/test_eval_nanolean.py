@@ -104,12 +104,11 @@ def test_proofs_are_confirmed_by_somebody_else(monkeypatch, tmp_path, capsys, sl
     assert not (tmp_path / "none").exists()
 
 
-def test_a_file_of_theorems_is_a_benchmark(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+def test_a_file_of_theorems_is_a_benchmark(empty_home, tmp_path, capsys):
     file = tmp_path / "mine.lean"
     file.write_text("theorem a (p : Prop) (h : p) : p := by\n  sorry\n\ntheorem b (p : Prop) : p := by\n  sorry\n")
     words = ["--policy", "solver-only", "--datasets", str(file), "--split", "test", "--num-simulations", "4"]
     assert prover_eval.main([*words, "--lean-processes", "2"]) == 0
-    path = tmp_path / "baselines" / "solver-only" / "eval_mine"
+    path = empty_home / "baselines" / "solver-only" / "eval_mine"
     assert read_json(path / "summary.json")["solved"] == 1 and (path / "proofs" / "a.lean").exists()
     assert "mine test: 1/2 solved" in capsys.readouterr().out

@@ -124,10 +124,7 @@ def test_evaluation_takes_the_benchmark_of_the_servers_lean(kind: str, expected:
     assert args.datasets == expected
 
 
-def test_an_evaluation_with_real_lean_asks_for_its_benchmark(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+def test_an_evaluation_with_real_lean_asks_for_its_benchmark(start: Start, empty_home: Path) -> None:
     words = ["--policy", "solver-only", "--device-type", "cpu", "--log-level", "error"]
     with pytest.raises(UserError, match=r"minif2f .*python -m nanoproof.data.download minif2f"):
         prover_eval.main([*words, "--lean-servers", start("leantree that proves")])

@@ -6,8 +6,8 @@ from nanoproof.gpt.checkpoint import load_model
 from tests.selfplay import tiny
 
 
-def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(folder):
-    path = folder / "rl"
+def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(folder, tmp_path):
+    path = tmp_path / "rl"
     assert rl.main(["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2)]) == 0
     metrics = list(read_jsonl(path / "metrics.jsonl"))
     assert [record["step"] for record in metrics] == [1, 2]
