@@ -42,7 +42,7 @@ async function openEveryTab(page: Page): Promise<void> {
   for (const name of TABS) {
     await tab(page, name).click();
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await expect.poll(() => tab(page, name).getAttribute("aria-current")).toBe("page");
+    await tab(page, name).and(page.locator('[aria-current="page"]')).waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
     expect(await page.getByRole("alert").count(), `${name} shows a failure`).toBe(0);
   }
