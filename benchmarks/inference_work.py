@@ -61,7 +61,8 @@ class Load:
         validate(self, "load")
         check(
             self.min_prompt_tokens <= self.max_prompt_tokens,
-            f"load.max_prompt_tokens must be >= min_prompt_tokens, got {self.max_prompt_tokens}",
+            f"load.max_prompt_tokens must be >= load.min_prompt_tokens, got {self.max_prompt_tokens}",
+            "load",
         )
 
     @property

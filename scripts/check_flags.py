@@ -32,19 +32,24 @@ def module_and_words(command: str) -> tuple[str, list[str]]:
 
 
 def help_of(module: str, words: Sequence[str]) -> str:
-    """What a module says to its words and `--help`; raises UserError for a value that it cannot read."""
+    """What a module says to its words and `--help-all`; raises UserError for a value that it cannot read."""
     found = importlib.util.find_spec(module)
     if found is None:
         raise UserError(f"there is no module {module}")
     program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
-    said, complaint = io.StringIO(), io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
-            program.main([*words, "--help"])
-    except SystemExit as stopped:
-        if stopped.code not in (0, None):
-            raise UserError(f"{module}: {complaint.getvalue().strip().splitlines()[-1]}") from stopped
-    return said.getvalue()
+    pages = []
+    for flag in ("--help", "--help-all"):
+        said, complaint = io.StringIO(), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
+                program.main([*words, flag])
+        except SystemExit as stopped:
+            if stopped.code not in (0, None):
+                raise UserError(f"{module}: {complaint.getvalue().strip().splitlines()[-1]}") from stopped
+        pages.append(said.getvalue())
+        if "--help-all" not in pages[0]:  # a command with a parser of its own, that shows everything
+            break
+    return pages[-1]
 
 
 def check_command(command: str) -> None:

@@ -43,7 +43,9 @@ class ComparatorOptions:
         LeanOptions,
         "lean-",
         without=("servers", "token"),
-        project=change(help="Lean project with the toolchain and the libraries; NanoLean's runs need none."),
+        project=change(
+            help="Lean project with the toolchain and the libraries; NanoLean's runs need none.", advanced=False
+        ),
     )
     imports: tuple[str, ...] = opt((), "Modules to import; without any, what the project's LeanServers.lean imports.")
     share_packages: bool = opt(False, "Use the project's own copies of its libraries, which ties workspaces to it.")

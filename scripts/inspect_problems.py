@@ -33,7 +33,9 @@ class ProblemOptions:
         LeanOptions,
         "lean-",
         without=("servers", "token"),
-        project=change(help="Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none."),
+        project=change(
+            help="Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none.", advanced=False
+        ),
     )
 
     def __post_init__(self) -> None:

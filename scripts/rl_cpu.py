@@ -72,7 +72,7 @@ class RLCPUOptions:
 
     def __post_init__(self) -> None:
         validate(self, "rl_cpu")
-        check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one")
+        check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one", "rl_cpu")
 
     def small(self) -> "RLCPUOptions":
         """The same, but very small."""

@@ -33,7 +33,9 @@ class LeanOptions:
     servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
     token: str | None = opt(None, "Token that the Lean servers ask for.")
     project: str | None = opt(
-        None, "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH)."
+        None,
+        "Lean project whose lean-toolchain picks the whitelists of data sets (default: LEAN_PROJECT_PATH).",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

@@ -65,7 +65,8 @@ class CheckOptions:
         servers=change(help="Addresses host:port; without any, the embedded prover is started."),
         project=change(
             help="Lean project whose lean-toolchain names the version "
-            "(default: LEAN_PROJECT_PATH, or what servers say)."
+            "(default: LEAN_PROJECT_PATH, or what servers say).",
+            advanced=False,
         ),
     )
     workers: int = opt(0, "Theorems checked at the same time; 0: one for each Lean process.", min=0)

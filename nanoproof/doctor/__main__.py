@@ -80,7 +80,7 @@ class DoctorOptions:
         LeanOptions,
         "lean-",
         servers=change(help="Addresses host:port to ask."),
-        project=change(help="Folder of a Lean project; default LEAN_PROJECT_PATH."),
+        project=change(help="Folder of a Lean project; default LEAN_PROJECT_PATH.", advanced=False),
     )
     timeout: float = opt(60.0, "Seconds that each check may take.", above=0)
     json: bool = opt(False, "Print one JSON object instead of the page.")

@@ -15,9 +15,11 @@ class SamplingConfig:
 
     num_sampled_tactics: int = opt(6, "Tactics sampled each time a state is expanded.", min=1)
     first_token_occurrences_cap: int | None = opt(
-        2, "How many of a state's samples may share their first token (none: any number).", min=1
+        2, "How many of a state's samples may share their first token (none: any number).", min=1, advanced=True
     )
-    max_gen_tokens: int = opt(24, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1)
+    max_gen_tokens: int = opt(
+        24, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1, advanced=True
+    )
     temperature: float = opt(1.0, "Temperature of sampling.", min=1e-6, max=1e6)
 
     def __post_init__(self) -> None:

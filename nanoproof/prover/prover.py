@@ -42,10 +42,12 @@ from nanoproof.search.tree_json import tree_to_json
 class ProverOptions:
     """Prover"""
 
-    proof_simplification: bool = opt(True, "Shorten proofs before they are stored and learned from.")
-    simplification_tactics: int = opt(500, "Tactics that may be run to shorten one proof.", min=0)
-    disprove_fraction: float = opt(0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1)
-    keep_tree: bool = opt(True, "Store the search tree with each attempt.")
+    proof_simplification: bool = opt(True, "Shorten proofs before they are stored and learned from.", advanced=True)
+    simplification_tactics: int = opt(500, "Tactics that may be run to shorten one proof.", min=0, advanced=True)
+    disprove_fraction: float = opt(
+        0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1, advanced=True
+    )
+    keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "prover")

@@ -37,38 +37,61 @@ class SearchConfig:
         "nanolean": {"algorithm": "best-first"},  # the best of benchmarks/search_quality.py on the embedded prover
     }
 
-    c_base: float = opt(200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0)
-    c_init: float = opt(0.001, "Exploration constant of a node without visits.", min=0)
-    gamma: float = opt(0.98, "Discount that turns 'tactics still needed' into a score in [0, 1].", above=0, max=1)
-    prior_temperature: float = opt(200.0, "Temperature that flattens the policy's probabilities into priors.", above=0)
-    no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0)
-    unvisited_penalty: float = opt(16.0, "How much worse than its parent an unvisited child is taken to be.", min=0)
-    c_and: float = opt(64.0, "Factor on exploration where several branches are all to be solved.", min=0)
+    c_base: float = opt(
+        200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0, advanced=True
+    )
+    c_init: float = opt(0.001, "Exploration constant of a node without visits.", min=0, advanced=True)
+    gamma: float = opt(
+        0.98, "Discount that turns 'tactics still needed' into a score in [0, 1].", above=0, max=1, advanced=True
+    )
+    prior_temperature: float = opt(
+        200.0, "Temperature that flattens the policy's probabilities into priors.", above=0, advanced=True
+    )
+    no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0, advanced=True)
+    unvisited_penalty: float = opt(
+        16.0, "How much worse than its parent an unvisited child is taken to be.", min=0, advanced=True
+    )
+    c_and: float = opt(64.0, "Factor on exploration where several branches are all to be solved.", min=0, advanced=True)
     progressive_c: float = opt(
-        0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0
+        0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0, advanced=True
     )
-    progressive_alpha: float = opt(0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1)
+    progressive_alpha: float = opt(
+        0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1, advanced=True
+    )
     algorithm: Literal["mcts", "best-first"] = opt(
-        "mcts", "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone."
+        "mcts",
+        "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone.",
+        advanced=True,
     )
-    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.")
-    use_value: bool = opt(True, "Believe the policy's value; without it every leaf is taken to need one tactic.")
-    max_nodes: int = opt(200_000, "A search ends when its tree has this many nodes.", min=1)
-    max_tree_mbytes: int = opt(1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1)
+    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", advanced=True)
+    use_value: bool = opt(
+        True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
+    )
+    max_nodes: int = opt(200_000, "A search ends when its tree has this many nodes.", min=1, advanced=True)
+    max_tree_mbytes: int = opt(
+        1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1, advanced=True
+    )
     finishers: tuple[str, ...] = opt((), "Tactics that are tried besides those of the policy.", metavar="TACTIC")
     finisher_use: Literal["leaf", "candidate"] = opt(
         "leaf",
         "leaf: a new leaf that a finisher closes is solved, outside the training data; "
         "candidate: finishers are offered at every node like tactics of the policy.",
+        advanced=True,
     )
-    disable_solvers: bool = opt(False, "Leave out what the policy says if it uses one of the solver tactics.")
+    disable_solvers: bool = opt(
+        False, "Leave out what the policy says if it uses one of the solver tactics.", advanced=True
+    )
     solver_tactics: tuple[str, ...] = opt(
-        ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC"
+        ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC", advanced=True
     )
-    disprove_inner: bool = opt(False, "Try to disprove states inside the tree whose value is poor.")
-    disprove_value: float = opt(-12.0, "A state is worth a try to disprove it from this value down.", max=0)
-    disprove_visits: int = opt(8, "Visits of a state before it may be disproved.", min=1)
-    disprove_simulations: int = opt(8, "Simulations of one try to disprove a state; they count as any others.", min=1)
+    disprove_inner: bool = opt(False, "Try to disprove states inside the tree whose value is poor.", advanced=True)
+    disprove_value: float = opt(
+        -12.0, "A state is worth a try to disprove it from this value down.", max=0, advanced=True
+    )
+    disprove_visits: int = opt(8, "Visits of a state before it may be disproved.", min=1, advanced=True)
+    disprove_simulations: int = opt(
+        8, "Simulations of one try to disprove a state; they count as any others.", min=1, advanced=True
+    )
 
     def __post_init__(self) -> None:
         validate(self, "search")

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, group, preset_values
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, preset_values
 from nanoproof.data.theorems import split_names
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
@@ -38,7 +38,9 @@ class RLConfig:
     fleet: FleetOptions = group(FleetOptions)
     sampling: SamplingConfig = group(SamplingConfig)
     batch: BatchOptions = group(BatchOptions)
-    optim: OptimizerOptions = group(OptimizerOptions)
+    optim: OptimizerOptions = group(
+        OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
+    )
     compute: ComputeOptions = group(ComputeOptions)
     records: RecordOptions = group(RecordOptions)
     search: SearchConfig = group(

@@ -46,11 +46,17 @@ class EvalOptions:
     max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
     output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
     force: bool = opt(False, "Overwrite earlier results.")
-    solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC")
-    baseline: str | None = opt(None, "Evaluation to show beside the score; default: the solver-only one, if there is.")
-    lean_patience: float = opt(300.0, "Seconds without any Lean process after which the evaluation ends.", above=0)
+    solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC", advanced=True)
+    baseline: str | None = opt(
+        None, "Evaluation to show beside the score; default: the solver-only one, if there is.", advanced=True
+    )
+    lean_patience: float = opt(
+        300.0, "Seconds without any Lean process after which the evaluation ends.", above=0, advanced=True
+    )
     retry_timeouts: bool = opt(
-        True, "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs."
+        True,
+        "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs.",
+        advanced=True,
     )
     continue_: bool = opt(False, "Go on with an evaluation: try what ended in an error or is missing.")
 

@@ -36,32 +36,37 @@ class MatchmakerConfig:
         },
     }
 
-    trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1)
-    trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1)
-    low: float = opt(0.001, "Weight of a theorem that is settled, trivial, or refused by Lean.", min=0, max=1)
+    trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1, advanced=True)
+    trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1, advanced=True)
+    low: float = opt(
+        0.001, "Weight of a theorem that is settled, trivial, or refused by Lean.", min=0, max=1, advanced=True
+    )
     undecided: float = opt(
         0.1,
         "Weight of a theorem that was never proved in `trust` attempts, or whose last `trust` were errors.",
         min=0,
         max=1,
+        advanced=True,
     )
-    base_simulations: int = opt(64, "Simulations of a first attempt.", min=1)
-    simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1)
+    base_simulations: int = opt(64, "Simulations of a first attempt.", min=1, advanced=True)
+    simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1, advanced=True)
     max_simulations: int = opt(
         1024,
         "Most simulations of one attempt; with `recent_failures` trust no more than base x mult^trust either.",
         min=1,
+        advanced=True,
     )
     recent_failures: Literal["trust", "trailing"] = opt(
         "trust",
         "Failures that raise the simulations: those among the last `trust` attempts, or all since the last proof.",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:
         validate(self, "matchmaker")
         for name, value in (("low", self.low), ("undecided", self.undecided)):
             exact = abs(value * WEIGHT_UNIT - round(value * WEIGHT_UNIT)) < 1e-6
-            check(exact, f"matchmaker.{name} must be a multiple of {1 / WEIGHT_UNIT:.6f}, got {value}")
+            check(exact, f"matchmaker.{name} must be a multiple of {1 / WEIGHT_UNIT:.6f}, got {value}", "matchmaker")
 
     @property
     def most_failures(self) -> int:

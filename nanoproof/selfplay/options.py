@@ -57,12 +57,13 @@ class FleetOptions:
     lean: LeanOptions = group(LeanOptions, "lean-")
     lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
     lean_tactic_seconds: float = opt(
-        5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0
+        5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0, advanced=True
     )
     lean_lost_proofs: int = opt(
         5,
         "Found proofs in a row that the final check may lose, through no fault of theirs, before all ends (0: any).",
         min=0,
+        advanced=True,
     )
 
     def __post_init__(self) -> None:
@@ -107,25 +108,39 @@ class RLOptions:
     collect_transitions: int = opt(
         100, "New transitions to collect for a step, over all ranks (0: collect none).", min=0
     )
-    collect_every: int = opt(1, "Collect in each step whose number is a multiple of this.", min=1)
-    collect_max_time: str = opt("1:00:00", "A collection ends after H:M:S even if it has too few transitions.")
+    collect_every: int = opt(1, "Collect in each step whose number is a multiple of this.", min=1, advanced=True)
+    collect_max_time: str = opt(
+        "1:00:00", "A collection ends after H:M:S even if it has too few transitions.", advanced=True
+    )
     num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
     fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
     learning: LearningOptions = group(LearningOptions)
-    replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1)
-    negative_buffer_window_size: int = opt(250_000, "Newest failed tactics that are kept, if any are used.", min=0)
-    negative_fraction: float = opt(0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1)
-    unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0)
+    replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1, advanced=True)
+    negative_buffer_window_size: int = opt(
+        250_000, "Newest failed tactics that are kept, if any are used.", min=0, advanced=True
+    )
+    negative_fraction: float = opt(
+        0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1, advanced=True
+    )
+    unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0, advanced=True)
     replay_logprob_min: float | None = opt(
-        None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0
+        None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0, advanced=True
     )
     replay_logprob_max: float | None = opt(
-        None, "Replay no tactic that the network gives a higher log-probability (it has learned that).", max=0
+        None,
+        "Replay no tactic that the network gives a higher log-probability (it has learned that).",
+        max=0,
+        advanced=True,
     )
     restart_from_sft_every: int | None = opt(
-        None, "Steps after which the weights go back to those that the run began with, to learn anew.", min=1
+        None,
+        "Steps after which the weights go back to those that the run began with, to learn anew.",
+        min=1,
+        advanced=True,
     )
-    restart_updates: int = opt(100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0)
+    restart_updates: int = opt(
+        100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0, advanced=True
+    )
     prover: ProverOptions = group(
         ProverOptions,
         without=("simplification_tactics", "keep_tree"),
@@ -154,11 +169,16 @@ class RLOptions:
         "Lean, else nanolean.",
     )
     num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
-    max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1)
+    max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1, advanced=True)
     memory_profile: str | None = opt(
-        None, "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.", metavar="DIR"
+        None,
+        "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.",
+        metavar="DIR",
+        advanced=True,
     )
-    check_ranks: bool = opt(False, "After each step, compare the weights of all ranks and note their digest.")
+    check_ranks: bool = opt(
+        False, "After each step, compare the weights of all ranks and note their digest.", advanced=True
+    )
     monitor: MonitorAddress = group(MonitorAddress, "monitor-")
 
     @property

@@ -47,10 +47,10 @@ class SFTOptions:
     )
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
     state_after_weight: float = opt(
-        0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0
+        0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
     )
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
-    save_epochs: bool = opt(True, "Save a checkpoint after each epoch.")
+    save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "sft")

@@ -19,7 +19,9 @@ class RunOptions:
     run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
     seed: int = opt(0, "Seed of every random choice.", min=0)
     device: DeviceOption = group(DeviceOption)
-    log_level: str = opt("info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)))
+    log_level: str = opt(
+        "info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)), advanced=True
+    )
     loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=("wandb",))
 
     def __post_init__(self) -> None:
@@ -34,8 +36,10 @@ class StartOptions:
         CheckpointOption, model_path=change(help="Checkpoint whose weights to start from.")
     )
     resume_from: str | None = opt(None, "Run directory to go on with; options not given are those of that run.")
-    resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.")
-    force: bool = opt(False, "Go on with a run whose process died on another machine and left its run.lock.")
+    resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.", advanced=True)
+    force: bool = opt(
+        False, "Go on with a run whose process died on another machine and left its run.lock.", advanced=True
+    )
 
     def __post_init__(self) -> None:
         validate(self, "start")
@@ -55,7 +59,9 @@ class CadenceOptions:
 
     eval_every: str = opt("200steps", "When to evaluate: Nsteps, H:M:S or never; always at the end.")
     save_every: str = opt("never", "When to save: Nsteps, H:M:S or never; always at the end.")
-    keep_checkpoints: int | None = opt(None, "How many checkpoints to keep, the newest; none keeps all.", min=1)
+    keep_checkpoints: int | None = opt(
+        None, "How many checkpoints to keep, the newest; none keeps all.", min=1, advanced=True
+    )
 
     def __post_init__(self) -> None:
         validate(self, "cadence")
@@ -76,9 +82,9 @@ class ModelOptions:
 class ComputeOptions:
     """Computing."""
 
-    attention: str = opt("auto", "How attention is computed.", choices=ATTENTION_CHOICES)
+    attention: str = opt("auto", "How attention is computed.", choices=ATTENTION_CHOICES, advanced=True)
     compile: str = opt("auto", "Whether the network is compiled.", choices=COMPILE_CHOICES)
-    fp8: bool = opt(False, "Matrix products of the layers in 8 bits (GPUs that have them).")
+    fp8: bool = opt(False, "Matrix products of the layers in 8 bits (GPUs that have them).", advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "compute")
@@ -89,17 +95,21 @@ class OptimizerOptions:
     """Optimizer."""
 
     matrix_lr: float = opt(0.02, "Learning rate of the matrices (Muon).", min=0)
-    embedding_lr: float = opt(0.3, "Learning rate of the token embedding (AdamW).", min=0)
-    unembedding_lr: float = opt(0.004, "Learning rate of the output matrix (AdamW).", min=0)
-    scalar_lr: float = opt(0.5, "Learning rate of the per-layer scalars (AdamW).", min=0)
+    embedding_lr: float = opt(0.3, "Learning rate of the token embedding (AdamW).", min=0, advanced=True)
+    unembedding_lr: float = opt(0.004, "Learning rate of the output matrix (AdamW).", min=0, advanced=True)
+    scalar_lr: float = opt(0.5, "Learning rate of the per-layer scalars (AdamW).", min=0, advanced=True)
     weight_decay: float = opt(0.0, "Weight decay of the matrices.", min=0)
-    momentum: float = opt(0.95, "Momentum of the matrices (Muon).", min=0, max=0.999)
-    momentum_warmup_steps: int = opt(0, "Steps over which the momentum rises from 0.85 to its value.", min=0)
+    momentum: float = opt(0.95, "Momentum of the matrices (Muon).", min=0, max=0.999, advanced=True)
+    momentum_warmup_steps: int = opt(
+        0, "Steps over which the momentum rises from 0.85 to its value.", min=0, advanced=True
+    )
     init_lr_frac: float = opt(0.8, "Fraction of the learning rates to start with.", min=0)
-    warmup_frac: float = opt(0.0, "Fraction of training over which the learning rates rise from 0.", min=0, max=1)
+    warmup_frac: float = opt(
+        0.0, "Fraction of training over which the learning rates rise from 0.", min=0, max=1, advanced=True
+    )
     warmdown_frac: float = opt(0.5, "Fraction of training over which they fall at the end.", min=0, max=1)
-    final_lr_frac: float = opt(0.0, "Fraction of the learning rates to end with.", min=0)
-    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0)
+    final_lr_frac: float = opt(0.0, "Fraction of the learning rates to end with.", min=0, advanced=True)
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "optimizer")
@@ -117,8 +127,8 @@ class BatchOptions:
 
     target_examples_per_step: int = opt(512, "Examples in one optimizer step, over all ranks.", min=1)
     device_batch_size: int = opt(8, "Packed rows in one forward pass.", min=1)
-    row_length: int = opt(768, "Tokens in a packed row.", min=16)
-    value_weight: float = opt(0.01, "Weight of the value loss beside the tactic loss.", min=0)
+    row_length: int = opt(768, "Tokens in a packed row.", min=16, advanced=True)
+    value_weight: float = opt(0.01, "Weight of the value loss beside the tactic loss.", min=0, advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "batch")

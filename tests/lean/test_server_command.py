@@ -116,7 +116,7 @@ def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> No
         (["--backend", "repl", "--project-path", "/", "--repl-exe", "no/repl"], "no executable /no/repl"),
         (["--max-processes", "0"], "--max-processes must be >= 1, got 0"),
         (["--imports", "Mathlib"], "--project-path (or LEAN_PROJECT_PATH) is needed"),
-        (["--backend", "nanolean", "--imports", "Mathlib"], "server.imports is for the backend repl"),
+        (["--backend", "nanolean", "--imports", "Mathlib"], "--imports is for the backend repl"),
     ],
 )
 def test_wrong_options_are_one_line_and_status_2(start: Start, flags: list[str], message: str) -> None:

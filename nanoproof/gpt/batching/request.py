@@ -18,9 +18,14 @@ class EngineLimits:
     max_rows: int | None = opt(
         None, "Samples that are decoded at a time; one request may have more (none: what suits the device).", min=1
     )
-    reuse_share: float = opt(0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9)
+    reuse_share: float = opt(
+        0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9, advanced=True
+    )
     cuda_graphs: Literal["auto", "on", "off"] = opt(
-        "auto", "Record decoding steps as CUDA graphs; auto does on a GPU.", choices=("auto", "on", "off")
+        "auto",
+        "Record decoding steps as CUDA graphs; auto does on a GPU.",
+        choices=("auto", "on", "off"),
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

@@ -32,27 +32,43 @@ class ServerSettings:
     spares: int = opt(1, "How many more processes are kept ready to replace those that get killed.", min=0)
     warmup: bool = opt(False, "Start all processes before listening instead of on demand.")
     lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
-    start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0)
-    soft_limits: bool = opt(True, "Have Lean or the REPL stop a tactic that runs out of time, where one of them can.")
+    start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0, advanced=True)
+    soft_limits: bool = opt(
+        True, "Have Lean or the REPL stop a tactic that runs out of time, where one of them can.", advanced=True
+    )
     grace_seconds: float = opt(
-        1.0, "How much longer than its time a tactic may take to stop before its process is killed.", min=0
+        1.0,
+        "How much longer than its time a tactic may take to stop before its process is killed.",
+        min=0,
+        advanced=True,
     )
     command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
-    longest_seconds: float = opt(3600.0, "Longer timeouts that clients ask for are cut to this.", above=0)
-    receive_seconds: float = opt(
-        600.0, "A connection on which nothing comes for so long is closed, unless it waits for an answer.", above=0
+    longest_seconds: float = opt(
+        3600.0, "Longer timeouts that clients ask for are cut to this.", above=0, advanced=True
     )
-    drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0)
-    max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0)
-    max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1)
+    receive_seconds: float = opt(
+        600.0,
+        "A connection on which nothing comes for so long is closed, unless it waits for an answer.",
+        above=0,
+        advanced=True,
+    )
+    drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0, advanced=True)
+    max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0, advanced=True)
+    max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1, advanced=True)
     recycle_gb: float | None = opt(
-        4.0, "A process with more unshared resident memory is replaced after its lease or proof.", above=0
+        4.0,
+        "A process with more unshared resident memory is replaced after its lease or proof.",
+        above=0,
+        advanced=True,
     )
     memory_limit_gb: float | None = opt(8.0, "A process with more unshared resident memory is killed.", above=0)
     address_space_gb: float | None = opt(
-        64.0, "Hard limit of a process's address space, mapped library files included (Linux, macOS).", above=0
+        64.0,
+        "Hard limit of a process's address space, mapped library files included (Linux, macOS).",
+        above=0,
+        advanced=True,
     )
-    exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.")
+    exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.", advanced=True)
     log_level: str = opt(
         "warning",
         "Which messages go to standard error.",
@@ -73,7 +89,9 @@ class ServerSettings:
                 "where python -m nanoproof.lean.project setup builds it",
             )
         else:
-            check(not self.imports, "server.imports is for the backend repl; nanolean has its library built in")
+            check(
+                not self.imports, "server.imports is for the backend repl; nanolean has its library built in", "server"
+            )
 
     @property
     def max_waiting(self) -> int:
