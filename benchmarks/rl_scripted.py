@@ -19,11 +19,12 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
+from nanoproof.common.torch_command import run_main
+
 import psutil
 
 from nanoproof import rl
 from nanoproof.common.dist import DistInfo
-from nanoproof.common.errors import run_main
 from nanoproof.data import theorems as sets
 from nanoproof.gpt.batching.request import Completion, EngineRequest
 from nanoproof.gpt.engine import Engine

@@ -5,9 +5,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
-from nanoproof.common.errors import run_main
 from nanoproof.common.options import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening

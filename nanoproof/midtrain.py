@@ -6,7 +6,8 @@ python -m nanoproof.midtrain --model-path pretrain/RUN --data nanolean --epochs 
 python -m nanoproof.midtrain --resume-from midtrain/RUN
 """
 
-from nanoproof.common.errors import run_main
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.training.entry import train_main
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
 from nanoproof.training.plan import MidtrainLength

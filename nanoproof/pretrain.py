@@ -6,7 +6,8 @@ python -m nanoproof.pretrain --depth 4 --aspect-ratio 48 --head-dim 32 --sequenc
 python -m nanoproof.pretrain --resume-from pretrain/RUN
 """
 
-from nanoproof.common.errors import run_main
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.training.entry import train_main
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
 from nanoproof.training.plan import PretrainLength

@@ -12,8 +12,9 @@ import signal
 from contextlib import ExitStack
 from functools import partial
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.dist import DistInfo, cleanup
-from nanoproof.common.errors import run_main
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.gpt.compute import choose_compute
 from nanoproof.monitor.child import start_monitor_process

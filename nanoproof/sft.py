@@ -8,7 +8,8 @@ python -m nanoproof.sft --resume-from sft/RUN
 
 import argparse
 
-from nanoproof.common.errors import run_main
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.training.data import chosen_transitions
 from nanoproof.training.entry import train_main
 from nanoproof.training.finetuning import Finetuning, SFTOptions

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.torch_command import run_main
+
 import torch
 
 from benchmarks.hf_inference import missing_for_transformers
@@ -30,7 +32,6 @@ from benchmarks.inference_parts import (
 from benchmarks.inference_work import Load, NetworkSize
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
 from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
-from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.options import CheckpointOption, DeviceOption
 from nanoproof.gpt.batching.request import EngineLimits

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from nanoproof.common.torch_command import run_main
+
 import safetensors.torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.dist import DTYPES
-from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write, atomic_write_json
 from nanoproof.common.options import CheckpointOption
 from nanoproof.common.run_dir import resolve_model_path

@@ -12,9 +12,10 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
-from nanoproof.common.errors import run_main
 from nanoproof.common.options import LeanOptions
 from nanoproof.common.typing_lines import typed_lines
 from nanoproof.lean.client import LeanServerClient

@@ -17,9 +17,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.dist import init_distributed
-from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.errors import UserError
 from nanoproof.common.options import LeanOptions
 from nanoproof.common.terminal import print_lines
 from nanoproof.common.typing_lines import typed_lines

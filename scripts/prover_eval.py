@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, from_args
-from nanoproof.common.errors import run_main
 from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.selfplay.eval_files import PROOFS, RESULTS
 from nanoproof.selfplay.eval_plan import EvalOptions, plan

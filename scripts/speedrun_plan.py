@@ -8,8 +8,10 @@ data and the times of Lean are assumptions, which the page prints.
 
 from dataclasses import dataclass
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.errors import UserError
 from nanoproof.gpt.flops import flops_per_token, matrix_parameters, peak_flops
 from nanoproof.gpt.model import GPTConfig
 from nanoproof.training.plan import TOKENS_PER_PARAMETER

@@ -135,7 +135,10 @@ def test_an_unknown_flag(tmp_path, command, refused):
         (("nanoproof.rl", "--model-path", "x", "--eval-every", "soon"), "--eval-every must look like"),
         (("nanoproof.rl",), "give either --model-path"),
         (("nanoproof.inference",), "give --model-path"),
-        (("nanoproof.inference", "--model-path", "x", "--max-states", "9999"), "max_states must be <= max_open_states"),
+        (
+            ("nanoproof.inference", "--model-path", "x", "--max-states", "9999"),
+            "--max-states must be <= --max-open-states",
+        ),
         (
             ("nanoproof.inference", "--model-path", "x", "--engine-max-rows", "0"),
             "--engine-max-rows must be >= 1, got 0",

@@ -314,3 +314,47 @@ def test_a_server_without_a_word_of_lean_says_that_it_serves_nanolean(
 ) -> None:
     assert settings_of([]).backend == "nanolean"
     assert "NanoLean is served" in capsys.readouterr().err
+
+
+# -- without torch -----------------------------------------------------------------------------------------------
+
+WITHOUT_TORCH = """
+import contextlib, io, json, runpy, sys
+
+sys.modules["torch"] = None  # as if it were not installed
+ended = {}
+for module in sys.argv[1:]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("nanoproof", "scripts", "benchmarks")]:
+        del sys.modules[name]
+    sys.argv = [module, "--help"]
+    said, complaint = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
+            runpy.run_module(module, run_name="__main__")
+    except SystemExit as stopped:
+        ended[module] = [stopped.code or 0, complaint.getvalue()]
+    except BaseException as error:
+        ended[module] = [1, repr(error)]
+print(json.dumps(ended))
+"""
+
+
+def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_missing() -> None:
+    modules = [
+        f"scripts.{path.stem}" for path in sorted((ROOT / "scripts").glob("*.py")) if "run_main" in path.read_text()
+    ]
+    entries = ("pretrain", "midtrain", "sft", "rl", "inference", "doctor", "monitor", "lean.server", "lean.probe")
+    modules += [f"nanoproof.{name}" for name in (*entries, "data.download")]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, *modules], cwd=ROOT, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    ended = json.loads(done.stdout.splitlines()[-1])
+    assert set(ended) == set(modules)
+    stopped = {module: said for module, (code, said) in ended.items() if code != 0}
+    for module, said in stopped.items():
+        assert ended[module][0] == 2 and said.count("\n") == 1 and "needs torch" in said, (module, said)
+    assert {"nanoproof.rl", "nanoproof.pretrain", "nanoproof.sft", "nanoproof.inference", "scripts.prove"} <= set(
+        stopped
+    )
+    assert not {"nanoproof.lean.server", "nanoproof.lean.probe", "nanoproof.data.download"} & set(stopped)

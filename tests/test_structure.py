@@ -298,15 +298,20 @@ def words_of(command: str) -> tuple[list[str], str, list[str]]:
 
 
 def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What `python -m MODULE POSITIONALS --help` prints."""
+    """What `python -m MODULE POSITIONALS --help-all` prints, or `--help` where there is no more."""
     found = importlib.util.find_spec(module)
     assert found is not None, f"there is no {module}"
     program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
     first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
-    with pytest.raises(SystemExit) as stopped:
-        program.main([*words[:first_flag], "--help"])
-    assert stopped.value.code == 0
-    return capsys.readouterr().out
+    pages = []
+    for flag in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as stopped:
+            program.main([*words[:first_flag], flag])
+        assert stopped.value.code == 0
+        pages.append(capsys.readouterr().out)
+        if "--help-all" not in pages[0]:
+            break
+    return pages[-1]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -28,7 +28,7 @@ class DeviceOption:
 
 @dataclass(frozen=True)
 class LeanOptions:
-    """Lean servers; held with the prefix `lean-`."""
+    """Lean servers."""
 
     servers: tuple[str, ...] = opt((), "Addresses host:port; without any, embedded NanoLean servers are started.")
     token: str | None = opt(None, "Token that the Lean servers ask for.")
@@ -44,7 +44,7 @@ class LeanOptions:
 
 @dataclass(frozen=True)
 class PolicyServerOptions:
-    """Policy server; held with the prefix `policy-`."""
+    """Policy server."""
 
     server: str | None = opt(None, "Address host:port of a policy server, which suggests tactics instead.")
     token: str | None = opt(None, "Token that the policy server asks for.")
@@ -52,7 +52,7 @@ class PolicyServerOptions:
 
 @dataclass(frozen=True)
 class MonitorAddress:
-    """Where the monitor listens; held with the prefix `monitor-` by commands that start it."""
+    """Monitor."""
 
     port: int | None = opt(5050, "Port of the monitor; none turns it off.", min=0, max=65535)
     host: str = opt(

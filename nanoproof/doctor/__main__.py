@@ -13,8 +13,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
+from nanoproof.common.torch_command import run_main
+
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.errors import run_main
 from nanoproof.common.options import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width

@@ -36,12 +36,12 @@ class RLConfig:
     cadence: CadenceOptions = group(CadenceOptions)
     rl: RLOptions = group(RLOptions)
     fleet: FleetOptions = group(FleetOptions)
-    sampling: SamplingConfig = group(SamplingConfig)
+    sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: BatchOptions = group(BatchOptions)
     optim: OptimizerOptions = group(
         OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
     )
-    compute: ComputeOptions = group(ComputeOptions)
+    compute: ComputeOptions = group(ComputeOptions, compile=change(advanced=True))
     records: RecordOptions = group(RecordOptions)
     search: SearchConfig = group(
         SearchConfig,
@@ -50,6 +50,7 @@ class RLConfig:
             "finisher_use",  # collection and evaluation differ in it
             "disable_solvers",  # --disable-solvers does that and more
         ),
+        finishers=change(advanced=True),
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 

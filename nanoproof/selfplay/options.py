@@ -52,7 +52,7 @@ EARLIER_FLAGS = {
 
 @dataclass(frozen=True)
 class FleetOptions:
-    """Lean servers."""
+    """Lean processes."""
 
     lean: LeanOptions = group(LeanOptions, "lean-")
     lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
@@ -92,7 +92,9 @@ class EvalStart(argparse.Action):
 class RLOptions:
     """Reinforcement learning."""
 
-    load_buffer: str | None = opt(None, "Run directory whose attempts fill buffers and matchmaker at the start.")
+    load_buffer: str | None = opt(
+        None, "Run directory whose attempts fill buffers and matchmaker at the start.", advanced=True
+    )
     datasets: tuple[str, ...] = opt(
         (AUTO,),
         "Data sets or files of theorems to prove (space- or comma-separated); auto: leanworkbook, numinamath and "

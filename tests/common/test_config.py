@@ -1,12 +1,26 @@
 import importlib
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import pytest
 
-from nanoproof.common.config import Parser, Presets, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import (
+    Parser,
+    Presets,
+    add_flags,
+    change,
+    check,
+    from_args,
+    group,
+    opt,
+    options_of,
+    to_dict,
+    validate,
+)
 from nanoproof.common.errors import UserError
 from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.options import RLOptions
 
 
 @dataclass(frozen=True)
@@ -204,3 +218,142 @@ def test_what_follows_two_dashes_stays_as_it_is():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--a-b")
     assert parser.parse_args(["--", "--a_b"]).words == ["--a_b"]
+
+
+# -- groups ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Server:
+    """Server."""
+
+    port: int = opt(80, "Where.", min=1)
+    token: str | None = opt(None, "Secret.", advanced=True)
+    slots: int = opt(2, "How many.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "server")
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Holder."""
+
+    server: Server = group(Server, "at-", without=("slots",), port=change(8000, max=9000, help="Where here."))
+    slots: int = opt(3, "Others.", min=1)
+    again_: bool = opt(False, "Whether.")
+
+    def __post_init__(self) -> None:
+        validate(self, "holder")
+        check(self.slots != self.server.port, "holder.slots must not be holder.server.port", "holder")
+
+
+def held(*argv: str) -> Holder:
+    parser = Parser(prog="example")
+    add_flags(parser, Holder)
+    return from_args(Holder, parser.parse_args(argv))
+
+
+def test_a_group_is_held_with_the_defaults_that_it_has_there():
+    assert held() == Holder() and held().server == Server(port=8000)
+
+
+def test_the_flags_of_a_group_have_its_prefix_and_those_left_out_belong_to_others():
+    assert held("--at-port", "81", "--at-token", "x", "--slots", "7", "--again") == Holder(Server(81, "x", 2), 7, True)
+
+
+def test_options_of_groups_are_among_those_of_the_class_that_holds_them():
+    assert [option.flag for option in options_of(Holder)] == ["--at-port", "--at-token", "--slots", "--again"]
+    assert to_dict(Holder()) == {"port": 8000, "token": None, "slots": 3, "again_": False}
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        (["--at-port", "0"], "--at-port must be >= 1, got 0"),
+        (["--at-port", "9001"], "--at-port must be <= 9000, got 9001"),
+        (["--slots", "0"], "--slots must be >= 1, got 0"),
+        (["--slots", "80", "--at-port", "80"], "--slots must not be --at-port"),
+    ],
+)
+def test_errors_name_the_flag_that_was_typed(argv, line):
+    with pytest.raises(UserError) as raised:
+        held(*argv)
+    assert str(raised.value) == line
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: Server(port=0), "server.port must be >= 1, got 0"),
+        (lambda: Holder(Server(port=9001)), "holder.server.port must be <= 9000, got 9001"),
+        (lambda: Holder(slots=0), "holder.slots must be >= 1, got 0"),
+        (lambda: RLOptions(fraction_sft=2.0), "rl.fraction_sft must be <= 1, got 2.0"),
+    ],
+)
+def test_in_a_program_errors_name_the_field(make, line):
+    with pytest.raises(ValueError) as raised:
+        make()
+    assert str(raised.value) == line
+
+
+def test_a_group_has_no_changes_of_options_that_it_lacks():
+    with pytest.raises(AssertionError, match="Server has no host"):
+        group(Server, host=change("x"))
+
+
+# -- help and suggestions ------------------------------------------------------------------------------------------
+
+
+def page(flag: str, capsys: pytest.CaptureFixture[str]) -> str:
+    parser = Parser(prog="example")
+    add_flags(parser, Holder)
+    with pytest.raises(SystemExit) as stopped:
+        parser.parse_args([flag])
+    assert stopped.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_leaves_out_what_is_advanced_and_says_so_at_its_end(capsys):
+    short = page("--help", capsys)
+    assert "--at-port" in short and "Where here." in short and "--at-token" not in short
+    assert short.splitlines()[-1] == "1 more options are rarely changed: --help-all shows them too."
+
+
+def test_help_all_shows_everything(capsys):
+    assert "--at-token" in page("--help-all", capsys)
+
+
+@pytest.mark.parametrize(
+    "module", ["pretrain", "midtrain", "sft", "rl", "inference", "lean.server.__main__", "prover_eval", "prove"]
+)
+def test_the_help_of_large_commands_is_what_one_changes_on_a_normal_day(module, capsys):
+    place = "scripts" if module.startswith("prove") else "nanoproof"
+    with pytest.raises(SystemExit):
+        importlib.import_module(f"{place}.{module}").main(["--help"])
+    shown = capsys.readouterr().out
+    assert 10 <= len(re.findall(r"^  --", shown, re.M)) <= 36
+    assert shown.splitlines()[-1].endswith("more options are rarely changed: --help-all shows them too.")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--ex-coun", "3"], "--ex-coun 3; did you mean --ex-count?"),
+        (["--ex_coun=3"], "--ex_coun=3; did you mean --ex-count?"),
+        (["--unlike-any"], "unrecognized arguments: --unlike-any (see"),
+        (["--ex-mode", "fats"], "did you mean fast?"),
+    ],
+)
+def test_the_nearest_flag_or_choice_is_suggested(argv, said, capsys):
+    with pytest.raises(SystemExit):
+        parse(*argv)
+    assert said in capsys.readouterr().err
+
+
+def test_a_flag_of_a_command_among_several_is_suggested(capsys):
+    parser = Parser(prog="example")
+    add_flags(parser.add_subparsers().add_parser("run"), Example)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["run", "--coutn", "3"])
+    assert "did you mean --count?" in capsys.readouterr().err
