@@ -53,7 +53,7 @@ class Repeats:
             numbers = summarize_repeats([each.files.attempts() for each in jobs])
             names = ("dataset", "split", "simulations", "policy", "model", "versions")
             settings = {name: value for name, value in summary["settings"].items() if name != "seed"}
-            seeds = [each.files.settings["seed"] for each in jobs]
+            seeds = [each.files.settings.seed for each in jobs]
             whole = {**{name: summary[name] for name in names}, **numbers, "seeds": seeds, "settings": settings}
             atomic_write_json(path / ALL_RUNS, whole)
             print("\n".join(filter(None, [repeats_report(whole), checked_by(summary), f"  -> {path}"])), flush=True)

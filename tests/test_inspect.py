@@ -24,7 +24,7 @@ from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay import eval_files
 from nanoproof.selfplay.attempt_stream import logged_attempts
 from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.eval_files import EvaluationFiles
+from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
 from nanoproof.selfplay.records.attempt_index import attempts_file
 from nanoproof.selfplay.records.observer import Trace
 from nanoproof.selfplay.records.trees import TreeStore
@@ -191,7 +191,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             lines.append(json_line({"number": {"step": step, "rank": rank, "sequence": step}, **record.to_json()}))
         attempts_file(folder, rank).write_text("".join(lines), encoding="utf-8")
     evaluated = [attempt(7), attempt(8, "error")]
-    settings = {"dataset": "made", "split": "valid", "num_simulations": 8, "seed": 0}
+    settings = EvalSettings("made", "valid", num_simulations=8, seed=0)
     files = EvaluationFiles(folder / "evals" / "2_made_valid", [one.theorem for one in evaluated], settings)
     files.begin({}, "new")
     with files.writer(0) as writer:

@@ -14,7 +14,7 @@ from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay import eval_files
-from nanoproof.selfplay.eval_files import EvaluationFiles
+from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
 from scripts import check_with_lean, lean_command
 from tests.nanolean.library import base
 
@@ -47,7 +47,7 @@ def proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name, (source, proof) in PROVED.items()
     ]
     attempts.append(Attempt(Theorem(OPEN[0], "made", "fermat"), "unproven"))
-    settings = {"dataset": "made", "split": "test", "num_simulations": 8, "seed": 0}
+    settings = EvalSettings("made", "test", num_simulations=8, seed=0)
     files = EvaluationFiles(tmp_path / "quickstart", [attempt.theorem for attempt in attempts], settings)
     files.begin({}, "new")
     with files.writer(0) as writer:

@@ -6,8 +6,8 @@ Where the text is not understood well enough to be sure, a transition comes back
 
 import random
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from nanoproof.common.config import opt, validate
 from nanoproof.data.lean_words import inaccessible_words, is_opaque, words_of
 from nanoproof.data.renaming import Renaming, is_readable, kept_names, new_names, new_tags
 from nanoproof.data.reordering import (
@@ -22,19 +22,18 @@ from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.state import LINE_WIDTH, Goal, ProofState, parse_state
 
 
-@dataclass(frozen=True)
-class AugmentConfig:
-    """How often transitions are changed when they are read; each time anew."""
+class Shares(NamedTuple):
+    """How often transitions are changed when they are read, each time anew: probabilities."""
 
-    rename: float = opt(0.5, "Probability that names are changed: about half of those of the state.", min=0, max=1)
-    rename_tags: float = opt(0.25, "Probability that case tags are changed.", min=0, max=1)
-    shuffle: float = opt(0.5, "Probability that hypotheses, and goals behind the first, change places.", min=0, max=1)
+    rename: float = 0.5
+    """That names are changed: about half of those of the state."""
+    rename_tags: float = 0.25
+    """That case tags are changed."""
+    shuffle: float = 0.5
+    """That hypotheses, and goals behind the first, change places."""
 
-    def __post_init__(self) -> None:
-        validate(self, "augment")
 
-
-DEFAULT = AugmentConfig()
+USUAL = Shares()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +45,26 @@ class _Draw:
     shuffles: bool
 
     @classmethod
-    def of(cls, config: AugmentConfig, rng: random.Random) -> "_Draw":
-        return cls(*(rng.random() < share for share in (config.rename, config.rename_tags, config.shuffle)))
+    def of(cls, shares: Shares, rng: random.Random) -> "_Draw":
+        return cls(*(rng.random() < share for share in shares))
 
     def __bool__(self) -> bool:
         return self.renames or self.retags or self.shuffles
 
 
-def augment(
-    state: ProofState, tactic: str, rng: random.Random, config: AugmentConfig = DEFAULT
-) -> tuple[ProofState, str]:
+def augment(state: ProofState, tactic: str, rng: random.Random, shares: Shares = USUAL) -> tuple[ProofState, str]:
     """The state and the tactic changed alike, or as they are; the same for the same `rng`."""
-    state, tactic, _ = _augmented(state, tactic, None, rng, _Draw.of(config, rng))
+    state, tactic, _ = _augmented(state, tactic, None, rng, _Draw.of(shares, rng))
     return state, tactic
 
 
-def augment_transition(transition: Transition, rng: random.Random, config: AugmentConfig = DEFAULT) -> Transition:
+def augment_transition(transition: Transition, rng: random.Random, shares: Shares = USUAL) -> Transition:
     """The transition with its states and its tactic changed alike, or as it is; the same for the same `rng`.
 
     The state after the tactic has the new names; the order of its hypotheses is what the tactic would make of the new
     order but for rare cases.
     """
-    draw = _Draw.of(config, rng)
+    draw = _Draw.of(shares, rng)
     if not draw:
         return transition
     try:

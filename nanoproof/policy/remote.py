@@ -3,12 +3,10 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from nanoproof.common.address import Address, read_address
-from nanoproof.common.config import opt, validate
 from nanoproof.common.web.client import HttpClient
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service_options import DEFAULT_PORT, TOKEN_VARIABLE
@@ -27,18 +25,6 @@ from nanoproof.search.policy import (
 _STATUS_SECONDS = 10.0
 _ATTEMPTS = 100
 _SLACK_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class PolicyClientConfig:
-    """Policy client"""
-
-    answer_seconds: float = opt(120.0, "How long the server may take to answer.", above=0)
-    connect_seconds: float = opt(10.0, "How long connecting to the server may take.", above=0)
-    patience_seconds: float = opt(60.0, "How long a server that is full, or not there, is asked again.", min=0)
-
-    def __post_init__(self) -> None:
-        validate(self, "policy_client")
 
 
 class _Client(HttpClient):
@@ -62,21 +48,25 @@ class RemotePolicy:
         address: str,
         token: str | None = None,
         sampling: SamplingConfig | None = None,
-        config: PolicyClientConfig | None = None,
+        *,
+        answer_seconds: float = 120.0,
+        connect_seconds: float = 10.0,
+        patience_seconds: float = 60.0,
     ) -> None:
         """`address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if any.
 
-        Without `sampling` the server decides. Raises PolicyError if the address is none.
+        Without `sampling` the server decides. The server may take so long to answer, and connecting to it; for
+        `patience_seconds` it is asked again where it is full, or not there. Raises PolicyError if the address is none.
         """
         try:
             where: Address = read_address(address, DEFAULT_PORT)
         except ValueError as error:
             raise PolicyError(f"not the address of a policy server: {error}") from error
         self.address = str(where)
-        self.config = config or PolicyClientConfig()
+        self.answer_seconds, self.patience_seconds = answer_seconds, patience_seconds
         self._how = {} if sampling is None else sampling_to_json(sampling)
         token = os.environ.get(TOKEN_VARIABLE) if token is None else token
-        self._client = _Client(where, token, self.config.connect_seconds)
+        self._client = _Client(where, token, connect_seconds)
 
     def __enter__(self) -> "RemotePolicy":
         return self
@@ -100,7 +90,7 @@ class RemotePolicy:
         return body
 
     def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> Suggestion:
-        """Tactics and value of a state; blocks, until `deadline` (of `time.monotonic`) or as the config says.
+        """Tactics and value of a state; blocks, until `deadline` (of `time.monotonic`) or for `answer_seconds`.
 
         Raises BadState, PolicyTimeout, PolicyBusy, PolicyUnreachable, PolicyAccessDenied, or PolicyServerError.
         """
@@ -110,7 +100,7 @@ class RemotePolicy:
         self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
     ) -> list[Suggestion]:
         """`suggest` for several states in one request, which have answers all or none."""
-        seconds = self.config.answer_seconds
+        seconds = self.answer_seconds
         if deadline is not None:
             seconds = min(seconds, deadline - time.monotonic())
             if seconds <= 0:
@@ -122,7 +112,7 @@ class RemotePolicy:
                 body,
                 seconds + (_SLACK_SECONDS if deadline is None else 0.0),
                 attempts=_ATTEMPTS,
-                patience=min(self.config.patience_seconds, 0.9 * seconds),
+                patience=min(self.patience_seconds, 0.9 * seconds),
             )
         except UnicodeEncodeError as error:
             raise BadState("the state is not Unicode: it has a lone surrogate") from error

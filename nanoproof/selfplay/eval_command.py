@@ -31,8 +31,8 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.selfplay.actor_pool import ActorPool
-from nanoproof.selfplay.eval_files import SUMMARY, EvaluationFiles
-from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir, eval_settings
+from nanoproof.selfplay.eval_files import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.fleet import Fleet, follow_lean, open_fleet
 from nanoproof.selfplay.options import EARLIER_FLAGS, EVAL_DATA, FleetOptions
@@ -152,13 +152,12 @@ class EvalCommand:
         if not theorems:
             raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
         model = self._identity(target.model)
-        settings = eval_settings(
-            set_name(target.dataset),
-            options.split,
-            theorems,
-            options.num_simulations,
-            seed,
-            self.search,
+        settings = EvalSettings(
+            dataset=set_name(target.dataset),
+            split=options.split,
+            num_simulations=options.num_simulations,
+            seed=seed,
+            search=self.search,
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" else None,
             served_model=model if options.server.server is not None else None,
@@ -169,8 +168,9 @@ class EvalCommand:
             retry_timeouts=options.retry_timeouts,
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
-        extra["baseline"] = find_baseline(options, settings)
-        return Job(target, EvaluationFiles(target.path, theorems, settings), extra)
+        files = EvaluationFiles(target.path, theorems, settings)
+        extra["baseline"] = find_baseline(options, files)
+        return Job(target, files, extra)
 
     def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
         """Which model it is: its file, its step, and a hash of its weights; what a policy server says of its own."""
@@ -255,18 +255,19 @@ def kept(job: Job) -> str:
     return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
 
 
-def find_baseline(options: EvalOptions, settings: dict[str, Any]) -> dict[str, Any] | None:
+def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any] | None:
     """The evaluation to show beside another: `--baseline`, else the solver-only one in its usual place.
 
     It must be of the same theorems under the same Lean; raises UserError where `--baseline` names one that is not.
     """
-    suffix = settings["dataset"] if settings["split"] == DEFAULT_SPLIT else f"{settings['dataset']}_{settings['split']}"
+    ours = files.settings
+    suffix = ours.dataset if ours.split == DEFAULT_SPLIT else f"{ours.dataset}_{ours.split}"
     path = Path(options.baseline).expanduser() if options.baseline else baseline_dir("solver-only") / f"eval_{suffix}"
     if options.baseline is None and (options.policy == "solver-only" or not (path / SUMMARY).exists()):
         return None
     summary = read_json(path / SUMMARY)
     theirs = summary.get("settings") or {}
-    if any(theirs.get(name) != settings[name] for name in ("theorem_set", "lean")):
+    if any(theirs.get(name) != files.plain[name] for name in ("theorem_set", "lean")):
         if options.baseline is not None:
             raise UserError(f"--baseline {options.baseline} is of other theorems, or of another Lean version")
         return None
@@ -283,7 +284,7 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
     options, fleet_options = from_args(EvalOptions, args), from_args(FleetOptions, args)
     if options.mode == "new":
         for target in targets:
-            EvaluationFiles(target.path, [], {}).check("new")
+            refuse_earlier(target.path)
     dist = start_ranks(from_args(RunOptions, args))
     try:
         dist = repeatable(dist)

@@ -15,10 +15,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import (
     JsonlWriter,
@@ -32,9 +34,11 @@ from nanoproof.common.files import (
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
+from nanoproof.search.config import SearchConfig
 from nanoproof.selfplay.eval_curve import plot_curve
-from nanoproof.selfplay.eval_summary import summarize, theorem_key
+from nanoproof.selfplay.eval_summary import summarize, theorem_key, theorem_set_hash
 
 log = logging.getLogger(__name__)
 
@@ -54,26 +58,76 @@ RETRY_TIMEOUTS = "retry_timeouts"
 Mode = Literal["new", "continue", "force"]
 
 
-class EvaluationFiles:
-    """One evaluation of `theorems` under `settings` (JSON data, by the names of their flags), at `path`."""
+@dataclass(frozen=True)
+class EvalSettings:
+    """Everything that decides what an evaluation of a list of theorems finds."""
 
-    def __init__(self, path: Path, theorems: Sequence[Theorem], settings: dict[str, Any]) -> None:
+    dataset: str
+    split: str
+    num_simulations: int
+    seed: int
+    search: SearchConfig = field(default_factory=SearchConfig)
+    policy: str = "model"
+    sampling: SamplingConfig | None = None
+    """How the model is sampled; None where the policy has none."""
+    solvers: tuple[str, ...] | None = None
+    """The tactics of the policy solver-only."""
+    model_sha256: str | None = None
+    served_model: dict[str, Any] | None = None
+    """What a policy server says of its model."""
+    dtype: str | None = None
+    lean: str | None = None
+    retry_timeouts: bool | None = None
+    """Whether tactics that ran out of time are tried once more; None where that is not offered."""
+
+    def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
+        """As JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
+        return {
+            "dataset": self.dataset,
+            "split": self.split,
+            "theorems": len(theorems),
+            "theorem_set": theorem_set_hash(theorems),
+            "lean": self.lean,
+            "policy": self.policy,
+            **({"served_model": self.served_model} if self.served_model is not None else {}),
+            "model_sha256": self.model_sha256,
+            "dtype": self.dtype,
+            "num_simulations": self.num_simulations,
+            "seed": self.seed,
+            **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
+            **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
+            **(to_dict(self.sampling) if self.sampling is not None else {}),
+            **{f"search_{name}": value for name, value in to_dict(self.search).items()},
+        }
+
+
+def refuse_earlier(path: Path) -> None:
+    """Raise UserError if there are results of an evaluation in a directory where a new one is to go."""
+    if _holds_something(path):
+        raise UserError(f"{path} holds earlier results; --continue goes on with them, --force overwrites them")
+
+
+class EvaluationFiles:
+    """One evaluation of `theorems` under `settings`, at `path`; `plain` are the settings as JSON data."""
+
+    def __init__(self, path: Path, theorems: Sequence[Theorem], settings: EvalSettings) -> None:
         self.path, self.theorems, self.settings = Path(path), theorems, settings
+        self.plain = settings.to_json(theorems)
         self._keys = [theorem_key(theorem) for theorem in theorems]
         self._record: dict[str, Any] = {}
 
     def check(self, mode: Mode) -> None:
         """Raise UserError if the directory holds an evaluation that `mode` does not allow to go on with or replace."""
-        if mode == "force" or not self._holds_something():
+        if mode == "force" or not _holds_something(self.path):
             return
         if mode == "new":
-            raise UserError(f"{self.path} holds earlier results; --continue goes on with them, --force overwrites them")
+            refuse_earlier(self.path)
         if not (self.path / SETTINGS).exists():
             raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
-        earlier = {RETRY_TIMEOUTS: self.settings.get(RETRY_TIMEOUTS), **read_json(self.path / SETTINGS)["settings"]}
-        names = [name for name in {**earlier, **self.settings} if earlier.get(name) != self.settings.get(name)]
+        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **read_json(self.path / SETTINGS)["settings"]}
+        names = [name for name in {**earlier, **self.plain} if earlier.get(name) != self.plain.get(name)]
         if names:
-            changes = [_change(name, earlier.get(name), self.settings.get(name)) for name in names]
+            changes = [_change(name, earlier.get(name), self.plain.get(name)) for name in names]
             raise UserError(
                 f"--continue: the evaluation in {self.path} had other settings: {'; '.join(changes)}; "
                 "give the same, or --force to overwrite it"
@@ -92,7 +146,7 @@ class EvaluationFiles:
         parts = self._earlier_parts()
         if any(part.get("versions") != about.get("versions") for part in parts):
             log.warning("%s goes on under other versions than before; its summary lists both", self.path)
-        self._record = {"settings": self.settings, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
+        self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
         try:
             (self.path / SUMMARY).unlink(missing_ok=True)
             self._gather(found)
@@ -121,7 +175,7 @@ class EvaluationFiles:
         """What is known of the theorems, by their keys: the newest attempt without an error, else the newest."""
         known = set(self._keys)
         found: dict[str, Attempt] = {}
-        for file in self._result_files():
+        for file in _result_files(self.path):
             for record in read_jsonl(file):
                 try:
                     attempt = Attempt.from_json(record)
@@ -148,21 +202,14 @@ class EvaluationFiles:
         self._record["parts"][-1]["seconds"] = round(seconds, 1)
         atomic_write_json(self.path / SETTINGS, self._record)
         total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
-        numbers = summarize(attempts, self.settings["num_simulations"], total_seconds)
-        names = {name: self.settings[name] for name in ("dataset", "split", "seed")}
-        if self.settings.get("lean") == EMBEDDED_LEAN:
+        numbers = summarize(attempts, self.settings.num_simulations, total_seconds)
+        names = {name: self.plain[name] for name in ("dataset", "split", "seed")}
+        if self.settings.lean == EMBEDDED_LEAN:
             numbers["certificates"] = write_certificates(self.path / PROOFS)
         summary = {**names, **numbers, **(extra or {}), **self._record}
         plot_curve(summary, self.path / CURVE)
         atomic_write_json(self.path / SUMMARY, summary)
         return summary
-
-    def _holds_something(self) -> bool:
-        return any((self.path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(self._result_files())
-
-    def _result_files(self) -> list[Path]:
-        whole = self.path / RESULTS
-        return [*([whole] if whole.exists() else []), *sorted(self.path.glob(PARTS))]
 
     def _earlier_parts(self) -> list[dict[str, Any]]:
         """What was noted of the parts so far; the time of one that was killed is that until its last result."""
@@ -170,7 +217,7 @@ class EvaluationFiles:
             return []
         parts: list[dict[str, Any]] = read_json(self.path / SETTINGS)["parts"]
         if parts and "seconds" not in parts[-1]:
-            last = max((file.stat().st_mtime for file in self._result_files()), default=0.0)
+            last = max((file.stat().st_mtime for file in _result_files(self.path)), default=0.0)
             parts[-1]["seconds"] = round(max(0.0, last - parts[-1]["started"]), 1)
         return parts
 
@@ -206,6 +253,15 @@ class EvaluationFiles:
             *self.path.glob(f"{PROOFS}/*.ndjson*"),
         ]:
             file.unlink(missing_ok=True)
+
+
+def _holds_something(path: Path) -> bool:
+    return any((path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(_result_files(path))
+
+
+def _result_files(path: Path) -> list[Path]:
+    whole = path / RESULTS
+    return [*([whole] if whole.exists() else []), *sorted(path.glob(PARTS))]
 
 
 class ResultWriter:

@@ -3,21 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from nanoproof.common.config import change, check, group, opt, to_dict, validate
+from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.options import CheckpointsOption, PolicyServerOptions
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorem_file import is_file, set_name
 from nanoproof.data.theorems import split_names
 from nanoproof.gpt.checkpoint import find_checkpoint, finished_steps
-from nanoproof.lean.theorem import Theorem
 from nanoproof.policy.opening import SOLVERS, PolicyName
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.search.config import SearchConfig, SolverOption
-from nanoproof.selfplay.eval_files import RETRY_TIMEOUTS, Mode
-from nanoproof.selfplay.eval_summary import theorem_set_hash
+from nanoproof.search.config import SolverOption
+from nanoproof.selfplay.eval_files import Mode
 from nanoproof.selfplay.options import AUTO
 
 DEFAULT_SPLIT = "valid"
@@ -150,39 +147,3 @@ def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: 
 def baseline_dir(policy: str) -> Path:
     """Where evaluations of policies without a checkpoint go."""
     return home() / "baselines" / policy
-
-
-def eval_settings(
-    dataset: str,
-    split: str,
-    theorems: list[Theorem],
-    num_simulations: int,
-    seed: int,
-    search: SearchConfig,
-    policy: str = "model",
-    sampling: SamplingConfig | None = None,
-    solvers: tuple[str, ...] | None = None,
-    model_sha256: str | None = None,
-    dtype: str | None = None,
-    served_model: dict[str, Any] | None = None,
-    lean: str | None = None,
-    retry_timeouts: bool | None = None,
-) -> dict[str, Any]:
-    """Everything that decides what an evaluation finds, by the names of the flags where there are any."""
-    return {
-        "dataset": dataset,
-        "split": split,
-        "theorems": len(theorems),
-        "theorem_set": theorem_set_hash(theorems),
-        "lean": lean,
-        "policy": policy,
-        **({"served_model": served_model} if served_model is not None else {}),
-        "model_sha256": model_sha256,
-        "dtype": dtype,
-        "num_simulations": num_simulations,
-        "seed": seed,
-        **({RETRY_TIMEOUTS: retry_timeouts} if retry_timeouts is not None else {}),
-        **({"solvers": list(solvers)} if solvers is not None else {}),
-        **(to_dict(sampling) if sampling is not None else {}),
-        **{f"search_{name}": value for name, value in to_dict(search).items()},
-    }

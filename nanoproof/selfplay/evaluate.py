@@ -20,7 +20,7 @@ from nanoproof.prover.second_try import SecondTry, second_tries
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.selfplay.actor_pool import ActorPool, wait_together
-from nanoproof.selfplay.eval_files import RETRY_TIMEOUTS, EvaluationFiles, Mode
+from nanoproof.selfplay.eval_files import EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import theorem_key
 from nanoproof.selfplay.tasks import Task
 
@@ -232,8 +232,8 @@ def evaluate(
     started = time.monotonic()
     if todo:
         settings = files.settings
-        title = f"evaluate {settings['dataset']} {settings['split']}"
-        budget, seed, again = settings["num_simulations"], settings["seed"], bool(settings.get(RETRY_TIMEOUTS))
+        title = f"evaluate {settings.dataset} {settings.split}"
+        budget, seed, again = settings.num_simulations, settings.seed, bool(settings.retry_timeouts)
         with files.writer(dist.rank) as writer:
             try:
                 try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main, again)

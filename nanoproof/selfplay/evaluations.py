@@ -20,8 +20,7 @@ from nanoproof.gpt.checkpoint import weights_sha256
 from nanoproof.lean.theorem import Theorem
 from nanoproof.selfplay.actor_pool import ActorPool
 from nanoproof.selfplay.config import RLConfig
-from nanoproof.selfplay.eval_files import SETTINGS, SUMMARY, EvaluationFiles, Mode
-from nanoproof.selfplay.eval_plan import eval_settings
+from nanoproof.selfplay.eval_files import SETTINGS, SUMMARY, EvalSettings, EvaluationFiles, Mode
 from nanoproof.selfplay.eval_summary import event_fields
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.learner import BEST, LoopState
@@ -64,7 +63,7 @@ class Evaluations:
         for name in self.benchmarks:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
             files = self._files(name, stage, lean, state.step, digest)
-            compared.append({setting: value for setting, value in files.settings.items() if setting != MODEL})
+            compared.append({setting: value for setting, value in files.plain.items() if setting != MODEL})
             mode: Mode = "continue" if on_main(partial(_can_go_on, files)) else "force"
             summary = evaluate(pool, tag, files, self._dist, mode, self._about, {"step": state.step})
             scores[name] = {"solved": summary["solved"], "total": summary["total"]}
@@ -118,13 +117,12 @@ class Evaluations:
 
     def _files(self, name: str, stage: Stage, lean: str | None, step: int, digest: str) -> EvaluationFiles:
         theorems = self.benchmarks[name]
-        settings = eval_settings(
-            name,
-            SPLIT,
-            theorems,
-            self._config.rl.num_simulations_eval,
-            self._config.run.seed,
-            replace(self._config.search, finisher_use="candidate"),
+        settings = EvalSettings(
+            dataset=name,
+            split=SPLIT,
+            num_simulations=self._config.rl.num_simulations_eval,
+            seed=self._config.run.seed,
+            search=replace(self._config.search, finisher_use="candidate"),
             sampling=self._config.sampling,
             model_sha256=digest,
             dtype=str(self._dist.dtype).removeprefix("torch."),

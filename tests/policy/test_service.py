@@ -18,7 +18,7 @@ from nanoproof.common.web.lifecycle import Shutdown
 from nanoproof.common.web.server import HttpServer, bind
 from nanoproof.gpt.tokenizer import Tokenizer
 from nanoproof.policy.opening import open_policy
-from nanoproof.policy.remote import PolicyClientConfig, RemotePolicy
+from nanoproof.policy.remote import RemotePolicy
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.policy.service import PolicyService, create_app
 from nanoproof.policy.service_options import ServiceOptions
@@ -34,7 +34,7 @@ from nanoproof.search.policy import (
 from tests.fakes.engine import ScriptedEngine
 from tests.helpers import free_port, wait_for
 
-IMPATIENT = PolicyClientConfig(answer_seconds=20, connect_seconds=2, patience_seconds=0)
+IMPATIENT = {"answer_seconds": 20.0, "connect_seconds": 2.0, "patience_seconds": 0.0}
 
 
 @dataclass
@@ -57,8 +57,8 @@ class Serving:
         headers = {"Content-Type": "application/json", **how.pop("headers", {})}
         return requests.post(f"http://{self.address}/generate", data=data, headers=headers, timeout=20, **how)
 
-    def client(self, config: PolicyClientConfig = IMPATIENT, **how: Any) -> RemotePolicy:
-        return RemotePolicy(self.address, config=config, **how)
+    def client(self, waits: dict[str, float] = IMPATIENT, **how: Any) -> RemotePolicy:
+        return RemotePolicy(self.address, **waits, **how)
 
 
 Serve = Callable[..., Serving]
@@ -218,7 +218,7 @@ def test_a_client_comes_again_when_the_server_was_full(serve: Serve) -> None:
     serving.engine.gate.clear()
     first, _ = in_thread(lambda: serving.post({"states": ["⊢ p"]}))
     wait_for(lambda: serving.service.open_requests == 1)
-    patient = PolicyClientConfig(patience_seconds=20)
+    patient = {"patience_seconds": 20.0}
     with serving.client(patient) as remote:
         second, results = in_thread(lambda: remote.suggest("⊢ q"))
         wait_for(lambda: '"/generate",status="429"' in metrics(serving))
@@ -297,7 +297,7 @@ def test_an_ending_server_answers_whom_it_let_in_and_nobody_else(serve: Serve) -
 
 
 def test_a_server_that_is_not_there_is_said_at_once() -> None:
-    remote = RemotePolicy(f"127.0.0.1:{free_port()}", config=IMPATIENT)
+    remote = RemotePolicy(f"127.0.0.1:{free_port()}", **IMPATIENT)
     with pytest.raises(PolicyUnreachable, match=r"cannot be reached: Connection refused"):
         remote.status()
     with pytest.raises(PolicyUnreachable):
@@ -312,7 +312,7 @@ def test_what_is_no_address_is_said(address: str) -> None:
 
 def test_a_lone_surrogate_is_refused_before_it_is_sent() -> None:
     with pytest.raises(BadState, match="lone surrogate"):
-        RemotePolicy("127.0.0.1:1", config=IMPATIENT).suggest("\ud800")
+        RemotePolicy("127.0.0.1:1", **IMPATIENT).suggest("\ud800")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.lean.theorem import Theorem
+from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.eval_files import EvaluationFiles
+from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
 from nanoproof.selfplay.eval_repeats import summarize_repeats
 from nanoproof.selfplay.eval_summary import theorem_key
 from scripts import compare_evals
@@ -17,7 +18,7 @@ OUTCOMES = {"+": "proven", "-": "unproven", "!": "error"}
 def evaluation(path, marks, seed=0, simulations=8, **more):
     """An evaluation with these outcomes at `path`."""
     theorems = [Theorem(f"theorem t{number} : True := by sorry", "d", f"t{number}") for number in range(len(marks))]
-    settings = {"dataset": "d", "split": "valid", "num_simulations": simulations, "seed": seed, **more}
+    settings = EvalSettings("d", "valid", simulations, seed, **more)
     files = EvaluationFiles(path, theorems, settings)
     files.begin({}, "new")
     with files.writer(0) as writer:
@@ -46,8 +47,8 @@ def test_the_paired_table_its_test_and_what_changed(tmp_path, capsys):
 
 
 def test_budgets_settings_and_errors_that_differ_are_said(tmp_path, capsys):
-    before = evaluation(tmp_path / "a", "+!", temperature=1.0)
-    after = evaluation(tmp_path / "b", "++", seed=3, simulations=16, temperature=2.0)
+    before = evaluation(tmp_path / "a", "+!", sampling=SamplingConfig())
+    after = evaluation(tmp_path / "b", "++", seed=3, simulations=16, sampling=SamplingConfig(temperature=2.0))
     (found,) = compared(before, after, tmp_path)["pairs"].values()
     assert found["errors"] == ["t1"] and found["settings"] == {"temperature": [1.0, 2.0]}
     printed = capsys.readouterr().out
