@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from nanoproof.lean.answers import (
     bare_metavariable,
@@ -28,15 +28,14 @@ from nanoproof.lean.errors import (
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.leases import Lease, LeaseKeeper
 from nanoproof.lean.lexical import mask
-from nanoproof.lean.server.branches import ReplBranch, own_goals, split
-from nanoproof.lean.server.repl_goals import ReplGoal
-from nanoproof.lean.server.verdicts import Refused
+from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split
 from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
 from nanoproof.lean.state import ProofState
 from nanoproof.lean.theorem import Theorem
 from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
 from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _LEASE_CALL_SECONDS = 20.0
@@ -100,7 +99,7 @@ class HttpLeanSession:
     notations and attributes leave every scope. Whether a server does so is asked once, by declaring a name.
 
     Independent goals are branches of their own, as the network learns them. Where a server leaves them in one proof
-    state, each is rotated to the front and focused (`server.branches`), and no tactic may touch the others.
+    state, each is rotated to the front and focused (`repl_goals.ReplBranch`), and no tactic may touch the others.
     """
 
     def __init__(self, keeper: LeaseKeeper, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
@@ -125,156 +124,13 @@ class HttpLeanSession:
         """The server's number for the leased process; None if there is none at the moment."""
         return None if self._lease is None else self._lease.process
 
+    # -- a theorem -----------------------------------------------------------------------------------------------------
+
     def start(self, theorem: Theorem) -> Branch:
         """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
-        number, state = self._surviving(lambda: self._start(theorem, fresh=True))
+        number, state = self._surviving(self._start, theorem, True)
         self._epoch += 1  # the server forgets earlier branches now; they are rebuilt if they are used again
         return Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
-
-    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
-        """Try each tactic on the branch on its own, in one round trip where the server can."""
-        origin = branch.handle
-        assert isinstance(origin, Origin), "the branch is not of this session"
-        results: dict[int, TacticApplied | TacticFailed] = {}
-        for position, tactic in enumerate(tactics):
-            if reason := _unsendable(tactic) or banned_reason(tactic):
-                results[position] = TacticFailed("banned", reason)
-            elif origin.part and isinstance(request := origin.part.request_for(tactic), Refused):
-                results[position] = TacticFailed("rejected", request.message)
-        losses: dict[int, int] = {}
-        in_a_row = 0
-        while pending := [position for position in range(len(tactics)) if position not in results]:
-            if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
-                del pending[1:]
-            self._surviving(lambda: self._locate(origin))
-            try:
-                answers = self._try(origin, [tactics[position] for position in pending])
-            except _ProcessGone as error:
-                answers = [error]
-            for position, answer in zip(pending, answers):
-                result = self._read(origin, tactics[position], answer)
-                if isinstance(result, _ProcessGone):
-                    in_a_row += 1
-                    self._note_loss(position, str(result), losses, results, in_a_row)
-                    break
-                results[position] = result
-                in_a_row = 0
-        return [results[position] for position in range(len(tactics))]
-
-    def check(self, source: str) -> CheckReport:
-        """Check a whole text behind the server's imports, and the axioms and statement of each of its theorems."""
-        inquiry = Inquiry.about(source)
-
-        def ask() -> Any:
-            self._clear_environment()
-            return self._command(inquiry.command)
-
-        try:
-            return inquiry.report(self._surviving(ask))
-        except _Refusal as error:
-            if (messages := refused_messages(str(error))) is not None:
-                return inquiry.read(messages)
-            raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
-
-    def close(self) -> None:
-        """Give the process back; if the server cannot be reached, that is tried again later, in the background."""
-        self._closed = True
-        self._release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _acquire(self) -> None:
-        """Lease a process; raises `ServerBusy` if none comes free in time.
-
-        Asking is repeated even if the connection broke after it was sent, as busy servers break connections before
-        they read them. A server that does not expire leases is never kept waiting with the question: it would give the
-        process to a connection that may be gone by then, for good.
-        """
-        timeout = max(self._timeout, _RECOVERY_SECONDS) if self._epoch else self._timeout
-        deadline = time.monotonic() + timeout
-        while True:
-            longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
-            wait = max(0.0, min(longest, deadline - time.monotonic()))
-            body = {"blocking": wait > 0, "timeout": wait}
-            # Such a server answers once the new process has its imports, and gives it to nobody if nobody waits.
-            slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
-            seconds, patience = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
-            code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
-            process = answer.get("process_id") if isinstance(answer, dict) else None
-            if code == 200 and isinstance(process, int):
-                self._lease = Lease(process, answer.get("lease_seconds"))
-                self._features.expires_leases = "lease_seconds" in answer
-                if answer.get("fresh_environments") is True:
-                    self._features.keeps_environment = False
-                self._features.splits_goals = answer.get("splits_goals") is True
-                self._changed_environment = False
-                self._keeper.add(self._lease, self)
-                self._epoch += 1
-                return
-            if not (code == 429 or (code == 200 and isinstance(answer, dict) and error_text(answer) is None)):
-                reason = error_text(answer) or f"status {code}"
-                raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
-            if code == 429 or wait == 0:
-                time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
-
-    def _release(self) -> None:
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            self._keeper.give_back(lease)
-
-    def _clear_environment(self) -> None:
-        """Make sure that what comes next starts from the imports: with a new lease if this one's environment is kept.
-
-        Branches of the lease before are rebuilt if they are used again.
-        """
-        if self._features.keeps_environment is None:
-            self._features.keeps_environment = self._finds_own_declaration()
-        if self._features.keeps_environment and self._changed_environment:
-            self._release()
-            self._acquire()
-
-    def _finds_own_declaration(self) -> bool:
-        """Whether a command knows what the one before it declared; also if neither is answered as we expect."""
-        name = f"nanoproof_{secrets.token_hex(12)}"
-        try:
-            self._command(f"theorem {name} : True := True.intro")
-            answer = self._command(f"#check {name}")
-        except (_Refusal, ProtocolError) as error:
-            return name not in str(error)
-        messages = answer.get("messages") or ()
-        return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
-
-    def _command(self, text: str) -> Any:
-        """The answer to a command; raises what `_call` raises. A refused one changes nothing."""
-        changed, self._changed_environment = self._changed_environment, True
-        seconds = self._config.command_seconds
-        try:
-            return self._call("command", {"command": text, "timeout": round(seconds * 1000)}, seconds)
-        except _Refusal:
-            self._changed_environment = changed
-            raise
-
-    def _surviving(self, work: Callable[[], T]) -> T:
-        """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
-        for _ in range(_RECOVERIES):
-            try:
-                assert not self._closed, "the session is closed"
-                if self._lease is None:
-                    self._acquire()
-                return work()
-            except _ProcessGone as error:
-                reason = str(error)
-                self._release()
-        raise ProcessLost(f"Lean server {self.address} lost {_RECOVERIES} processes in a row: {reason}")
 
     def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
         """Start a theorem: the number of its proof state and its goals.
@@ -310,76 +166,47 @@ class HttpLeanSession:
             return source
         return source[len(context) :].lstrip("\n")
 
-    def _locate(self, origin: Origin) -> None:
-        """Make sure that the present process has a branch; replays what led to it if it belongs to a lost one."""
-        path = [origin]
-        while path[-1].epoch != self._epoch and path[-1].parent is not None:
-            path.append(path[-1].parent)
-        while path:
-            step = path.pop()
-            if step.epoch == self._epoch:
-                continue
-            if step.parent is None:
-                found: list[Found] | None = [(*self._start(step.theorem), None)]
-            else:
-                self._rotate(step.parent, _REPLAY_PATIENCE)
-                answer = self._try(step.parent, [step.tactic], _REPLAY_PATIENCE)[0]
-                if (text := error_text(answer)) is not None:
-                    raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
-                found = self._branches(step.parent, answer.get("value"))
-            if found is None or step.position >= len(found) or found[step.position][1].text != step.state.text:
-                raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
-            step.number, _, step.part = found[step.position]
-            step.epoch = self._epoch
-        self._rotate(origin)
+    # -- tactics -------------------------------------------------------------------------------------------------------
 
-    def _rotate(self, origin: Origin, patience: float = 1.0) -> None:
-        """Bring the branch's own goals to the front of its proof state."""
-        part = origin.part
-        if part is None or not part.rotation:
-            return
-        answer = self._send(origin.number, [f"rotate_left {part.rotation}"], patience)[0]
-        if (text := error_text(answer)) is not None:
-            if classify(text) == "gone":
-                raise _ProcessGone(text)
-            raise ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
-        found = read_branches(answer.get("value"))
-        if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
-            raise ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
-        part.proof_state = origin.number = found[0][0]
-        part.rotation = 0
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        """Try each tactic on the branch on its own, in one round trip where the server can."""
+        origin = branch.handle
+        assert isinstance(origin, Origin), "the branch is not of this session"
+        results: dict[int, TacticApplied | TacticFailed] = {}
+        for position, tactic in enumerate(tactics):
+            if reason := _unsendable(tactic) or banned_reason(tactic):
+                results[position] = TacticFailed("banned", reason)
+            elif origin.part and isinstance(request := origin.part.request_for(tactic), Refused):
+                results[position] = TacticFailed("rejected", request.message)
+        losses: dict[int, int] = {}
+        in_a_row = 0
+        while pending := [position for position in range(len(tactics)) if position not in results]:
+            if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
+                del pending[1:]
+            self._surviving(self._locate, origin)
+            try:
+                answers = self._try(origin, [tactics[position] for position in pending])
+            except _ProcessGone as error:
+                answers = [error]
+            for position, answer in zip(pending, answers):
+                result = self._read(origin, tactics[position], answer)
+                if isinstance(result, _ProcessGone):
+                    in_a_row += 1
+                    self._note_loss(position, str(result), losses, results, in_a_row)
+                    break
+                results[position] = result
+                in_a_row = 0
+        return [results[position] for position in range(len(tactics))]
 
-    def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
-        """The open branches that a tactic left; None if it changed goals that are not its own."""
-        found = read_branches(value)
-        if self._features.splits_goals or len(found) > 1:
-            return [(number, state, None) for number, state in found]
-        part = origin.part
-        number, goals = (found[0][0], found[0][1].goals) if found else (-1, ())
-        own = _texts(ProofState(goals))
-        if part is not None:
-            mine = own_goals(part, own)
-            if mine is None:
-                return None
-            own = mine
-        elif len(own) < 2:
-            return [(number, state, None) for number, state in found]
-        return [
-            (number, ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
-            for each in split(number, own, part.siblings if part else ())
-        ]
+    def _try(self, origin: Origin, tactics: Sequence[str], patience: float = 1.0, focused: bool = True) -> list[Any]:
+        """Try tactics on a branch that the process has: one answer (`{"value"}` or `{"error"}`) for each, or for the
+        first ones. Each may take `patience` times as long as tactics may.
 
-    def _try(self, origin: Origin, tactics: Sequence[str], patience: float = 1.0) -> list[Any]:
-        """What `_send` gives for tactics on a branch that is there, with its goals in front."""
-        part = origin.part
-        requests = tactics if part is None else [str(part.request_for(tactic)) for tactic in tactics]
-        return self._send(origin.number, requests, patience)
-
-    def _send(self, number: int, tactics: Sequence[str], patience: float) -> list[Any]:
-        """Try tactics on a proof state: one answer (`{"value"}` or `{"error"}`) for each, or for the first ones.
-
-        Each may take `patience` times as long as tactics may.
+        They are `focused` on the branch's own goals, which have to be in front, if there are others in its proof state.
         """
+        number, part = origin.number, origin.part
+        if focused and part is not None:
+            tactics = [str(part.request_for(tactic)) for tactic in tactics]
         seconds = patience * self._config.tactic_seconds
         milliseconds = round(seconds * 1000)
         if self._features.has_batch_call and len(tactics) > 1:
@@ -429,6 +256,26 @@ class HttpLeanSession:
             )
         )
 
+    def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
+        """The open branches that a tactic left; None if it changed goals that are not its own."""
+        found = read_branches(value)
+        if self._features.splits_goals or len(found) > 1:
+            return [(number, state, None) for number, state in found]
+        part = origin.part
+        number, goals = (found[0][0], found[0][1].goals) if found else (-1, ())
+        own = _texts(ProofState(goals))
+        if part is not None:
+            mine = own_goals(part, own)
+            if mine is None:
+                return None
+            own = mine
+        elif len(own) < 2:
+            return [(number, state, None) for number, state in found]
+        return [
+            (number, ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
+            for each in split(number, own, part.siblings if part else ())
+        ]
+
     def _note_loss(
         self,
         position: int,
@@ -447,6 +294,109 @@ class HttpLeanSession:
         self._release()
         if in_a_row >= _LOSSES_IN_A_ROW:
             raise ProcessLost(f"Lean server {self.address} lost {in_a_row} processes in a row: {reason}")
+
+    def _locate(self, origin: Origin) -> None:
+        """Make sure that the present process has a branch; replays what led to it if it belongs to a lost one."""
+        path = [origin]
+        while path[-1].epoch != self._epoch and path[-1].parent is not None:
+            path.append(path[-1].parent)
+        while path:
+            step = path.pop()
+            if step.epoch == self._epoch:
+                continue
+            if step.parent is None:
+                found: list[Found] | None = [(*self._start(step.theorem), None)]
+            else:
+                self._rotate(step.parent, _REPLAY_PATIENCE)
+                answer = self._try(step.parent, [step.tactic], _REPLAY_PATIENCE)[0]
+                if (text := error_text(answer)) is not None:
+                    raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
+                found = self._branches(step.parent, answer.get("value"))
+            if found is None or step.position >= len(found) or found[step.position][1].text != step.state.text:
+                raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
+            step.number, _, step.part = found[step.position]
+            step.epoch = self._epoch
+        self._rotate(origin)
+
+    def _rotate(self, origin: Origin, patience: float = 1.0) -> None:
+        """Bring the branch's own goals to the front of its proof state."""
+        part = origin.part
+        if part is None or not part.rotation:
+            return
+        answer = self._try(origin, [f"rotate_left {part.rotation}"], patience, focused=False)[0]
+        if (text := error_text(answer)) is not None:
+            if classify(text) == "gone":
+                raise _ProcessGone(text)
+            raise ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
+        found = read_branches(answer.get("value"))
+        if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
+            raise ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
+        part.proof_state = origin.number = found[0][0]
+        part.rotation = 0
+
+    # -- whole texts ---------------------------------------------------------------------------------------------------
+
+    def check(self, source: str) -> CheckReport:
+        """Check a whole text behind the server's imports, and the axioms and statement of each of its theorems."""
+        inquiry = Inquiry.about(source)
+        try:
+            return inquiry.report(self._surviving(self._fresh_command, inquiry.command))
+        except _Refusal as error:
+            if (messages := refused_messages(str(error))) is not None:
+                return inquiry.read(messages)
+            raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
+
+    def _fresh_command(self, text: str) -> Any:
+        """The answer to a command in the environment after the imports."""
+        self._clear_environment()
+        return self._command(text)
+
+    def _command(self, text: str) -> Any:
+        """The answer to a command; raises what `_call` raises. A refused one changes nothing."""
+        changed, self._changed_environment = self._changed_environment, True
+        seconds = self._config.command_seconds
+        try:
+            return self._call("command", {"command": text, "timeout": round(seconds * 1000)}, seconds)
+        except _Refusal:
+            self._changed_environment = changed
+            raise
+
+    def _clear_environment(self) -> None:
+        """Make sure that what comes next starts from the imports: with a new lease if this one's environment is kept.
+
+        Branches of the lease before are rebuilt if they are used again.
+        """
+        if self._features.keeps_environment is None:
+            self._features.keeps_environment = self._finds_own_declaration()
+        if self._features.keeps_environment and self._changed_environment:
+            self._release()
+            self._acquire()
+
+    def _finds_own_declaration(self) -> bool:
+        """Whether a command knows what the one before it declared; also if neither is answered as we expect."""
+        name = f"nanoproof_{secrets.token_hex(12)}"
+        try:
+            self._command(f"theorem {name} : True := True.intro")
+            answer = self._command(f"#check {name}")
+        except (_Refusal, ProtocolError) as error:
+            return name not in str(error)
+        messages = answer.get("messages") or ()
+        return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
+
+    # -- requests on the leased process --------------------------------------------------------------------------------
+
+    def _surviving(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
+        for _ in range(_RECOVERIES):
+            try:
+                assert not self._closed, "the session is closed"
+                if self._lease is None:
+                    self._acquire()
+                return work(*args, **named)
+            except _ProcessGone as error:
+                reason = str(error)
+                self._release()
+        raise ProcessLost(f"Lean server {self.address} lost {_RECOVERIES} processes in a row: {reason}")
 
     def _call(
         self, path: str, body: Any, seconds: float, optional: bool = False, refuses_with_200: bool = False
@@ -483,6 +433,63 @@ class HttpLeanSession:
         if code in BUSY_STATUSES and classify(text) == "protocol":
             raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
         return code, answer
+
+    # -- the lease -----------------------------------------------------------------------------------------------------
+
+    def _acquire(self) -> None:
+        """Lease a process; raises `ServerBusy` if none comes free in time.
+
+        Asking is repeated even if the connection broke after it was sent, as busy servers break connections before
+        they read them. A server that does not expire leases is never kept waiting with the question: it would give the
+        process to a connection that may be gone by then, for good.
+        """
+        timeout = max(self._timeout, _RECOVERY_SECONDS) if self._epoch else self._timeout
+        deadline = time.monotonic() + timeout
+        while True:
+            longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
+            wait = max(0.0, min(longest, deadline - time.monotonic()))
+            body = {"blocking": wait > 0, "timeout": wait}
+            # Such a server answers once the new process has its imports, and gives it to nobody if nobody waits.
+            slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
+            seconds, patience = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
+            code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
+            process = answer.get("process_id") if isinstance(answer, dict) else None
+            if code == 200 and isinstance(process, int):
+                self._lease = Lease(process, answer.get("lease_seconds"))
+                self._features.expires_leases = "lease_seconds" in answer
+                if answer.get("fresh_environments") is True:
+                    self._features.keeps_environment = False
+                self._features.splits_goals = answer.get("splits_goals") is True
+                self._changed_environment = False
+                self._keeper.add(self._lease, self)
+                self._epoch += 1
+                return
+            if not (code == 429 or (code == 200 and isinstance(answer, dict) and error_text(answer) is None)):
+                reason = error_text(answer) or f"status {code}"
+                raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
+            if code == 429 or wait == 0:
+                time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
+
+    def _release(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            self._keeper.give_back(lease)
+
+    def close(self) -> None:
+        """Give the process back; if the server cannot be reached, that is tried again later, in the background."""
+        self._closed = True
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def _texts(state: ProofState) -> tuple[ReplGoal, ...]:

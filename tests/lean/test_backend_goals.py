@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from nanoproof.lean.server.branches import coupled_ranges
-from nanoproof.lean.server.repl_goals import ReplGoal, read_goals
+from nanoproof.lean.repl_goals import ReplGoal, coupled_ranges, read_goals
 from nanoproof.lean.state import Goal, Hypothesis
 
 TEXTS = ["case left\nx : Nat\nh : x = 1\n⊢ p\n    x", "⊢ q"]

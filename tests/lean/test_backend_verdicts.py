@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.server.repl_goals import ReplGoal
-from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, judge, judge_statement
+from nanoproof.lean.repl_goals import OutOfTime, Refused, ReplGoal, Step, judge, judge_statement
 
 OPEN, DONE = "Incomplete: open goals remain", "Completed"
 

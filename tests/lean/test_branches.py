@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanoproof.lean.server.branches import ReplBranch, coupled_ranges, own_goals, split
-from nanoproof.lean.server.repl_goals import ReplGoal
-from nanoproof.lean.server.verdicts import Refused
+from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, coupled_ranges, own_goals, split
 
 
 def goals(*texts: str) -> tuple[ReplGoal, ...]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from nanoproof.lean.repl_goals import OutOfTime, judge
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.server.limits import DEFINITION, STOPPED, TACTIC
 from nanoproof.lean.server.repl_process import Limits, ReplProcess
-from nanoproof.lean.server.verdicts import OutOfTime, judge
 from nanoproof.lean.wire import TacticApplied, TacticFailed
 from tests.lean.conftest import AND, LEFT, RIGHT, THEOREM, Running, Serve
 from tests.lean.test_server import Api

@@ -3,7 +3,7 @@
 import pytest
 
 from nanolean.repl import Repl
-from nanoproof.lean.server.verdicts import Refused, judge
+from nanoproof.lean.repl_goals import Refused, judge
 from tests.nanolean.library import base
 
 

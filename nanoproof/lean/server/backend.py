@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.repl_goals import error_messages
 from nanoproof.lean.server.limits import find_out, limited
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
 from nanoproof.lean.server.settings import ServerSettings
-from nanoproof.lean.server.verdicts import error_messages
 
 _LAKE_SECONDS = 300.0
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"

@@ -9,12 +9,21 @@ from typing import Any, Protocol
 from nanoproof.lean.banned import banned_reason
 from nanoproof.lean.errors import ProtocolError, SourceError
 from nanoproof.lean.lexical import mask
+from nanoproof.lean.repl_goals import (
+    OutOfTime,
+    Refused,
+    ReplBranch,
+    ReplGoal,
+    Step,
+    error_messages,
+    judge,
+    judge_statement,
+    own_goals,
+    split,
+)
 from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.branches import ReplBranch, own_goals, split
 from nanoproof.lean.server.limits import as_written, is_runaway
-from nanoproof.lean.server.repl_goals import ReplGoal
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
-from nanoproof.lean.server.verdicts import OutOfTime, Refused, Step, error_messages, judge, judge_statement
 from nanoproof.lean.source import before_declaration
 
 

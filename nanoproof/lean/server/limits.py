@@ -20,8 +20,8 @@ What a process can do is tried out once it has its imports, and what it cannot d
 import re
 from typing import Any
 
+from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, judge, judge_statement
 from nanoproof.lean.server.repl_process import Limits, ReplProcess
-from nanoproof.lean.server.verdicts import OutOfTime, Step, error_messages, judge, judge_statement
 
 TACTIC = "nanoproof_within"
 STOPPED = "the tactic timed out and was stopped"

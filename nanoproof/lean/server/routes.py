@@ -11,8 +11,8 @@ from werkzeug.routing import IntegerConverter
 from nanoproof.common.web.guard import metrics_of
 from nanoproof.common.web.json_api import Amount, Body, Text, caller_gone, reply, reply_later
 from nanoproof.lean.errors import ProtocolError
+from nanoproof.lean.repl_goals import ReplBranch
 from nanoproof.lean.server import report
-from nanoproof.lean.server.branches import ReplBranch
 from nanoproof.lean.server.errors import CannotStart, LeaseNotFound, ShuttingDown, TooManyWaiting
 from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
 from nanoproof.lean.server.metrics import Metrics

@@ -1,0 +1,348 @@
+"""What a REPL answers: goals, the independent branches that they form, and what became of a tactic or a statement.
+
+Goals come as the text that Lean printed. The official REPL prints goals and nothing more. Forks add `goalInfos` (type
+and hypotheses of each goal, and its metavariable) and `mctxAfter.decls` (which metavariables occur in the type of
+each). They are used where they fit the text, and left alone where they do not: no field of theirs is needed.
+
+A REPL proof state is a list of goals. Goals that share a metavariable must be worked on together; all others are
+independent and become branches of their own. A branch keeps its own goals first in its REPL state and the goals of the
+other branches behind them as siblings, which no tactic of this branch may touch. The server does this, and so does a
+session whose server leaves all goals in one proof state.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.state import Goal, Hypothesis, parse_goal
+
+_METAVARIABLE = re.compile(r"(?<![\w\])}?!'.])\?(«[^»\n]*»|[^\W\d][\w.'✝]*)")
+_ANONYMOUS_TAGS = ("", "[anonymous]")
+_PARENTHESIS = re.compile(r"'[()]'|[()]")
+_NUMBERED = re.compile(r"m\.\d+")
+_OUT_OF_TIME = re.compile(
+    r"(?<![\w`.])(?:timed out|timeout|(?:elaboration|execution) interrupted)(?![\w`.])", re.IGNORECASE
+)
+_SHOWN = 300
+
+
+# -- goals -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GoalInfo:
+    """What a fork says about a goal: its structured form, its metavariable, and those that its type mentions."""
+
+    goal: Goal
+    metavariable: str | None
+    mentions: frozenset[str]
+
+
+@dataclass(frozen=True)
+class ReplGoal:
+    """One goal. Two are equal if their texts are: that is how siblings are compared."""
+
+    text: str
+    info: GoalInfo | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def mentions(self) -> frozenset[str]:
+        """The metavariables that the goal mentions (`w` for `?w`), also by the fork's ids."""
+        found = metavariables(self.text)
+        return found if self.info is None else found | self.info.mentions
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """How others may call the metavariable that the goal is to assign: its tag, and the fork's id."""
+        first = self.text.split("\n", 1)[0]
+        tag = first[5:].strip() if first.startswith("case ") else ""
+        return frozenset({tag, (self.info.metavariable if self.info else None) or ""} - {""})
+
+    def parsed(self) -> Goal:
+        """The goal in structured form; raises `ProtocolError` if it is not as Lean prints it."""
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> Goal:
+        return parse_goal(self.text) if self.info is None else self.info.goal
+
+
+def metavariables(text: str) -> frozenset[str]:
+    """Names of the metavariables in a text: `w` for `?w`."""
+    return frozenset(_METAVARIABLE.findall(text))
+
+
+def read_goals(answer: Mapping[str, Any]) -> tuple[ReplGoal, ...]:
+    """The goals of an answer, in its order; raises ValueError if they are no list of texts."""
+    texts = answer.get("goals")
+    if texts is None:
+        texts = []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"`goals` is no list of texts: {str(texts)[:300]}")
+    infos = answer.get("goalInfos")
+    if not isinstance(infos, list) or len(infos) != len(texts):
+        return tuple(map(ReplGoal, texts))
+    occurring = _occurring(answer.get("mctxAfter"))
+    return tuple(ReplGoal(text, _read_info(info, text, occurring)) for text, info in zip(texts, infos))
+
+
+def _read_info(info: Any, text: str, occurring: Mapping[str, frozenset[str]]) -> GoalInfo | None:
+    """The information on a goal, None if it is not of a form that we know or does not fit the goal's text."""
+    if not isinstance(info, Mapping) or not isinstance(info.get("type"), str):
+        return None
+    hypotheses = _read_hypotheses(_first(info, "hyps", "hypotheses"))
+    if hypotheses is None or not _same_words(text.rpartition("⊢")[2], info["type"].rpartition("⊢")[2]):
+        return None
+    tag, metavariable = _first(info, "username", "userName"), _first(info, "mvarId", "id")
+    tag = tag if isinstance(tag, str) and tag not in _ANONYMOUS_TAGS else None
+    metavariable = metavariable if isinstance(metavariable, str) else None
+    mentions = occurring.get(metavariable or "", frozenset())
+    return GoalInfo(Goal(info["type"], hypotheses, tag), metavariable, mentions)
+
+
+def _read_hypotheses(entries: Any) -> tuple[Hypothesis, ...] | None:
+    if not isinstance(entries, list):
+        return None
+    hypotheses = []
+    for entry in entries:
+        if not isinstance(entry, Mapping):
+            return None
+        name, kind, value = _first(entry, "username", "userName"), entry.get("type"), entry.get("value")
+        if not isinstance(name, str) or not isinstance(kind, str) or not isinstance(value, str | None):
+            return None
+        hypotheses.append(Hypothesis(name, kind, value))
+    return tuple(hypotheses)
+
+
+def _occurring(context: Any) -> dict[str, frozenset[str]]:
+    """For each metavariable those that its type mentions, and those that the types of these mention, and so on."""
+    decls = context.get("decls") if isinstance(context, Mapping) else None
+    direct: dict[str, list[str]] = {}
+    for decl in decls if isinstance(decls, list) else []:
+        name = _first(decl, "mvarId", "id") if isinstance(decl, Mapping) else None
+        if isinstance(name, str):
+            mentioned = decl.get("mvarsInType")
+            direct[name] = (
+                [other for other in mentioned if isinstance(other, str)] if isinstance(mentioned, list) else []
+            )
+    return {name: _closure(direct, name) for name in direct}
+
+
+def _closure(direct: Mapping[str, Iterable[str]], name: str) -> frozenset[str]:
+    seen: set[str] = set()
+    pending = list(direct[name])
+    while pending:
+        if (other := pending.pop()) not in seen:
+            seen.add(other)
+            pending.extend(direct.get(other, ()))
+    return frozenset(seen)
+
+
+def _first(entry: Mapping[str, Any], *keys: str) -> Any:
+    return next((entry[key] for key in keys if key in entry), None)
+
+
+def _same_words(left: str, right: str) -> bool:
+    return left.split() == right.split()
+
+
+# -- what became of a request: ValueError is for answers that say neither ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The proof state that a step led to, and its goals in the REPL's order."""
+
+    proof_state: int
+    goals: tuple[ReplGoal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Lean did not apply the tactic or take the statement, and what it said."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfTime:
+    """Lean or the REPL gave up after the time that it was allowed; its proof states are still there."""
+
+    message: str = field(default="", compare=False)
+
+
+def judge(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+    """What became of a tactic.
+
+    No goals is not success, see the rules for `proofStatus` in the REPL's protocol. Raises ValueError if the answer is
+    none of the three.
+    """
+    if "proofState" not in answer:
+        return _failure(answer)
+    if errors := error_messages(answer):
+        return Refused("\n".join(errors))
+    proof_state = _number(answer["proofState"])
+    goals = read_goals(answer)
+    verification = answer.get("stepVerification")
+    if isinstance(verification, str) and verification.startswith("Error"):
+        return Refused(f"Step verification error: {verification}")
+    status = str(answer.get("proofStatus", ""))
+    if status.startswith("Error"):
+        return Refused(status)
+    if answer.get("sorries") or "contains sorry" in status:
+        return Refused("the tactic leaves a sorry")
+    if not goals and "contains metavariable" in status:
+        return Refused("the tactic leaves a metavariable without a goal")
+    return Step(proof_state, goals)
+
+
+def judge_statement(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+    """Where the proof of a statement with one `sorry` starts; raises ValueError if the answer is none of the three."""
+    if "env" not in answer:
+        return _failure(answer)
+    if errors := error_messages(answer):
+        return Refused("\n".join(errors))
+    sorries = answer.get("sorries") or []
+    if not isinstance(sorries, list) or not all(isinstance(entry, dict) for entry in sorries):
+        raise ValueError(f"`sorries` is no list of objects: {_shown(sorries)}")
+    if len(sorries) != 1:
+        return Refused(f"expected exactly one sorry, Lean found {len(sorries)}")
+    (gap,) = sorries
+    return Step(_number(gap.get("proofState")), read_goals({"goals": [gap.get("goal")]}))
+
+
+def error_messages(answer: dict[str, Any]) -> list[str]:
+    """The texts of the error messages of an answer; raises ValueError if its messages are not of the known form."""
+    messages = answer.get("messages") or []
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise ValueError(f"`messages` is no list of objects: {_shown(messages)}")
+    return [str(message.get("data", "")) for message in messages if message.get("severity") == "error"]
+
+
+def _failure(answer: dict[str, Any]) -> Refused | OutOfTime:
+    message = answer.get("message")
+    if isinstance(message, str):
+        head = message.removeprefix("Lean error:").strip().split("\n", 1)[0]
+        if _OUT_OF_TIME.search(head) and "deterministic" not in head:
+            return OutOfTime(message)
+        if message.startswith("Lean error"):
+            return Refused(message)
+    raise ValueError(f"neither a proof state nor a Lean error: {_shown(answer)}")
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"not the number of a proof state: {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return str(value)[:_SHOWN]
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ReplBranch:
+    """Goals of one branch in a REPL proof state.
+
+    `rotation` is how many goals still have to be rotated to the back before the branch's own goals are in front;
+    `siblings` are the other goals in the order they have after that.
+    """
+
+    proof_state: int
+    goals: tuple[ReplGoal, ...]
+    siblings: tuple[ReplGoal, ...] = ()
+    rotation: int = 0
+
+    def parsed_goals(self) -> list[Goal]:
+        """The branch's own goals in structured form; raises `ProtocolError` if they are not as Lean prints them."""
+        return [goal.parsed() for goal in self.goals]
+
+    def request_for(self, tactic: str) -> str | Refused:
+        """The text that runs `tactic` on this branch, once it has been rotated to the front.
+
+        A single goal among siblings is focused. Coupled goals are not: solving one may assign what another is about.
+        A tactic that would close the parenthesis of its focus is refused, and so is one that names the goal itself: it
+        can leave the goal without a proof, which the REPL tells only of a state without goals.
+        """
+        if not self.siblings or len(self.goals) > 1:
+            return tactic
+        if _closes_too_much(tactic):
+            return Refused("unexpected `)`")
+        if own := metavariables(mask(tactic)) & self.goals[0].names:
+            return Refused(f"`?{min(own)}` is the goal itself")
+        return "focus (" + tactic.replace("\n", "\n       ") + ("\n)" if "--" in tactic else ")")
+
+
+def own_goals(branch: ReplBranch, goals: Sequence[ReplGoal]) -> tuple[ReplGoal, ...] | None:
+    """The goals that a step on `branch` left of its own; None if it touched, removed or reordered a sibling."""
+    kept = len(goals) - len(branch.siblings)
+    if kept < 0 or tuple(goals[kept:]) != branch.siblings:
+        return None
+    return tuple(goals[:kept])
+
+
+def split(proof_state: int, own: Sequence[ReplGoal], siblings: Sequence[ReplGoal]) -> list[ReplBranch]:
+    """One branch for each group of coupled goals among `own`, in order; `siblings` follow `own` in the REPL's state."""
+    return [
+        ReplBranch(proof_state, tuple(own[start:stop]), (*own[stop:], *siblings, *own[:start]), rotation=start)
+        for start, stop in coupled_ranges(own)
+    ]
+
+
+def coupled_ranges(goals: Sequence[ReplGoal]) -> list[tuple[int, int]]:
+    """Split positions into the smallest contiguous ranges such that no two ranges share a metavariable.
+
+    Two goals are coupled if both mention a metavariable, or if one mentions the other. Ranges are contiguous, because
+    goals can be rotated but not sorted.
+    """
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+
+    def use(name: str, position: int) -> None:
+        first[name] = min(first.get(name, position), position)
+        last[name] = max(last.get(name, position), position)
+
+    for position, goal in enumerate(goals):
+        for name in goal.mentions:
+            use(name, position)
+    # A goal's own names count only where another goal mentions them, and it may be called by a number that its text
+    # does not tell, unless it has a tag.
+    numbered = next((name for name in first if _NUMBERED.fullmatch(name)), None)
+    for position, goal in enumerate(goals):
+        for name in goal.names & first.keys():
+            use(name, position)
+        if numbered and not goal.names:
+            use(numbered, position)
+    reach: dict[int, int] = {}
+    for name, start in first.items():
+        reach[start] = max(reach.get(start, start), last[name])
+    return _ranges(len(goals), reach)
+
+
+def _ranges(length: int, reach: dict[int, int]) -> list[tuple[int, int]]:
+    """The finest ranges such that each position lies in one with the position that it reaches."""
+    ranges: list[tuple[int, int]] = []
+    start = 0
+    while start < length:
+        end = position = start
+        while position <= end:
+            end = max(end, reach.get(position, position))
+            position += 1
+        ranges.append((start, end + 1))
+        start = end + 1
+    return ranges
+
+
+def _closes_too_much(tactic: str) -> bool:
+    depth = 0
+    for found in _PARENTHESIS.findall(mask(tactic)):
+        depth += {"(": 1, ")": -1}.get(found, 0)
+        if depth < 0:
+            return True
+    return False
