@@ -39,7 +39,7 @@ from nanoproof.data.nanolean import list_theorems
 from nanoproof.lean.server.repl_process import ReplProcess
 from nanoproof.lean.source import splice
 
-PROOFS = REPO_ROOT / "tests" / "nanolean" / "benchmark_proofs.jsonl"
+PROOFS = REPO_ROOT / "tests" / "data" / "benchmark_proofs.jsonl"
 BASELINE_THEOREMS = 40
 """The baseline is slow; it runs on this many of the theorems, spread over all, and is compared on the same ones."""
 

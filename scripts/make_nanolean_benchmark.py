@@ -31,7 +31,7 @@ from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
 
-TESTS = REPO_ROOT / "tests" / "nanolean"
+TESTS = REPO_ROOT / "tests" / "data"
 CLASSICS = TESTS / "benchmark_classics.lean"
 PROOFS = TESTS / "benchmark_proofs.jsonl"
 SPLITS = ("valid", "test")

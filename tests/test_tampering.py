@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nanolean.library.loader import Library
+from nanolean.tests.library import base
 from nanolean.tools import check as check_tool
 from nanoproof.lean.source import splice
 from nanoproof.lean.theorem import Theorem
@@ -16,7 +17,6 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay import eval_files
 from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
 from scripts import check_with_lean, lean_command
-from tests.nanolean.library import base
 
 PROVED = {
     "swap": ("theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry", "exact ⟨h.2, h.1⟩"),

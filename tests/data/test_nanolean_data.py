@@ -21,6 +21,7 @@ from nanoproof.data.nanolean import benchmark_theorems, goal_object, held_out_ke
 from nanoproof.data.statements import declared_statements, normal_form
 from nanoproof.data.transitions import read_transitions
 from nanoproof.lean import lexical, state
+from nanoproof.lean.errors import SourceError
 from nanoproof.lean.source import parts
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
@@ -107,6 +108,11 @@ def test_replay_refuses_proofs_that_do_not_go_through(library: EnvState, proof: 
 def test_a_false_statement_is_no_start(library: EnvState) -> None:
     with pytest.raises(ReplayError, match="the statement is refused"):
         start(library, "theorem t (p : Prop) : q := by\n  sorry")
+
+
+def test_the_data_set_reports_a_text_without_a_key_as_any_refused_source() -> None:
+    with pytest.raises(SourceError, match="holds no theorem"):
+        data.statement_key("def x : Nat := 3")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

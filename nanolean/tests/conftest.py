@@ -1,0 +1,20 @@
+"""Shared by the tests of NanoLean: Ctrl-C as at a terminal, and a home for the library's cache, built once."""
+
+import os
+import signal
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nanoproof_home(tmp_path_factory):
+    """`$NANOPROOF_HOME` of the tests; the library's cache in it is shared by all of them."""
+    if "NANOPROOF_HOME" not in os.environ:
+        os.environ["NANOPROOF_HOME"] = str(tmp_path_factory.mktemp("home"))
+    return os.environ["NANOPROOF_HOME"]

@@ -1,0 +1,57 @@
+"""Mutated export files: one that is accepted declares what the original does, or what a second checker affirms.
+
+`NANOPROOF_MUTANTS=100000 pytest ...` takes more of them; `NANOPROOF_SEED` draws others.
+"""
+
+import os
+from collections import Counter
+from functools import cache
+from random import Random
+
+import pytest
+
+from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
+from nanolean.ndjson.export_ndjson import export_lines
+from nanolean.ndjson.import_ndjson import check_export
+from nanolean.tests.export_mutants import ExportMutator, differences, verdicts
+from nanolean.tests.library import base
+from nanolean.tests.reference import OutOfFuel, Reference
+
+COUNT = int(os.environ.get("NANOPROOF_MUTANTS", "2000"))
+SEED = int(os.environ.get("NANOPROOF_SEED", "0"))
+FUEL = 100_000
+ORIGINALS = ("Classical.em", "Nat.mod_lt", "List.reverse_reverse", "funext")
+"""With axioms, quotients, structures, numerals, recursive types with parameters and indices."""
+CHANGES = ("_number", "_swap", "_list")
+"""Rules that change something in a line; of an inductive type all is derived again, and compared."""
+
+
+@cache
+def original(name: str) -> list[str]:
+    return list(export_lines(base().env, [name]))
+
+
+def affirmed(env: Constants, info: ConstantInfo) -> bool:
+    """Whether a second checker finds that the value of a constant has its type, or cannot tell in its time."""
+    try:
+        return isinstance(info, ValueInfo) and Reference(env, FUEL).has_type(info.value, info.type)
+    except OutOfFuel:
+        return True
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_mutants_are_refused_or_say_the_same(name):
+    lines = original(name)
+    env = check_export(lines).env
+    mutator = ExportMutator(lines, Random(f"{SEED} {name}"))
+    drawn = (mutator.draw() for _ in range(4 * COUNT))
+    mutants = [mutant for mutant in drawn if mutant is not None][: COUNT // len(ORIGINALS)]
+    outcomes: Counter[str] = Counter()
+    for mutant, verdict in verdicts(lines, mutants):
+        outcomes[verdict.outcome] += 1
+        assert verdict.reason or verdict.outcome == "accepted"
+        if verdict.outcome == "accepted":
+            assert mutant.rule not in CHANGES or '"inductive"' not in mutant.lines[0], mutant
+            others = [info for info in differences(verdict.env, env) if not affirmed(verdict.env, info)]
+            assert not others, (mutant, [lines[at] for at in range(mutant.at, mutant.end)])
+    assert outcomes["refused"] > 0.8 * len(mutants) and outcomes["accepted"] > 0
