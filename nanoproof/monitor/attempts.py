@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nanoproof.monitor.schema import AttemptRow, Outcome
+from nanoproof.monitor.record_schema import AttemptRow, Outcome
 from nanoproof.monitor.tail import file_stat, real, text_of
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.selfplay.records.attempt_index import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks

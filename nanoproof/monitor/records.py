@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.schema import Attempt, AttemptRow, FailedTactic, SearchTree, Transition, TreeAnswer
+from nanoproof.monitor.record_schema import Attempt, AttemptRow, FailedTactic, SearchTree, Transition, TreeAnswer
 from nanoproof.monitor.tail import counts_of, integer, mapping, numbers_of, open_file, parse_object, text_of
 
 MAX_STEPS = 300

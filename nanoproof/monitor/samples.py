@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.schema import Calibration, CalibrationBin, SampledTactic, TrainSample
-from nanoproof.monitor.schema import Sample as SampleItem
+from nanoproof.monitor.record_schema import Calibration, CalibrationBin, SampledTactic, TrainSample
+from nanoproof.monitor.record_schema import Sample as SampleItem
 from nanoproof.monitor.tail import MAX_LINE, Tail, integer, mapping, parse_object, read_range, real, text_of
 
 MAX_FILE_BYTES = 64 << 20

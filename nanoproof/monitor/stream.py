@@ -16,7 +16,8 @@ from nanoproof.monitor.attempts import OUTCOMES
 from nanoproof.monitor.events import event_of
 from nanoproof.monitor.logs import records_in
 from nanoproof.monitor.reader import RunReader
-from nanoproof.monitor.schema import AttemptRow, StreamKind
+from nanoproof.monitor.record_schema import AttemptRow
+from nanoproof.monitor.schema import StreamKind
 from nanoproof.monitor.tail import Line, Tail, parse_object, real
 from nanoproof.selfplay.records.attempt_index import IndexEntry
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from nanoproof.monitor.attempts import OUTCOMES, AttemptStore, TheoremStats
-from nanoproof.monitor.schema import TheoremRow, Theorems, TheoremSort
+from nanoproof.monitor.record_schema import TheoremRow, Theorems, TheoremSort
 
 SORTS: tuple[str, ...] = get_args(TheoremSort)
 _KEPT_QUESTIONS = 16

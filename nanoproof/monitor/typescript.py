@@ -10,10 +10,11 @@ from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_orig
 
 from nanoproof.common.config import Parser
 from nanoproof.common.files import atomic_write_text
-from nanoproof.monitor import schema
+from nanoproof.monitor import record_schema, schema
 
 TYPES_FILE = Path(__file__).resolve().parents[2] / "web" / "src" / "api" / "types.ts"
-_HEADER = "// Made by `python -m nanoproof.monitor.typescript` from nanoproof/monitor/schema.py; do not edit.\n"
+_HEADER = "// Made by `python -m nanoproof.monitor.typescript` from nanoproof/monitor; do not edit.\n"
+_SCHEMAS = (record_schema.__name__, schema.__name__)
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
 
 
@@ -23,12 +24,12 @@ def to_typescript() -> str:
 
 
 def _declarations() -> Iterator[str]:
-    for name, value in vars(schema).items():
+    for name, value in {**vars(record_schema), **vars(schema)}.items():
         if name.startswith("_") or name in ("Any", "Literal") or isinstance(value, TypeVar):
             continue
         if get_origin(value) is Literal:
             yield f"export type {name} = {_type(value)};\n"
-        elif isinstance(value, type) and value.__module__ == schema.__name__:
+        elif isinstance(value, type) and value.__module__ in _SCHEMAS:
             yield _interface(value)
 
 
@@ -53,7 +54,7 @@ def _interface(cls: type) -> str:
 
 
 def _is_schema(base: Any) -> bool:
-    return getattr(base, "__module__", "") == schema.__name__
+    return getattr(base, "__module__", "") in _SCHEMAS
 
 
 def _field_notes(cls: type) -> dict[str, str]:

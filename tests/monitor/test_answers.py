@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from nanoproof.monitor import schema
+from nanoproof.monitor import record_schema, schema
 from nanoproof.monitor.records import MAX_NODES, most_visited
 from nanoproof.monitor.series import MetricStore
 from nanoproof.monitor.typescript import TYPES_FILE, to_typescript
@@ -35,11 +35,11 @@ PAGES = [
     ("/api/series", schema.Series),
     ("/api/actors", schema.Actors),
     ("/api/timeline", schema.Timeline),
-    ("/api/theorems", schema.Theorems),
-    ("/api/attempts", schema.Page),
-    ("/api/samples", schema.Page),
-    ("/api/train-samples", schema.Page),
-    ("/api/calibration", schema.Calibration),
+    ("/api/theorems", record_schema.Theorems),
+    ("/api/attempts", record_schema.Page),
+    ("/api/samples", record_schema.Page),
+    ("/api/train-samples", record_schema.Page),
+    ("/api/calibration", record_schema.Calibration),
     ("/api/evaluations", schema.Evaluations),
     ("/api/logs", schema.Logs),
     ("/api/trace", schema.Trace),

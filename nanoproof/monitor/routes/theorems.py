@@ -8,8 +8,8 @@ from nanoproof.monitor.attempts import OUTCOMES
 from nanoproof.monitor.current import CurrentRun
 from nanoproof.monitor.questions import answer, choice, needed_text, not_found, paging, text
 from nanoproof.monitor.reader import RunReader
+from nanoproof.monitor.record_schema import Attempt
 from nanoproof.monitor.records import attempt_in_full, read_tree
-from nanoproof.monitor.schema import Attempt
 from nanoproof.monitor.tail import MAX_LINE, parse_object, read_range
 from nanoproof.monitor.theorems import SORTS, theorem_row
 from nanoproof.selfplay.records.attempt_index import attempts_file

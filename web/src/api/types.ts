@@ -1,10 +1,211 @@
-// Made by `python -m nanoproof.monitor.typescript` from nanoproof/monitor/schema.py; do not edit.
+// Made by `python -m nanoproof.monitor.typescript` from nanoproof/monitor; do not edit.
 
 export type Outcome = "proven" | "disproven" | "unproven" | "error";
 
-export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
-
 export type TheoremSort = "id" | "dataset" | "outcome" | "attempts" | "proven" | "budget" | "simulations" | "seconds" | "tactics" | "first" | "last";
+
+/** A part of a list; pages count from 1. */
+export interface Page<T> {
+  items: T[];
+  total: number;
+  page: number;
+  size: number;
+}
+
+/** A theorem that was tried. */
+export interface TheoremRow {
+  dataset: string;
+  id: string;
+  /** The best so far: proven, else disproven, else of the last attempt. */
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  attempts: number;
+  proven: number;
+  disproven: number;
+  errors: number;
+  /** Of the last attempt. */
+  budget: number;
+  simulations: number;
+  seconds: number;
+  /** Steps of the shortest proof. */
+  tactics: number | null;
+  /** Step of the first proof. */
+  first_proven: number | null;
+  last_step: number;
+  last_time: number | null;
+}
+
+/** /api/theorems */
+export interface Theorems extends Page<TheoremRow> {
+  datasets: Record<string, number>;
+  /** How many theorems there are of each, before filters. */
+  outcomes: Record<string, number>;
+}
+
+/** An attempt in short; `rank`, `step` and `seq` are its name. */
+export interface AttemptRow {
+  rank: number;
+  step: number;
+  seq: number;
+  dataset: string;
+  id: string;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  disproving: boolean;
+  simulations: number;
+  budget: number;
+  tactics: number;
+  seconds: number;
+  time: number | null;
+  /** Whether its search tree was kept. */
+  tree: boolean;
+}
+
+/** One step of a proof; `depth` counts the tactics still needed, this one too. */
+export interface Transition {
+  state: string;
+  tactic: string;
+  depth: number;
+}
+
+/** A tactic that Lean refused. */
+export interface FailedTactic {
+  state: string;
+  tactic: string;
+}
+
+/** /api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree. */
+export interface Attempt {
+  rank: number;
+  step: number;
+  seq: number;
+  dataset: string;
+  id: string;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  disproving: boolean;
+  simulations: number;
+  budget: number;
+  tactics: number;
+  seconds: number;
+  time: number | null;
+  tree: boolean;
+  statement: string;
+  proof: string;
+  source: string;
+  message: string;
+  stop_reason: string;
+  policy: string;
+  seed: number;
+  counts: Record<string, number>;
+  /** Seconds of each phase. */
+  phases: Record<string, number>;
+  check: Record<string, unknown> | null;
+  transitions: Transition[];
+  total_transitions: number;
+  failed_tactics: FailedTactic[];
+  total_failed_tactics: number;
+}
+
+/** /api/theorem: its history, and its best attempt. */
+export interface Theorem {
+  theorem: TheoremRow;
+  /** The shortest proof, else the last attempt. */
+  best: Attempt | null;
+  /** The newest attempts, last one first. */
+  history: AttemptRow[];
+  total: number;
+}
+
+/** A search tree in columns, one entry per node, parents before children, as `search/tree_json.py` describes it. */
+export interface SearchTree {
+  kind: string;
+  solved: string;
+  parent: number[];
+  tactic: number[];
+  prior: number[];
+  logprob: number[];
+  visits: number[];
+  value_sum: number[];
+  expansions: number[];
+  state: number[];
+  finisher: number[];
+  dead: number[];
+  /** Other texts of the edge that leads to a node, as tactics. */
+  spellings?: Record<string, number[]>;
+  /** Tactics that led nowhere from a node. */
+  refused?: Record<string, number[]>;
+  states: string[];
+  tactics: string[];
+}
+
+/** /api/attempts/<rank>/<step>/<seq>/tree */
+export interface TreeAnswer {
+  attempt: AttemptRow;
+  /** Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have. */
+  nodes: number;
+  tree: SearchTree;
+}
+
+/** A tactic that the model sampled, and what became of it. */
+export interface SampledTactic {
+  tactic: string;
+  logprob: number;
+  count: number;
+  /** applied, solved, rejected, timeout, cycle, or untried. */
+  outcome: string;
+  message: string;
+}
+
+/** A state, and what the model made of it. */
+export interface Sample {
+  rank: number;
+  step: number;
+  time: number | null;
+  dataset: string;
+  id: string;
+  state: string;
+  tactics: SampledTactic[];
+  dropped: number;
+  /** Expected number of tactics still needed. */
+  value: number | null;
+  /** Probabilities of 1, 2, ... tactics. */
+  distribution: number[];
+  /** The true number, where a proof was found through this state. */
+  depth: number | null;
+}
+
+/** An example that was trained on, with the loss of each token (null where none was asked for). */
+export interface TrainSample {
+  step: number;
+  time: number | null;
+  /** sft, replay, or negative. */
+  kind: string;
+  tokens: string[];
+  losses: (number | null)[];
+  loss: number | null;
+}
+
+/** States whose value was between `low` and `high`: how far they really were from a proof. */
+export interface CalibrationBin {
+  low: number;
+  high: number;
+  count: number;
+  predicted: number;
+  actual: number;
+  /** Standard deviation of the true number. */
+  deviation: number;
+}
+
+/** /api/calibration: values against what is known from proofs. */
+export interface Calibration {
+  bins: CalibrationBin[];
+  count: number;
+  mean_error: number | null;
+  mean_absolute_error: number | null;
+  correlation: number | null;
+  first_step: number | null;
+  last_step: number | null;
+}
+
+export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
 
 export type Order = "asc" | "desc";
 
@@ -13,14 +214,6 @@ export type StreamKind = "hello" | "status" | "metrics" | "event" | "attempt" | 
 /** What every answer with a status from 400 on holds. */
 export interface ApiError {
   error: string;
-}
-
-/** A part of a list; pages count from 1. */
-export interface Page<T> {
-  items: T[];
-  total: number;
-  page: number;
-  size: number;
 }
 
 /** How much of the attempt logs has been read. */
@@ -292,199 +485,6 @@ export interface TraceEvent {
 export interface Trace {
   traceEvents: TraceEvent[];
   displayTimeUnit: string;
-}
-
-/** A theorem that was tried. */
-export interface TheoremRow {
-  dataset: string;
-  id: string;
-  /** The best so far: proven, else disproven, else of the last attempt. */
-  outcome: "proven" | "disproven" | "unproven" | "error";
-  attempts: number;
-  proven: number;
-  disproven: number;
-  errors: number;
-  /** Of the last attempt. */
-  budget: number;
-  simulations: number;
-  seconds: number;
-  /** Steps of the shortest proof. */
-  tactics: number | null;
-  /** Step of the first proof. */
-  first_proven: number | null;
-  last_step: number;
-  last_time: number | null;
-}
-
-/** /api/theorems */
-export interface Theorems extends Page<TheoremRow> {
-  datasets: Record<string, number>;
-  /** How many theorems there are of each, before filters. */
-  outcomes: Record<string, number>;
-}
-
-/** An attempt in short; `rank`, `step` and `seq` are its name. */
-export interface AttemptRow {
-  rank: number;
-  step: number;
-  seq: number;
-  dataset: string;
-  id: string;
-  outcome: "proven" | "disproven" | "unproven" | "error";
-  disproving: boolean;
-  simulations: number;
-  budget: number;
-  tactics: number;
-  seconds: number;
-  time: number | null;
-  /** Whether its search tree was kept. */
-  tree: boolean;
-}
-
-/** One step of a proof; `depth` counts the tactics still needed, this one too. */
-export interface Transition {
-  state: string;
-  tactic: string;
-  depth: number;
-}
-
-/** A tactic that Lean refused. */
-export interface FailedTactic {
-  state: string;
-  tactic: string;
-}
-
-/** /api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree. */
-export interface Attempt {
-  rank: number;
-  step: number;
-  seq: number;
-  dataset: string;
-  id: string;
-  outcome: "proven" | "disproven" | "unproven" | "error";
-  disproving: boolean;
-  simulations: number;
-  budget: number;
-  tactics: number;
-  seconds: number;
-  time: number | null;
-  tree: boolean;
-  statement: string;
-  proof: string;
-  source: string;
-  message: string;
-  stop_reason: string;
-  policy: string;
-  seed: number;
-  counts: Record<string, number>;
-  /** Seconds of each phase. */
-  phases: Record<string, number>;
-  check: Record<string, unknown> | null;
-  transitions: Transition[];
-  total_transitions: number;
-  failed_tactics: FailedTactic[];
-  total_failed_tactics: number;
-}
-
-/** /api/theorem: its history, and its best attempt. */
-export interface Theorem {
-  theorem: TheoremRow;
-  /** The shortest proof, else the last attempt. */
-  best: Attempt | null;
-  /** The newest attempts, last one first. */
-  history: AttemptRow[];
-  total: number;
-}
-
-/** A search tree in columns, one entry per node, parents before children, as `search/tree_json.py` describes it. */
-export interface SearchTree {
-  kind: string;
-  solved: string;
-  parent: number[];
-  tactic: number[];
-  prior: number[];
-  logprob: number[];
-  visits: number[];
-  value_sum: number[];
-  expansions: number[];
-  state: number[];
-  finisher: number[];
-  dead: number[];
-  /** Other texts of the edge that leads to a node, as tactics. */
-  spellings?: Record<string, number[]>;
-  /** Tactics that led nowhere from a node. */
-  refused?: Record<string, number[]>;
-  states: string[];
-  tactics: string[];
-}
-
-/** /api/attempts/<rank>/<step>/<seq>/tree */
-export interface TreeAnswer {
-  attempt: AttemptRow;
-  /** Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have. */
-  nodes: number;
-  tree: SearchTree;
-}
-
-/** A tactic that the model sampled, and what became of it. */
-export interface SampledTactic {
-  tactic: string;
-  logprob: number;
-  count: number;
-  /** applied, solved, rejected, timeout, cycle, or untried. */
-  outcome: string;
-  message: string;
-}
-
-/** A state, and what the model made of it. */
-export interface Sample {
-  rank: number;
-  step: number;
-  time: number | null;
-  dataset: string;
-  id: string;
-  state: string;
-  tactics: SampledTactic[];
-  dropped: number;
-  /** Expected number of tactics still needed. */
-  value: number | null;
-  /** Probabilities of 1, 2, ... tactics. */
-  distribution: number[];
-  /** The true number, where a proof was found through this state. */
-  depth: number | null;
-}
-
-/** An example that was trained on, with the loss of each token (null where none was asked for). */
-export interface TrainSample {
-  step: number;
-  time: number | null;
-  /** sft, replay, or negative. */
-  kind: string;
-  tokens: string[];
-  losses: (number | null)[];
-  loss: number | null;
-}
-
-/** States whose value was between `low` and `high`: how far they really were from a proof. */
-export interface CalibrationBin {
-  low: number;
-  high: number;
-  count: number;
-  predicted: number;
-  actual: number;
-  /** Standard deviation of the true number. */
-  deviation: number;
-}
-
-/** /api/calibration: values against what is known from proofs. */
-export interface Calibration {
-  bins: CalibrationBin[];
-  count: number;
-  mean_error: number | null;
-  mean_absolute_error: number | null;
-  correlation: number | null;
-  first_step: number | null;
-  last_step: number | null;
 }
 
 /** An evaluation; `done` of `total` theorems if it is not over. */

@@ -1,0 +1,219 @@
+"""The answers of the monitor's API about theorems, attempts, search trees and the model, as types (see `schema.py`)."""
+
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
+
+Outcome = Literal["proven", "disproven", "unproven", "error"]
+TheoremSort = Literal[
+    "id", "dataset", "outcome", "attempts", "proven", "budget", "simulations", "seconds", "tactics", "first", "last"
+]
+
+
+class Page(TypedDict, Generic[T]):
+    """A part of a list; pages count from 1."""
+
+    items: list[T]
+    total: int
+    page: int
+    size: int
+
+
+# -- theorems and attempts ---------------------------------------------------------------------------------------
+
+
+class TheoremRow(TypedDict):
+    """A theorem that was tried."""
+
+    dataset: str
+    id: str
+    outcome: Outcome
+    """The best so far: proven, else disproven, else of the last attempt."""
+    attempts: int
+    proven: int
+    disproven: int
+    errors: int
+    budget: int
+    """Of the last attempt."""
+    simulations: int
+    seconds: float
+    tactics: int | None
+    """Steps of the shortest proof."""
+    first_proven: int | None
+    """Step of the first proof."""
+    last_step: int
+    last_time: float | None
+
+
+class Theorems(Page[TheoremRow]):
+    """/api/theorems"""
+
+    datasets: dict[str, int]
+    outcomes: dict[str, int]
+    """How many theorems there are of each, before filters."""
+
+
+class AttemptRow(TypedDict):
+    """An attempt in short; `rank`, `step` and `seq` are its name."""
+
+    rank: int
+    step: int
+    seq: int
+    dataset: str
+    id: str
+    outcome: Outcome
+    disproving: bool
+    simulations: int
+    budget: int
+    tactics: int
+    seconds: float
+    time: float | None
+    tree: bool
+    """Whether its search tree was kept."""
+
+
+class Transition(TypedDict):
+    """One step of a proof; `depth` counts the tactics still needed, this one too."""
+
+    state: str
+    tactic: str
+    depth: int
+
+
+class FailedTactic(TypedDict):
+    """A tactic that Lean refused."""
+
+    state: str
+    tactic: str
+
+
+class Attempt(AttemptRow):
+    """/api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree."""
+
+    statement: str
+    proof: str
+    source: str
+    message: str
+    stop_reason: str
+    policy: str
+    seed: int
+    counts: dict[str, int]
+    phases: dict[str, float]
+    """Seconds of each phase."""
+    check: dict[str, Any] | None
+    transitions: list[Transition]
+    total_transitions: int
+    failed_tactics: list[FailedTactic]
+    total_failed_tactics: int
+
+
+class Theorem(TypedDict):
+    """/api/theorem: its history, and its best attempt."""
+
+    theorem: TheoremRow
+    best: Attempt | None
+    """The shortest proof, else the last attempt."""
+    history: list[AttemptRow]
+    """The newest attempts, last one first."""
+    total: int
+
+
+class SearchTree(TypedDict):
+    """A search tree in columns, one entry per node, parents before children, as `search/tree_json.py` describes it."""
+
+    kind: str
+    solved: str
+    parent: list[int]
+    tactic: list[int]
+    prior: list[float]
+    logprob: list[float]
+    visits: list[int]
+    value_sum: list[float]
+    expansions: list[int]
+    state: list[int]
+    finisher: list[int]
+    dead: list[int]
+    spellings: NotRequired[dict[str, list[int]]]
+    """Other texts of the edge that leads to a node, as tactics."""
+    refused: NotRequired[dict[str, list[int]]]
+    """Tactics that led nowhere from a node."""
+    states: list[str]
+    tactics: list[str]
+
+
+class TreeAnswer(TypedDict):
+    """/api/attempts/<rank>/<step>/<seq>/tree"""
+
+    attempt: AttemptRow
+    nodes: int
+    """Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have."""
+    tree: SearchTree
+
+
+# -- the model ---------------------------------------------------------------------------------------------------
+
+
+class SampledTactic(TypedDict):
+    """A tactic that the model sampled, and what became of it."""
+
+    tactic: str
+    logprob: float
+    count: int
+    outcome: str
+    """applied, solved, rejected, timeout, cycle, or untried."""
+    message: str
+
+
+class Sample(TypedDict):
+    """A state, and what the model made of it."""
+
+    rank: int
+    step: int
+    time: float | None
+    dataset: str
+    id: str
+    state: str
+    tactics: list[SampledTactic]
+    dropped: int
+    value: float | None
+    """Expected number of tactics still needed."""
+    distribution: list[float]
+    """Probabilities of 1, 2, ... tactics."""
+    depth: int | None
+    """The true number, where a proof was found through this state."""
+
+
+class TrainSample(TypedDict):
+    """An example that was trained on, with the loss of each token (null where none was asked for)."""
+
+    step: int
+    time: float | None
+    kind: str
+    """sft, replay, or negative."""
+    tokens: list[str]
+    losses: list[float | None]
+    loss: float | None
+
+
+class CalibrationBin(TypedDict):
+    """States whose value was between `low` and `high`: how far they really were from a proof."""
+
+    low: float
+    high: float
+    count: int
+    predicted: float
+    actual: float
+    deviation: float
+    """Standard deviation of the true number."""
+
+
+class Calibration(TypedDict):
+    """/api/calibration: values against what is known from proofs."""
+
+    bins: list[CalibrationBin]
+    count: int
+    mean_error: float | None
+    mean_absolute_error: float | None
+    correlation: float | None
+    first_step: int | None
+    last_step: int | None
