@@ -6,7 +6,8 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-from nanolean.elab import app, calc, match, operators, terms
+from nanolean.elab import application as app
+from nanolean.elab import calc, match, operators, terms
 from nanolean.elab import calc as rewrite_arrow
 from nanolean.elab import terms as binders
 from nanolean.elab.elaborator import Elaborator

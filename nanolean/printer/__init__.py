@@ -12,7 +12,7 @@ from nanolean.kernel.declaration import Constants
 from nanolean.kernel.expr import Expr, alpha_eq, collect_fvars
 from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext
 from nanolean.meta.mctx import MetaContext
-from nanolean.printer.layout import INDENT, WIDTH, flat, lay_out
+from nanolean.printer.line_breaks import INDENT, WIDTH, flat, lay_out
 from nanolean.printer.print_terms import TermPrinter
 
 MAX_CACHED = 4_000
@@ -120,7 +120,7 @@ class _CachingPrinter:
             terms.types = {decl.fvar_id: decl.type for decl in lctx}
 
     def marked(self, e: Expr) -> str:
-        """The text of a term, with the marks of `layout`."""
+        """The text of a term, with the marks of `line_breaks`."""
         terms = self.terms
         names = terms.names
         cached = self._cache.get(e)

@@ -1,6 +1,6 @@
 """Kernel terms to text, as Lean's default pretty printer writes them.
 
-Each printed term knows three things: its text (with the marks of `layout`), its own precedence, and how tightly an
+Each printed term knows three things: its text (with the marks of `line_breaks`), its own precedence, and how tightly an
 operator behind it must bind not to be swallowed by its right edge (`¬p` swallows `= q` but not `∧ q`).
 """
 
@@ -33,7 +33,16 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
 from nanolean.meta.matchers import Matcher, matcher_of
-from nanolean.printer.layout import BREAK, CLOSE, LINE, OPEN, Signature, result_sort_is_prop, signature_of, telescope
+from nanolean.printer.line_breaks import (
+    BREAK,
+    CLOSE,
+    LINE,
+    OPEN,
+    Signature,
+    result_sort_is_prop,
+    signature_of,
+    telescope,
+)
 from nanolean.syntax.notation import ARROW_PREC, EXPORTED, INFIX, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS, Operator
 
 PAIR = "Prod.mk"

@@ -27,7 +27,7 @@ from nanolean.library.loader import build_library, library_files
 from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr, pp_goal
-from nanolean.printer.layout import WIDTH
+from nanolean.printer.line_breaks import WIDTH
 from nanolean.syntax import AxiomCmd
 
 NAT = Const("Nat")

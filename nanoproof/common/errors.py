@@ -22,6 +22,9 @@ from nanoproof.common.terminal import print_lines
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): name servers of Lean with --lean-servers"}
+"""What a command says where an optional package is not installed."""
+
 
 class UserError(Exception):
     """Something outside the program is wrong; the message is one line a user can act on."""
@@ -102,6 +105,11 @@ def run_main(main: Callable[[], int | None]) -> None:
             sys.stdout.flush()
     except UserError as error:
         say_error(str(error))
+        code = 2
+    except ModuleNotFoundError as error:
+        if error.name not in ABSENT:
+            raise
+        say_error(ABSENT[error.name])
         code = 2
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads():

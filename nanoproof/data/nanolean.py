@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,8 +196,6 @@ def _proof(nodes: dict[int, dict[str, Any]], at: int) -> "Step":
 
 def main(argv: Sequence[str] | None = None) -> None:
     """`make`, `transitions --out FILE`, `theorems --split SPLIT` or `generate`."""
-    from nanolean.data.families import FAMILIES, LEVELS
-
     parser = Parser(prog="python -m nanoproof.data.nanolean", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (("make", "Make the default data."), ("transitions", "Write the transitions to a file.")):
@@ -208,9 +206,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             command.add_argument("--out", type=Path, required=True, help="The JSONL file to write.")
     theorems = commands.add_parser("theorems", help="Print the theorems of a split as JSON lines.")
     theorems.add_argument("--split", choices=("train", "valid", "test"), default="train", help="Which theorems.")
-    _add_generate(
-        commands.add_parser("generate", help="Print new problems with their proofs as JSON lines."), FAMILIES, LEVELS
-    )
+    _add_generate(commands.add_parser("generate", help="Print new problems with their proofs as JSON lines."))
     args = parser.parse_args(argv)
     if args.command == "generate":
         generate(args.family, args.level, args.count, args.seed, args.keep_trivial)
@@ -227,9 +223,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"files: {directory}")
 
 
-def _add_generate(command: argparse.ArgumentParser, families: Iterable[str], levels: Sequence[int]) -> None:
-    command.add_argument("--family", choices=tuple(families), action="append", help="Families (default: all).")
-    command.add_argument("--level", type=int, choices=levels, action="append", help="Levels (default: all).")
+def _add_generate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--family", action="append", help="Families (default: all).")
+    command.add_argument("--level", type=int, choices=range(1, 7), action="append", help="Levels (default: all).")
     command.add_argument("--count", type=int, default=10, help="Problems of each family and level, at most.")
     command.add_argument("--seed", type=int, default=SEED, help="Seed of the generator.")
     command.add_argument(
@@ -248,6 +244,9 @@ def generate(
     from nanolean.data.replay import library, trivial_filter
     from nanolean.kernel.budget import allow_deep_recursion
 
+    unknown = sorted(set(families or ()) - FAMILIES.keys())
+    if unknown:
+        raise UserError(f"unknown family {unknown[0]!r}; there are: {', '.join(FAMILIES)}")
     allow_deep_recursion()
     per_level = dict.fromkeys(levels or LEVELS, count)
     refused = None if keep_trivial else trivial_filter(library())

@@ -18,6 +18,7 @@ from typing import IO, Self
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.errors import LeanError, ServerUnavailable
+from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.transport import TOKEN_VARIABLE
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class EmbeddedServers:
 
     def launch(self, num_processes: int) -> subprocess.Popen[str]:
         """Start one more server, without waiting for it. It ends when its standard input closes."""
+        check_installed()
         command = [sys.executable, "-m", "nanoproof.lean.server", "--backend", "nanolean", "--port", "0"]
         command += [
             "--max-processes",

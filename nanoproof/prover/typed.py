@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nanolean.parser import parse_commands
-from nanolean.parser.lexer import ParseError
 from nanoproof.common.errors import UserError
 from nanoproof.lean.errors import SourceError
 from nanoproof.lean.gaps import SORRY
@@ -33,6 +31,8 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
         commented = "--" in source[len(mask(source).rstrip()) :].rpartition("\n")[2]
         source += "\n  := by sorry" if commented else " := by sorry"
     if embedded:
+        from nanolean.parser import ParseError, parse_commands
+
         try:
             parse_commands(source)
         except ParseError as error:

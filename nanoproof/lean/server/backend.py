@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.repl_goals import error_messages
 from nanoproof.lean.server.limits import find_out, limited
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
@@ -92,6 +93,7 @@ class Backend:
 def make_backend(settings: ServerSettings) -> Backend:
     """The backend that the settings ask for; `UserError` if something it needs is not there."""
     if settings.backend == "nanolean":
+        check_installed()
         return Backend(
             command=(sys.executable, "-m", "nanolean", "repl", "--json"),
             start_seconds=settings.start_seconds,
