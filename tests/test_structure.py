@@ -171,13 +171,6 @@ def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
     assert [pair for pair in library_imports() if pair[1].split(".")[0] in outside] == []
 
 
-def test_the_kernel_imports_nothing_of_the_project_but_itself() -> None:
-    found = imports_below(ROOT / "nanolean" / "kernel")
-    ours = {imported for _, imported in found if imported.split(".")[0] in ("nanolean", "nanoproof")}
-    assert ours
-    assert {imported for imported in ours if not f"{imported}.".startswith("nanolean.kernel.")} == set()
-
-
 def test_packages_without_torch_never_name_it() -> None:
     users = {module for module, imported in library_imports() if imported.split(".")[0] == "torch"}
     assert {user for user in users if package_of(user) in TORCH_FREE} == set()

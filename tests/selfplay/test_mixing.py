@@ -146,7 +146,7 @@ def test_limits_are_looked_at_in_smaller_pieces_where_memory_is_short(model, mon
 
 
 def test_limits_that_leave_nothing_are_refused(model):
-    with pytest.raises(UserError, match="replay_logprob_min must be less than"):
+    with pytest.raises(UserError, match="--replay-logprob-min must be less than"):
         config_of(model, "--replay-logprob-min", "-1", "--replay-logprob-max", "-2")
 
 
