@@ -21,8 +21,8 @@ from nanoproof.monitor.child import start_monitor_process
 from nanoproof.selfplay.closing import resume_flags
 from nanoproof.selfplay.config import RLConfig, parse_args
 from nanoproof.selfplay.fleet import follow_lean, open_fleet
+from nanoproof.selfplay.fleet_options import RL_DATA
 from nanoproof.selfplay.loop import ReinforcementLearning
-from nanoproof.selfplay.options import RL_DATA
 from nanoproof.training.setup import start_ranks, start_stage
 
 log = logging.getLogger(__name__)

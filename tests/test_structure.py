@@ -174,7 +174,10 @@ def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
 def test_packages_without_torch_never_name_it() -> None:
     users = {module for module, imported in library_imports() if imported.split(".")[0] == "torch"}
     assert {user for user in users if package_of(user) in TORCH_FREE} == set()
-    assert {user for user in users if package_of(user) == "common"} == {"nanoproof.common.dist"}
+    assert {user for user in users if package_of(user) == "common"} == {
+        "nanoproof.common.dist",
+        "nanoproof.common.errors",
+    }
 
 
 @pytest.mark.parametrize("package", ["lean", "search", "prover"])

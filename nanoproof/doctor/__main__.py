@@ -21,7 +21,7 @@ from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
 from nanoproof.data.catalog import CATALOG
 from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check, to_json
-from nanoproof.selfplay.options import EVAL_DATA, RL_DATA, real_data
+from nanoproof.selfplay.fleet_options import EVAL_DATA, RL_DATA, real_data
 
 AT_ONCE = 3
 ROOMS = "nanoproof.doctor"

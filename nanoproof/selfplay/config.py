@@ -8,8 +8,9 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.data.theorems import split_names
 from nanoproof.policy.sampling import SamplingConfig
 from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay.fleet_options import AUTO, EARLIER_FLAGS, FleetOptions
 from nanoproof.selfplay.matchmaker import MatchmakerConfig
-from nanoproof.selfplay.options import AUTO, EARLIER_FLAGS, FleetOptions, RLOptions
+from nanoproof.selfplay.options import RLOptions
 from nanoproof.selfplay.records.options import RecordOptions
 from nanoproof.training.options import (
     BatchOptions,

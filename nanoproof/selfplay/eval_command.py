@@ -35,7 +35,7 @@ from nanoproof.selfplay.eval_files import SUMMARY, EvalSettings, EvaluationFiles
 from nanoproof.selfplay.eval_plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
 from nanoproof.selfplay.evaluate import evaluate
 from nanoproof.selfplay.fleet import Fleet, follow_lean, open_fleet
-from nanoproof.selfplay.options import EARLIER_FLAGS, EVAL_DATA, FleetOptions
+from nanoproof.selfplay.fleet_options import EARLIER_FLAGS, EVAL_DATA, FleetOptions
 from nanoproof.selfplay.tasks import Interrupted
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks

@@ -15,7 +15,7 @@ from nanoproof.gpt.checkpoint import find_checkpoint, finished_steps
 from nanoproof.policy.opening import SOLVERS, PolicyName
 from nanoproof.search.config import SolverOption
 from nanoproof.selfplay.eval_files import Mode
-from nanoproof.selfplay.options import AUTO
+from nanoproof.selfplay.fleet_options import AUTO
 
 DEFAULT_SPLIT = "valid"
 

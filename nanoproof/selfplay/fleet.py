@@ -15,7 +15,7 @@ from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.lean.fleet import FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.probe import refuse_broken
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
-from nanoproof.selfplay.options import AUTO, FleetOptions, Followed
+from nanoproof.selfplay.fleet_options import AUTO, FleetOptions, Followed
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from nanoproof.lean.server.backend import Backend
 from nanoproof.selfplay.config import parse_args
 from nanoproof.selfplay.eval_command import add_eval_flags, parse_eval_args
 from nanoproof.selfplay.fleet import follow_lean, open_fleet
-from nanoproof.selfplay.options import RL_DATA, FleetOptions
+from nanoproof.selfplay.fleet_options import RL_DATA, FleetOptions
 from scripts import prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL
