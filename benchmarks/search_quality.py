@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
 from nanoproof.common.options import CheckpointOption
@@ -62,7 +62,7 @@ class QualityOptions:
 def claim(options: QualityOptions, extra: list[str]) -> None:
     """Note what the evaluations in the output directory are of. Raises UserError if they are of something else."""
     names = ("model_path", "max_theorems", "num_simulations", "split")
-    ours = {**{name: getattr(options, name) for name in names}, "prover_eval": extra}
+    ours = {**{name: to_dict(options)[name] for name in names}, "prover_eval": extra}
     path = Path(options.output_dir) / "quality.json"
     if path.exists() and (theirs := read_json(path)) != ours:
         changed = ", ".join(name for name in ours if theirs.get(name) != ours[name])

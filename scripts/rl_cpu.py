@@ -12,10 +12,10 @@ Whatever is finished is kept: the same command goes on where it was stopped. It 
 `summary.json`, first when the main comparison of a seed is there and again at the end.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.options import MonitorAddress
@@ -101,12 +101,12 @@ class Comparison:
         points = [self.score(self.out / "solver_only", "solver tactics alone", ["--policy", "solver-only"])]
         for seed in self.options.seeds:
             points += self.main_parts(seed)
-            write_report(self.out, points, asdict(self.options), self.commands.seconds)
+            write_report(self.out, points, to_dict(self.options), self.commands.seconds)
         for seed in self.options.seeds:
             points += self.along_the_way(seed)
         if self.options.ablations:
             points += self.ablations(self.options.seeds[0])
-        write_report(self.out, points, asdict(self.options), self.commands.seconds)
+        write_report(self.out, points, to_dict(self.options), self.commands.seconds)
 
     def main_parts(self, seed: int) -> list[Point]:
         """Finetuning, RL, the control, and the scores of all three; of the first two also with solvers."""
@@ -206,7 +206,7 @@ def claim(out: Path, options: RLCPUOptions) -> None:
     """Make the folder, or go on in it. Raises UserError if what is in it was made with other options."""
     settings = {
         name: value
-        for name, value in asdict(options).items()
+        for name, value in to_dict(options).items()
         if name in ("minutes", "ablation_minutes", "sft_epochs", "theorems", "simulations", "quick")
     }
     file = out / "settings.json"

@@ -501,12 +501,13 @@ def _without(args: argparse.Namespace, held: Group, prefix: str) -> argparse.Nam
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """A dataclass as plain JSON data (tuples become lists); the options of its groups are among its own."""
+    """A dataclass as plain JSON data (tuples become lists); what its groups offer is among it, by the names of the flags."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if "group" in field.metadata:
-            found |= to_dict(value)
+        value, held = getattr(config, field.name), field.metadata.get("group")
+        if held is not None:
+            prefix = held.prefix.replace("-", "_")
+            found |= {prefix + name: plain for name, plain in to_dict(value).items() if name not in held.without}
         else:
             found[field.name] = list(value) if isinstance(value, tuple) else value
     return found

@@ -264,7 +264,7 @@ def test_the_flags_of_a_group_have_its_prefix_and_those_left_out_belong_to_other
 
 def test_options_of_groups_are_among_those_of_the_class_that_holds_them():
     assert [option.flag for option in options_of(Holder)] == ["--at-port", "--at-token", "--slots", "--again"]
-    assert to_dict(Holder()) == {"port": 8000, "token": None, "slots": 3, "again_": False}
+    assert to_dict(Holder()) == {"at_port": 8000, "at_token": None, "slots": 3, "again_": False}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +295,14 @@ def test_in_a_program_errors_name_the_field(make, line):
     with pytest.raises(ValueError) as raised:
         make()
     assert str(raised.value) == line
+
+
+def test_plain_data_leave_out_what_a_group_does_not_offer():
+    @dataclass(frozen=True)
+    class Small:
+        server: Server = group(Server, without=("token", "slots"))
+
+    assert to_dict(Small()) == {"port": 80}
 
 
 def test_a_group_has_no_changes_of_options_that_it_lacks():

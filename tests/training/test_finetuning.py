@@ -246,7 +246,7 @@ def test_without_data_and_without_these_proofs_a_line_names_the_two_choices(tmp_
             ["--row-length", 16],
             r"no transition fits in 16 tokens.* --row-length \(16\) and the model's sequence \(128\)",
         ),
-        (["--state-after-weight", -1], "state_after_weight must be >= 0"),
+        (["--state-after-weight", -1], "--state-after-weight must be >= 0"),
     ],
 )
 def test_options_that_do_not_go_together_are_named(tmp_path, more, message):
