@@ -501,7 +501,7 @@ def _without(args: argparse.Namespace, held: Group, prefix: str) -> argparse.Nam
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """A dataclass as plain JSON data (tuples become lists); what its groups offer is among it, by the names of the flags."""
+    """A dataclass as plain JSON data (tuples become lists), what its groups offer included, by the names of flags."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(config):
         value, held = getattr(config, field.name), field.metadata.get("group")
