@@ -321,7 +321,7 @@ def test_a_damaged_cache_is_built_again(tmp_path, monkeypatch):
 def test_what_killed_writers_of_the_cache_left_is_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     killed = (
-        "import os; from nanolean import loader; "
+        "import os; from nanolean.library import loader; "
         "loader.os.fsync = lambda file: os.kill(os.getpid(), 9); loader._write(loader.cache_path(), b'library')"
     )
     assert subprocess.run([sys.executable, "-c", killed]).returncode == -9

@@ -1,9 +1,8 @@
 """Mutated export files: one that is accepted declares what the original does, or what a second checker affirms.
 
-`NANOPROOF_MUTANTS=100000 pytest ...` takes more of them; `NANOPROOF_SEED` draws others.
+`NANOPROOF_NIGHTLY=1 pytest ...` takes the full number, 20 twenty times as many; `NANOPROOF_SEED` draws others.
 """
 
-import os
 from collections import Counter
 from functools import cache
 from random import Random
@@ -14,11 +13,10 @@ from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
 from nanolean.ndjson.export_ndjson import export_lines
 from nanolean.ndjson.import_ndjson import check_export
 from nanolean.tests.export_mutants import ExportMutator, differences, verdicts
-from nanolean.tests.library import base
+from nanolean.tests.library import SEED, base, sized
 from nanolean.tests.reference import OutOfFuel, Reference
 
-COUNT = int(os.environ.get("NANOPROOF_MUTANTS", "2000"))
-SEED = int(os.environ.get("NANOPROOF_SEED", "0"))
+COUNT = sized(2_000)
 FUEL = 100_000
 ORIGINALS = ("Classical.em", "Nat.mod_lt", "List.reverse_reverse", "funext")
 """With axioms, quotients, structures, numerals, recursive types with parameters and indices."""

@@ -60,6 +60,13 @@ def with_last(lines: list[str], kind: str, **changes: object) -> list[str]:
     return [*lines[:at], json.dumps(record), *lines[at + 1 :]]
 
 
+@pytest.fixture(autouse=True)
+def one_library(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The library that is loaded already, for all commands in this process but those of the test that names them."""
+    if request.function is not test_the_library_is_written_and_checked_by_commands:
+        monkeypatch.setattr("nanolean.tools.certificates.load_library", lambda distrust=False: base())
+
+
 # --- writing
 
 

@@ -7,8 +7,9 @@ import pytest
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.kernel.expr import node_count
 from nanolean.tests.fuzz import Corpus, Fuzzer, main
+from nanolean.tests.library import sized
 
-COUNT = 800
+COUNT = sized(800)
 
 
 @cache

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from nanolean.proof_errors import ProofError
+from nanolean.tests.library import sized
 from nanolean.tests.proving import proves
 
 ENOUGH = 0.95
@@ -79,7 +80,7 @@ def _propositions(rng: random.Random) -> Iterator[tuple[str, bool]]:
 
 
 def test_propositions_against_truth_tables() -> None:
-    assert _compare(_propositions(random.Random(7)), 100) >= ENOUGH
+    assert _compare(_propositions(random.Random(7)), sized(100)) >= ENOUGH
 
 
 # -- equations ---------------------------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ def _equations(rng: random.Random, show: Callable[[int, str, str], str], type_: 
 
 def test_equations_against_naive_congruence_closure() -> None:
     problems = _equations(random.Random(11), lambda i, a, b: f"(h{i} : {a} = {b})", "α")
-    assert _compare(problems, 80) >= ENOUGH
+    assert _compare(problems, sized(80)) >= ENOUGH
 
 
 def test_equations_that_arithmetic_gives() -> None:
@@ -156,7 +157,7 @@ def test_equations_that_arithmetic_gives() -> None:
     def show(i: int, a: str, b: str) -> str:
         return rng.choice(ways).format(i=i, a=a, b=b)
 
-    assert _compare(_equations(rng, show, "Nat"), 40) >= ENOUGH
+    assert _compare(_equations(rng, show, "Nat"), sized(40)) >= ENOUGH
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def _python(left: str, relation: str, right: str) -> str:
 def test_nothing_false_about_numbers_and_a_function_is_proved() -> None:
     rng = random.Random(17)
     proved = 0
-    for _ in range(150):
+    for _ in range(sized(150)):
         premises, goal = [_relation(rng) for _ in range(3)], _relation(rng)
         shown = " ".join(f"(h{i} : {' '.join(relation)})" for i, relation in enumerate(premises))
         if _is_proved(f"(x y : Nat) (f : Nat → Nat) {shown} : {' '.join(goal)}"):

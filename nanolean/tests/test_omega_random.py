@@ -2,11 +2,12 @@
 
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.tests.library import sized
 from nanolean.tests.linear_claims import derived_claim, random_claim
 from nanolean.tests.proving import start
 
-CLAIMS = 500
-DERIVED = 80
+CLAIMS = sized(500)
+DERIVED = sized(80)
 
 
 def after_omega(statement: str) -> TacticState | None:

@@ -1,6 +1,6 @@
 """Random inductive types and random levels: kernel and second checker agree, in what they admit and in recursors.
 
-`NANOPROOF_NIGHTLY=20 pytest ...` takes twenty times as many; `NANOPROOF_SEED` draws others.
+`NANOPROOF_NIGHTLY=1 pytest ...` takes the full number, 20 twenty times as many; `NANOPROOF_SEED` draws others.
 """
 
 from collections import Counter

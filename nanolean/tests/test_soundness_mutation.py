@@ -1,6 +1,6 @@
 """Mutated proofs: the kernel accepts one only where a second checker finds that it has the type, and never a false one.
 
-`NANOPROOF_NIGHTLY=20 pytest ...` takes twenty times as many; `NANOPROOF_SEED` draws others.
+`NANOPROOF_NIGHTLY=1 pytest ...` takes the full number, 20 twenty times as many; `NANOPROOF_SEED` draws others.
 """
 
 import gc

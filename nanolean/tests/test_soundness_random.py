@@ -1,6 +1,6 @@
 """Random claims, true and false by trying values: nothing proves a false one, the finishers prove the true ones.
 
-`NANOPROOF_NIGHTLY=20 pytest ...` takes twenty times as many; `NANOPROOF_SEED` draws others.
+`NANOPROOF_NIGHTLY=1 pytest ...` takes the full number, 20 twenty times as many; `NANOPROOF_SEED` draws others.
 """
 
 from collections import Counter
