@@ -159,7 +159,7 @@ def test_no_held_out_statement_is_trained_on_as_a_text_that_only_looks_different
     statements = {_form(row["source"]) for row in rows(made / "train.jsonl")}
     proofs = [theorem for file in rows(made / "transitions.jsonl") for theorem in file["theorems"]]
     shown = {_form(_root(theorem)) for theorem in proofs}
-    assert len(statements) > 50 and len(shown) > 500
+    assert len(statements) > 40 and len(shown) > 500
     assert not held_out & (statements | shown)
     same = list_theorems("valid")[0].source.replace("theorem ", "theorem  another_").replace(" : ", "  :  ")
     assert _form(same) in held_out
@@ -196,7 +196,7 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("nanolean.data.make.make_library", lambda read_goal: [])
-    some = {name: Quota((2, 2), (1, 1)) for name in ("nat_identity", "lists", "mixed")} | {"prop": Quota((2, 2), ())}
+    some = {name: Quota((2, 2), (1, 1)) for name in ("nat_identity", "lists")} | {"prop": Quota((2, 2), ())}
     for workers in (1, 2):
         make(tmp_path / str(workers), held_out_keys(), 3, goal_object, workers=workers, quotas=some)
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
