@@ -12,13 +12,13 @@ def check_installed() -> None:
         raise UserError(ABSENT["nanolean"])
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> int | None:
     """Say where the command is now, and run it there."""
     sys.stderr.write("python -m nanoproof.lean.nanolean is python -m nanolean now\n")
     check_installed()
     from nanolean.__main__ import main as nanolean
 
-    nanolean()
+    return nanolean(argv)
 
 
 if __name__ == "__main__":
