@@ -31,9 +31,8 @@ from benchmarks.math_text import MathText
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.data.transitions import Transition, load_split, read_transitions
-from nanoproof.gpt.gpt2 import gpt2_tokenizer
-from nanoproof.gpt.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores
+from nanoproof.data.transitions.leantree import Transition, load_split, read_transitions
+from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores, gpt2_tokenizer
 
 SAMPLES = 10
 DOCUMENT_CHARS = 4000

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import torch
 
-from nanoproof.gpt.flops import causal_pairs, matrix_parameters
-from nanoproof.gpt.model import GPTConfig
+from nanoproof.model.compute import causal_pairs, matrix_parameters
+from nanoproof.model.gpt import GPTConfig
 
 MATRIX = {"cpu": 512, "cuda": 8192}
 COPY_BYTES = {"cpu": 2**26, "cuda": 2**30}

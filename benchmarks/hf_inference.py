@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from nanoproof.gpt.model import GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.model.gpt import GPTConfig
+from nanoproof.model.tokenizer import Tokenizer
 
 
 def missing_for_transformers() -> str | None:

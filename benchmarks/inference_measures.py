@@ -18,7 +18,7 @@ from benchmarks.hardware import Peaks, decode_work, prefill_work
 from benchmarks.hf_inference import TransformersEngine
 from benchmarks.inference_work import Load, Network, Stopwatch, Turn, keep_in_flight, random_prompts, random_states
 from benchmarks.plain_inference import PlainEngine
-from nanoproof.gpt.engine import Engine
+from nanoproof.inference.engine import Engine
 from nanoproof.policy.tactic_policy import TacticPolicy
 
 PERCENTILES = (50, 90, 99)

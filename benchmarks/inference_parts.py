@@ -30,11 +30,11 @@ from benchmarks.inference_measures import (
     transformers_way,
 )
 from benchmarks.inference_work import Load, Network, NetworkSize, open_network
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import code_revision
-from nanoproof.gpt.batching.request import EngineLimits
-from nanoproof.gpt.engine import Engine
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import EngineLimits
 from nanoproof.policy.tactic_policy import TacticPolicy
 
 Result = dict[str, Any]

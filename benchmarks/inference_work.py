@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from nanoproof.common.config import change, check, group, opt, validate
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.gpt.byte_bpe import BYTE_OF_CHARACTER, make_text_tokenizer
-from nanoproof.gpt.checkpoint import load_model
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.gpt.tokenizer import MARKERS, SYMBOLS, Tokenizer
-from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import BYTE_OF_CHARACTER, MARKERS, SYMBOLS, Tokenizer, make_text_tokenizer
+from nanoproof.policy.protocol import SamplingConfig
 
 SMALLEST_VOCABULARY = len(BYTE_OF_CHARACTER) + 26 * 26 + len(SYMBOLS) + len(MARKERS)
 

@@ -22,7 +22,7 @@ import requests
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.server.repl_process import ReplProcess
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 
 THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry")
 TACTICS = ["constructor", "exact ⟨hp, hq⟩", "exact hp", "intro x", "rfl", "assumption"]

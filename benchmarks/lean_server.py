@@ -25,16 +25,13 @@ from typing import Any
 import requests
 from flask import Response, request
 
-from nanoproof.common.web.server import HttpServer
+from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.errors import LeanError
-from nanoproof.lean.server.app import bind, create_app
-from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.app import create_app
+from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.server.repl_process import ReplProcess
-from nanoproof.lean.server.settings import ServerSettings
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import TacticApplied
+from nanoproof.lean.types import LeanError, TacticApplied, Theorem
 
 THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry")
 GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"

@@ -23,13 +23,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.web.http_server import bind
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.server.app import bind, create_app, make_http_server
-from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.settings import ServerSettings
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import TacticFailed
+from nanoproof.lean.types import TacticFailed, Theorem
 
 STAND_IN = Path(__file__).with_name("sleeping_repl.py")
 THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry")

@@ -30,12 +30,10 @@ import tokenizers
 from benchmarks.math_text import write_corpus
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.files import atomic_write_json
-from nanoproof.data.documents import Documents, all_documents
-from nanoproof.data.row_packing import PADDING
-from nanoproof.data.text_files import ParquetFile
-from nanoproof.data.token_loader import TokenLoader
-from nanoproof.gpt.gpt2 import gpt2_tokenizer
-from nanoproof.gpt.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores
+from nanoproof.data.text.documents import Documents, all_documents
+from nanoproof.data.text.text_files import ParquetFile
+from nanoproof.data.text.token_loader import PADDING, TokenLoader
+from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores, gpt2_tokenizer
 
 SAMPLES = 10
 SLOW_ROWS = 500

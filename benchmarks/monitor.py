@@ -28,7 +28,7 @@ import psutil
 import requests
 
 from benchmarks.monitor_run import make_run
-from nanoproof.monitor.child import MonitorProcess, start_monitor_process
+from nanoproof.monitor.server import MonitorProcess, start_monitor_process
 from tests.fakes.simulated_run import write_history
 
 ROUNDS = 3

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import torch
 
-from nanoproof.gpt.attention.dense import attend
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.model.attention import attend
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
 
 
 class GrowingCache:

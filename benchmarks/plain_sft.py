@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from nanoproof.data.packing import Example
-from nanoproof.gpt.model import GPT
+from nanoproof.data.transitions.packing import Example
+from nanoproof.model.gpt import GPT
 
 NO_TARGET = -1
 

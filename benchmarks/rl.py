@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from nanoproof.gpt.checkpoint import save_checkpoint
+from nanoproof.model.checkpoint import save_checkpoint
 from tests.training import small
 
 HARDWARE = (

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from nanoproof.common.files import json_line
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.prover.check import RUNGS
-from nanoproof.selfplay.attempt_stream import logged_attempts
-from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import Experience, relearn
-from nanoproof.selfplay.matchmaker import Event, Matchmaker, MatchmakerConfig
+from nanoproof.rl.attempt_log import logged_attempts
+from nanoproof.rl.batch_sampler import Buffers
+from nanoproof.rl.collection import Experience, relearn
+from nanoproof.rl.matchmaker import Event, Matchmaker, MatchmakerConfig
 
 HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 EVENTS: tuple[Event, ...] = ("proven", "unproven", "unproven", "unproven", "one tactic", "error", "disproven")

@@ -22,25 +22,21 @@ from typing import Any
 
 import torch
 
-from nanoproof.common.dist import DistInfo
+from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.tasks import NULL_OBSERVER, Task
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.files import JsonlWriter, json_line
 from nanoproof.common.run_dir import RunDir
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch
+from nanoproof.lean.types import Branch, Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.rl.attempt_log import AttemptIndex, AttemptLog, attempts_file
+from nanoproof.rl.batch_sampler import Buffers
+from nanoproof.rl.collection import CollectSource, Experience
+from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
+from nanoproof.rl.recorder import Recorder, RecordOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
-from nanoproof.selfplay.actor_pool import ActorPool
-from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.collect import CollectSource, Experience
-from nanoproof.selfplay.matchmaker import Matchmaker, MatchmakerConfig
-from nanoproof.selfplay.records.attempt_index import AttemptIndex, attempts_file
-from nanoproof.selfplay.records.attempt_log import AttemptLog
-from nanoproof.selfplay.records.observer import NULL_OBSERVER
-from nanoproof.selfplay.records.options import RecordOptions
-from nanoproof.selfplay.records.recorder import Recorder
-from nanoproof.selfplay.tasks import Task
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

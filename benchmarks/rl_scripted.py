@@ -23,25 +23,22 @@ from nanoproof.common.torch_command import run_main
 
 import psutil
 
-from nanoproof import rl
-from nanoproof.common.dist import DistInfo
-from nanoproof.data import theorems as sets
-from nanoproof.gpt.batching.request import Completion, EngineRequest
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.fleet import Fleet
+from nanoproof.common.distributed import DistInfo
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOptions
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.source import declared_names, name_examples
-from nanoproof.lean.state import Goal, ProofState
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
-from nanoproof.policy import opening
+from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, TacticApplied, TacticFailed, Theorem
+from nanoproof.policy import factory
 from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.rl import __main__ as rl
+from nanoproof.rl.collection import Collection
+from nanoproof.rl.learner import Learner
+from nanoproof.rl.loop import ReinforcementLearning
 from nanoproof.search.policy import PolicyError, Suggestion
-from nanoproof.selfplay.actor_pool import ActorPool
-from nanoproof.selfplay.collection import Collection
-from nanoproof.selfplay.fleet import Fleet
-from nanoproof.selfplay.learner import Learner
-from nanoproof.selfplay.loop import ReinforcementLearning
 
 NUM_THEOREMS = 20_000
 REFUSED, CLOSED = 0.55, 0.2
@@ -258,8 +255,8 @@ def main() -> int:
     with (
         mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
         mock.patch.object(rl, "open_fleet", open_fleet),
-        mock.patch.object(opening, "TacticPolicy", NamedTactics),
-        mock.patch.object(opening, "Engine", SleepingEngine if wanted.get("sleeping_network") else Engine),
+        mock.patch.object(factory, "TacticPolicy", NamedTactics),
+        mock.patch.object(factory, "Engine", SleepingEngine if wanted.get("sleeping_network") else Engine),
         mock.patch.object(NamedTactics, "lockstep", lockstep),
         mock.patch.object(Collection, "gather", clock.watched(Collection.gather)),
         mock.patch.object(Collection, "exchange", clock.timed("exchange", Collection.exchange)),

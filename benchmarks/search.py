@@ -22,8 +22,7 @@ from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
-from nanoproof.lean.state import Goal, Hypothesis, ProofState
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, Goal, Hypothesis, ProofState, TacticApplied, TacticFailed
 from nanoproof.search.config import PresetName, SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner
 from nanoproof.search.node import Node, or_node, walk

@@ -18,9 +18,9 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
-from nanoproof.common.options import CheckpointOption
-from nanoproof.common.stats import wilson
-from nanoproof.selfplay.eval_compare import Evaluated, compare, compare_rates, read_evaluation
+from nanoproof.common.option_groups import CheckpointOption
+from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
+from nanoproof.evaluation.summary import wilson
 
 FULL = "full"
 VARIANTS: dict[str, tuple[str, tuple[str, ...]]] = {

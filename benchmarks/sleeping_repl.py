@@ -1,8 +1,8 @@
 """A REPL that sleeps instead of computing: `python sleeping_repl.py IMPORT_SECONDS TACTIC_SECONDS [lean] [repl]`.
 
 The first command takes as long as an import. `endless` is a tactic without an end; what stops it are the limits named:
-`lean`, the tactic that `nanoproof.lean.server.limits` defines, and `repl`, the `timeout` of forks. Without them it ends
-with its process, as in the official REPL. Needs nothing but Python, so that its own start costs little.
+`lean`, the tactic that `nanoproof.lean.server.backend` defines, and `repl`, the `timeout` of forks. Without them it
+ends with its process, as in the official REPL. Needs nothing but Python, so that its own start costs little.
 """
 
 import json

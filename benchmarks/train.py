@@ -12,7 +12,7 @@ from nanoproof.common.torch_command import run_main
 
 from benchmarks.train_device import DeviceOptions, markdown, measure_device
 from benchmarks.train_sft import SFTComparison, compare_all
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, options_of, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 
@@ -33,7 +33,7 @@ class TrainBenchmark:
 
 def check_flags(options: TrainBenchmark, given: set[str]) -> None:
     """Refuse flags of the measurement that is not run."""
-    of_device = {field.name for field in fields(DeviceOptions)} | {"markdown"}
+    of_device = {option.dest for option in options_of(DeviceOptions)} | {"markdown"}
     of_comparison = {field.name for field in fields(SFTComparison)}
     if options.device is None and given & of_device:
         flag = min(given & of_device).replace("_", "-")

@@ -18,18 +18,24 @@ import torch
 from benchmarks.plain_sft import plain_gradients
 from benchmarks.train_sft import leantree_like
 from nanoproof.common.config import change, group, opt, validate
-from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
-from nanoproof.data.packing import Example, pack
-from nanoproof.data.token_loader import TokenBatch
-from nanoproof.gpt.attention.choose import make_path
-from nanoproof.gpt.compute import Compute, choose_compute
-from nanoproof.gpt.flops import device_peak_flops, flops_per_token, layout_pairs, mfu, training_flops
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
+from nanoproof.data.text.token_loader import TokenBatch
+from nanoproof.data.transitions.packing import Example, pack
+from nanoproof.model.compute import (
+    Compute,
+    choose_compute,
+    device_peak_flops,
+    flops_per_token,
+    layout_pairs,
+    mfu,
+    training_flops,
+)
+from nanoproof.model.flash_attention import make_path
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import build_optimizer, train_step
-from nanoproof.training.token_step import token_step
+from nanoproof.training.step import build_optimizer, token_step, train_step
 
 WARM_UP = 3
 VALUE_WEIGHT = 0.01

@@ -8,10 +8,10 @@ python -m nanoproof.midtrain --resume-from midtrain/RUN
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.training.entry import train_main
+from nanoproof.training.loop import train_main
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
-from nanoproof.training.plan import MidtrainLength
 from nanoproof.training.pretraining import Midtraining, TextOptions
+from nanoproof.training.schedule import MidtrainLength
 
 GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
 DEFAULTS = {

@@ -8,10 +8,10 @@ python -m nanoproof.pretrain --resume-from pretrain/RUN
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.training.entry import train_main
+from nanoproof.training.loop import train_main
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
-from nanoproof.training.plan import PretrainLength
 from nanoproof.training.pretraining import Pretraining, TextOptions
+from nanoproof.training.schedule import PretrainLength
 
 GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
 DEFAULTS = {

@@ -10,19 +10,20 @@ import argparse
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.training.data import chosen_transitions
-from nanoproof.training.entry import train_main
+from nanoproof.training import options
+from nanoproof.training.batches import chosen_transitions
 from nanoproof.training.finetuning import Finetuning, SFTOptions
-from nanoproof.training.options import (
-    BatchOptions,
-    CadenceOptions,
-    ModelOptions,
-    OptimizerOptions,
-    RunOptions,
-    StartOptions,
-)
+from nanoproof.training.loop import train_main
 
-GROUPS = (RunOptions, StartOptions, CadenceOptions, SFTOptions, ModelOptions, BatchOptions, OptimizerOptions)
+GROUPS = (
+    options.RunOptions,
+    options.StartOptions,
+    options.CadenceOptions,
+    SFTOptions,
+    options.ModelOptions,
+    options.BatchOptions,
+    options.OptimizerOptions,
+)
 
 
 def choose_data(args: argparse.Namespace) -> None:

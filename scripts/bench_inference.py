@@ -31,10 +31,10 @@ from benchmarks.inference_parts import (
 )
 from benchmarks.inference_work import Load, NetworkSize
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
-from nanoproof.common.dist import DistInfo, choose_device, choose_dtype
+from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
 from nanoproof.common.files import atomic_write_json, atomic_write_text
-from nanoproof.common.options import CheckpointOption, DeviceOption
-from nanoproof.gpt.batching.request import EngineLimits
+from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.inference.sampling import EngineLimits
 
 PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
 

@@ -26,18 +26,14 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_jsonl
-from nanoproof.lean.banned import banned_reason, banned_word
-from nanoproof.lean.errors import LeanError
-from nanoproof.lean.gaps import SORRY
+from nanoproof.evaluation.results import PROOFS, RESULTS, proof_names
+from nanoproof.evaluation.summary import theorem_key
+from nanoproof.lean.forbidden import IMPORTS, banned_reason, banned_word, block_reason, declarations, plain_reason
 from nanoproof.lean.lexical import find_top_level, mask
-from nanoproof.lean.source import EXPLICIT, name_examples, negate
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.source import EXPLICIT, SORRY, name_examples, negate
+from nanoproof.lean.types import LeanError, Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.block import block_reason
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
-from nanoproof.prover.plain_file import IMPORTS, declarations, plain_reason
-from nanoproof.selfplay.eval_files import PROOFS, RESULTS, proof_names
-from nanoproof.selfplay.eval_summary import theorem_key
 from scripts.check_certificates import report as report_certificates
 from scripts.lean_command import Declared, Reader, open_reader
 

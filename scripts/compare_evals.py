@@ -15,7 +15,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home
-from nanoproof.selfplay.eval_compare import Evaluated, compare, compare_rates, evaluations_in
+from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, evaluations_in
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import print_lines, table
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, LeanSession
-from nanoproof.policy.fixed import UniformPolicy
+from nanoproof.lean.types import Branch, LeanSession, Theorem
+from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node

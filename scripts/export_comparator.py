@@ -19,13 +19,12 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
-from nanoproof.common.options import LeanOptions
-from nanoproof.lean.errors import SourceError
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.evaluation.results import RESULTS, SETTINGS, proof_names
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
 from nanoproof.lean.source import declared_names, name_examples, negate
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.eval_files import RESULTS, SETTINGS, proof_names
 
 CHALLENGE, SOLUTION, CONFIG = "Challenge", "Solution", "config.json"
 TOOLCHAIN, MANIFEST, LAKEFILE = "lean-toolchain", "lake-manifest.json", "lakefile.toml"

@@ -16,12 +16,12 @@ from nanoproof.common.torch_command import run_main
 import safetensors.torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
-from nanoproof.common.dist import DTYPES
+from nanoproof.common.distributed import DTYPES
 from nanoproof.common.files import atomic_write, atomic_write_json
-from nanoproof.common.options import CheckpointOption
+from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model
-from nanoproof.gpt.tokenizer import TOKENIZER_FILE
+from nanoproof.model.checkpoint import find_checkpoint, load_model
+from nanoproof.model.tokenizer import TOKENIZER_FILE
 
 WEIGHTS_FILE = "model.safetensors"
 CONFIG_FILE = "config.json"

@@ -18,13 +18,13 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
-from nanoproof.data.transitions import Transition
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.rl.attempt_log import logged_attempts
+from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
+from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
+from nanoproof.rl.options import RLOptions
 from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.search.render import shorten as shorten_state
-from nanoproof.selfplay.attempt_stream import logged_attempts
-from nanoproof.selfplay.buffers import Buffers, WindowBuffer
-from nanoproof.selfplay.collect import BEFORE_THIS_RUN, name_of
-from nanoproof.selfplay.options import RLOptions
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
 Kind = Literal["replay", "negative"]

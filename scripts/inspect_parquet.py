@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Paint, print_lines, shorten, size, table, width
-from nanoproof.data.catalog import CATALOG
-from nanoproof.data.manifest import open_files
+from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.sources.manifest import open_files
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, not_shown
 
 BATCH_ROWS = 256

@@ -12,11 +12,11 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.options import LeanOptions
+from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
-from nanoproof.data.theorems import DATASETS, SPLITS, list_theorems, split_names, splits_of
-from nanoproof.data.whitelist import choose_lean, theorem_hash
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.theorems.theorem_sets import DATASETS, SPLITS, list_theorems, split_names, splits_of
+from nanoproof.data.theorems.whitelists import choose_lean, theorem_hash
+from nanoproof.lean.types import Theorem
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
 

@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.dist import init_distributed
-from nanoproof.common.options import LeanOptions
-from nanoproof.common.typing_lines import typed_lines
-from nanoproof.lean.client import LeanServerClient
+from nanoproof.common.distributed import init_distributed
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.fleet import LeanFleet
-from nanoproof.lean.wire import LeanSession
-from nanoproof.policy.continuation import continuation
-from nanoproof.policy.opening import PolicyOptions, load_network, open_policy
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.prover.console import Console
+from nanoproof.lean.types import LeanSession
+from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
+from nanoproof.policy.prompt import continuation
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.console import Console, typed_lines
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from typing import Any, Protocol
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.errors import LeanError, ProtocolError
 from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.source import name_examples, unforeseeable_name
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.types import CheckReport, LeanError, ProtocolError
 
 NANOLEAN = "nanolean"
 Declared = list[tuple[str, str]]

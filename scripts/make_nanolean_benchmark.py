@@ -29,7 +29,7 @@ from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
 from nanoproof.lean.source import splice
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 
 TESTS = REPO_ROOT / "tests" / "data"
 CLASSICS = TESTS / "benchmark_classics.lean"

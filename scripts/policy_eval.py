@@ -15,23 +15,22 @@ from typing import Literal
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
-from nanoproof.common.dist import DistInfo, cleanup
+from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
-from nanoproof.common.options import CheckpointsOption
+from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
-from nanoproof.data.packing import ExampleLimits
-from nanoproof.data.transitions import Transition
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model
-from nanoproof.gpt.compute import choose_compute
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.model.checkpoint import find_checkpoint, load_model
+from nanoproof.model.compute import choose_compute
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.training.batches import TransitionSet
-from nanoproof.training.data import load_transitions
+from nanoproof.training.batches import TransitionSet, load_transitions
 from nanoproof.training.options import BatchOptions, RunOptions
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.setup import start_ranks

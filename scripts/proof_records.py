@@ -12,11 +12,10 @@ from typing import Any, Literal, get_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt, Outcome
-from nanoproof.selfplay.attempt_stream import attempt_of
-from nanoproof.selfplay.records.attempt_index import AttemptIndex, IndexEntry, attempts_file, read_record
-from nanoproof.selfplay.records.trees import kept_trees, read_tree
+from nanoproof.rl.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, read_record
+from nanoproof.rl.records import kept_trees, read_tree
 
 RESULTS = "results.jsonl"
 PARTS = "results*.jsonl"

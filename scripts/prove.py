@@ -20,26 +20,22 @@ from pathlib import Path
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.dist import init_distributed
+from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.options import LeanOptions
+from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines
-from nanoproof.common.typing_lines import typed_lines
-from nanoproof.data.theorems import DATASETS, list_theorems, split_names, splits_of
-from nanoproof.lean.client import LeanServerClient
+from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, split_names, splits_of
+from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.errors import SourceError
-from nanoproof.lean.fleet import LeanFleet
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import LeanSession
-from nanoproof.policy.opening import PolicyOptions, load_network, open_policy
-from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.lean.types import LeanSession, SourceError, Theorem
+from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.desk import Desk, report, write
+from nanoproof.prover.cli_input import SorryFiller, first_error, read_lean_file, theorem_of, theorems_typed
+from nanoproof.prover.console import typed_lines
+from nanoproof.prover.interactive import Desk, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.prover.sorries import SorryFiller
-from nanoproof.prover.typed import first_error, read_lean_file, theorem_of, theorems_typed
 from nanoproof.search.config import SearchConfig
 
 

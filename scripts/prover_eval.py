@@ -16,12 +16,12 @@ from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, from_args
-from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
-from nanoproof.selfplay.eval_files import PROOFS, RESULTS
-from nanoproof.selfplay.eval_plan import EvalOptions, plan
-from nanoproof.selfplay.eval_summary import report
-from nanoproof.selfplay.tasks import Interrupted
+from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
+from nanoproof.evaluation.plan import EvalOptions, plan
+from nanoproof.evaluation.results import PROOFS, RESULTS
+from nanoproof.evaluation.summary import report
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
 

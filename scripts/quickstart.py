@@ -15,7 +15,7 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
-from nanoproof.common.options import MonitorAddress
+from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, versions
 from scripts.quickstart_report import plot, print_proofs, print_table
 from scripts.small_runs import RL, SFT, SFT_ONLY, SOLVERS, WITH_SOLVERS, Commands, PeakMemory, checkpoint_steps, clock

@@ -18,7 +18,7 @@ from pathlib import Path
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
-from nanoproof.common.options import MonitorAddress
+from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home
 from scripts.rl_cpu_report import Point, write_report
 from scripts.small_runs import (

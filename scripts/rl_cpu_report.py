@@ -7,7 +7,7 @@ from typing import Any
 
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import versions
-from nanoproof.selfplay.eval_compare import Evaluated, compare, compare_rates, read_evaluation
+from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
 from scripts.small_runs import WITH_SOLVERS, metrics_of
 
 SFT, RL, CONTROL = "after SFT", "RL", "control"

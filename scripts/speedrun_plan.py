@@ -2,8 +2,8 @@
 
 python -m scripts.speedrun_plan --depth 20 --gpus 8
 
-Arithmetic is counted as training counts it (nanoproof/gpt/flops.py); its share of the peak (--mfu), the sizes of the
-data and the times of Lean are assumptions, which the page prints.
+Arithmetic is counted as training counts it (nanoproof/model/compute.py); its share of the peak (--mfu), the sizes of
+the data and the times of Lean are assumptions, which the page prints.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,9 @@ from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.flops import flops_per_token, matrix_parameters, peak_flops
-from nanoproof.gpt.model import GPTConfig
-from nanoproof.training.plan import TOKENS_PER_PARAMETER
-from nanoproof.training.schedule import duration
+from nanoproof.model.compute import flops_per_token, matrix_parameters, peak_flops
+from nanoproof.model.gpt import GPTConfig
+from nanoproof.training.schedule import TOKENS_PER_PARAMETER, duration
 
 VOCABULARY = 50_624
 LEANGITHUB_TOKENS = 65e6  # assumed: what is said of the published set, of a longer list; ours is not counted
@@ -35,7 +34,7 @@ class PlanOptions:
 
     depth: int = opt(26, "Layers of the network.", min=1)
     gpus: int = opt(8, "GPUs.", min=1)
-    gpu: str = opt("H100", "Their name, as in nanoproof/gpt/flops.py.")
+    gpu: str = opt("H100", "Their name, as in nanoproof/model/compute.py.")
     mfu: float = opt(0.4, "Share of their peak that training reaches (assumed).", above=0, max=1)
     rl_time: str = opt("48:00:00", "Time of reinforcement learning, H:M:S.")
     lean_processes: int = opt(64, "Lean processes.", min=1)
@@ -59,7 +58,7 @@ def rows(options: PlanOptions) -> list[Row]:
     """The stages in order. Raises UserError for a GPU whose peak is not known, and a time that cannot be read."""
     peak = peak_flops(options.gpu)
     if peak is None:
-        raise UserError(f"--gpu {options.gpu}: its peak is not known; the table is in nanoproof/gpt/flops.py")
+        raise UserError(f"--gpu {options.gpu}: its peak is not known; the table is in nanoproof/model/compute.py")
     config = GPTConfig(depth=options.depth, vocab_size=VOCABULARY)
     weights = sum(matrix_parameters(config).values())
     checkpoint = 12 * (weights + 2 * VOCABULARY * config.width) / GB  # weights and optimizer in fp32

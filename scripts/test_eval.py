@@ -13,13 +13,12 @@ from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.files import atomic_write_json
-from nanoproof.selfplay.eval_command import Job, add_eval_flags, opened, parse_eval_args
-from nanoproof.selfplay.eval_plan import EvalOptions, Target, plan
-from nanoproof.selfplay.eval_repeats import repeats_report, summarize_repeats
-from nanoproof.selfplay.eval_summary import checked_by, headline
-from nanoproof.selfplay.tasks import Interrupted
+from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
+from nanoproof.evaluation.plan import EvalOptions, Target, plan
+from nanoproof.evaluation.summary import checked_by, headline, repeats_report, summarize_repeats
 
 __test__ = False  # a command, not a test: pytest leaves it alone
 

@@ -5,7 +5,7 @@ python -m scripts.tok_build --out my_tokenizer
 
 Nothing is downloaded: the merges come with the package. Two forms of the same encoding are written: `tokenizer.json`
 for the `tokenizers` library, which every stage of training reads and every checkpoint carries, and
-`tokenizer.tiktoken` with `tokenizer.tiktoken.json` for `tiktoken` (nanoproof.gpt.tiktoken_files.load_tiktoken). Both
+`tokenizer.tiktoken` with `tokenizer.tiktoken.json` for `tiktoken` (nanoproof.model.tokenizer.load_tiktoken). Both
 are read back and compared on sample texts before the command says that it is done.
 
 For models of natural language and real Lean. A model of the embedded prover alone is better off with a small
@@ -21,9 +21,15 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home
-from nanoproof.gpt.gpt2 import gpt2_tokenizer
-from nanoproof.gpt.tiktoken_files import RANKS_FILE, load_tiktoken, save_tiktoken
-from nanoproof.gpt.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
+from nanoproof.model.tokenizer import (
+    MARKERS,
+    RANKS_FILE,
+    TOKENIZER_FILE,
+    Tokenizer,
+    gpt2_tokenizer,
+    load_tiktoken,
+    save_tiktoken,
+)
 from scripts.tok_samples import SAMPLES
 
 META_FILE = "tokenizer_meta.json"

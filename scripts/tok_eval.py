@@ -15,8 +15,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.terminal import Paint, print_lines, table
-from nanoproof.gpt.gpt2 import gpt2_tokenizer
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.model.tokenizer import Tokenizer, gpt2_tokenizer
 from scripts.tok_build import BUILT, default_name, named_tokenizer
 from scripts.tok_samples import SAMPLES
 from scripts.tok_texts import read_texts

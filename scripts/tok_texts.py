@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.text_files import open_text_file
-from nanoproof.data.transitions import read_transitions
+from nanoproof.data.text.text_files import open_text_file
+from nanoproof.data.transitions.leantree import read_transitions
 
 SUFFIXES = (".parquet", ".jsonl", ".txt", ".md", ".tex", ".lean", ".py")
 """Files that are read in a directory."""

@@ -16,7 +16,7 @@ from typing import Literal
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
-from nanoproof.gpt.tokenizer import TOKENIZER_FILE, train_tokenizer
+from nanoproof.model.tokenizer import TOKENIZER_FILE, train_tokenizer
 from scripts.tok_build import write_tokenizer
 from scripts.tok_texts import read_texts
 

@@ -1,5 +1,6 @@
 """What tests of many subjects share: waiting, processes and their ports, Lean's command lines, folders made once."""
 
+import importlib.util
 import multiprocessing
 import os
 import shutil
@@ -127,3 +128,12 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(folder)
             (folder / "made").touch()
     return folder
+
+
+def main_of(module: str) -> Callable[[list[str]], int]:
+    """Return the `main` of a command `python -m module`: that of a package is in its `__main__`."""
+    found = importlib.util.find_spec(module)
+    assert found is not None, f"there is no {module}"
+    program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
+    main: Callable[[list[str]], int] = program.main
+    return main

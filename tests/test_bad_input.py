@@ -1,6 +1,5 @@
 """What a user can get wrong: one clear line on stderr, exit code 2, and nothing written."""
 
-import importlib
 import io
 import logging
 import os
@@ -12,9 +11,9 @@ import torch
 
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, file_sha256, read_json
-from nanoproof.gpt.checkpoint import save_checkpoint
+from nanoproof.model.checkpoint import save_checkpoint
 from scripts import check_flags
-from tests.helpers import free_port, taken_port
+from tests.helpers import free_port, main_of, taken_port
 from tests.training import small
 
 MODULES = {name: f"{name}.__main__" for name in ("nanoproof.lean.server", "nanoproof.monitor")}
@@ -56,7 +55,7 @@ def refused(monkeypatch, capfd):
         monkeypatch.setenv("NANOPROOF_HOME", str(home))
         monkeypatch.setattr(sys, "argv", [command, *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            run_main(importlib.import_module(MODULES.get(command, command)).main)
+            run_main(main_of(MODULES.get(command, command)))
         return checked(ended.value.code, capfd.readouterr().err, before, home)
 
     yield run

@@ -1,14 +1,12 @@
 """What users type: commands of the README, of earlier versions, and of habits, so that no change takes one away."""
 
-import importlib
-import importlib.util
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
 from nanoproof.lean.server.__main__ import settings_of
+from tests.helpers import main_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = "--project-path P --repl-exe P/.lake/build/bin/repl --imports Mathlib"
@@ -57,6 +56,7 @@ WORK = [
     "python -m nanoproof.lean.project create DIR --lean v4.27.0 --libraries mathlib formal_conjectures",
     "python -m nanoproof.lean.project setup DIR",
     "python -m nanolean repl",
+    "python -m nanoproof.lean.nanolean repl",
     "python -m nanolean check FILE.lean --axioms",
     # reinforcement learning
     "python -m nanoproof.rl --model-path sft/RUN",
@@ -131,22 +131,22 @@ def module_and_words(command: str) -> tuple[str, list[str]]:
 
 def run(command: str) -> Any:
     module, words = module_and_words(command)
-    found = importlib.util.find_spec(module)
-    assert found is not None, f"there is no {module}"
-    program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
-    return program.main(words)
+    return main_of(module)(words)
 
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Parse a command by the parser that it has itself, and go no further."""
-    parse_args = Parser.parse_args
-
-    def parse_and_stop(self: Parser, args: Any = None, namespace: Any = None) -> Namespace:
-        raise Parsed(parse_args(self, args, namespace))
+    ours, standard = Parser.parse_args, ArgumentParser.parse_args
 
     def parse(command: str) -> Namespace:
-        monkeypatch.setattr(Parser, "parse_args", parse_and_stop)
+        for parser, parse_args in ((ArgumentParser, standard), (Parser, ours)):  # NanoLean's commands have the former
+
+            def parse_and_stop(self: Any, args: Any = None, namespace: Any = None, parse_args: Any = parse_args) -> Any:
+                monkeypatch.setattr(ArgumentParser, "parse_args", standard)
+                raise Parsed(parse_args(self, args, namespace))
+
+            monkeypatch.setattr(parser, "parse_args", parse_and_stop)
         monkeypatch.setattr("sys.stdin", open(os.devnull))
         with pytest.raises(Parsed) as stopped:
             run(command)
@@ -320,6 +320,7 @@ def test_a_server_without_a_word_of_lean_says_that_it_serves_nanolean(
 
 WITHOUT_TORCH = """
 import contextlib, io, json, runpy, sys
+from tests.helpers import main_of
 
 sys.modules["torch"] = None  # as if it were not installed
 ended = {}

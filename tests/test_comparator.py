@@ -9,7 +9,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.source import declared_names, negate, splice
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import export_comparator
 

@@ -14,10 +14,10 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import Paint
-from nanoproof.data.manifest import dataset_dir
 from nanoproof.data.nanolean import made_directory
+from nanoproof.data.sources.manifest import dataset_dir
 from nanoproof.doctor import __main__ as doctor
-from nanoproof.doctor import data, lean, machine
+from nanoproof.doctor import checks
 from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check
 from tests.data.installed import install
 
@@ -86,47 +86,47 @@ def test_what_a_check_prints_does_not_spoil_its_answer() -> None:
 
 
 def test_packages_are_compared_with_their_pins(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert finding(machine.packages(NOTHING), "packages").state == "ok"
-    real = machine.installed_version
-    monkeypatch.setattr(machine, "installed_version", lambda name: "0.1" if name == "flask" else real(name))
-    wrong = finding(machine.packages(NOTHING), "packages")
+    assert finding(checks.packages(NOTHING), "packages").state == "ok"
+    real = checks.installed_version
+    monkeypatch.setattr(checks, "installed_version", lambda name: "0.1" if name == "flask" else real(name))
+    wrong = finding(checks.packages(NOTHING), "packages")
     assert (wrong.state, wrong.fix) == ("broken", "rm -f .venv/nanoproof-setup; bash runs/setup.sh")
     assert wrong.text.startswith("not as pinned: flask 0.1 (pinned 3.")
 
 
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "installed_version", lambda name: None if name == "pyarrow" else "1.0")
-    assert finding(machine.packages(NOTHING), "packages").text == "not installed: pyarrow"
+    monkeypatch.setattr(checks, "installed_version", lambda name: None if name == "pyarrow" else "1.0")
+    assert finding(checks.packages(NOTHING), "packages").text == "not installed: pyarrow"
 
 
 def test_attention_compile_and_8_bit_products_come_with_their_reasons() -> None:
-    found = {each.key: each for each in machine.compute(NOTHING)}
+    found = {each.key: each for each in checks.compute(NOTHING)}
     assert set(found) == {"torch", "device", "attention", "compile", "fp8"}
     assert all(each.text and each.suffices for each in found.values())
 
 
 def test_a_torch_that_cannot_be_imported_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    (found,) = machine.compute(NOTHING)
+    (found,) = checks.compute(NOTHING)
     assert (found.key, found.state, found.fix) == ("torch", "broken", "rm -rf .venv && bash runs/setup.sh")
 
 
 def test_a_wrong_dtype_is_told_at_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NANOPROOF_DTYPE", "float12")
-    found = finding(machine.compute(NOTHING), "device")
+    found = finding(checks.compute(NOTHING), "device")
     assert found.state == "broken" and "NANOPROOF_DTYPE must be one of" in found.text
 
 
 def test_a_home_that_cannot_be_written_to_is_told(home: Path) -> None:
     home.write_text("a file")
-    assert finding(machine.resources(NOTHING), "disk").state == "broken"
+    assert finding(checks.resources(NOTHING), "disk").state == "broken"
 
 
 # -- the home -------------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_home_names_the_commands_that_fill_it(home: Path) -> None:
-    found = data.tokenizer(NOTHING) + data.checkpoints(NOTHING) + data.data_sets(NOTHING)
+    found = checks.tokenizer(NOTHING) + checks.checkpoints(NOTHING) + checks.data_sets(NOTHING)
     assert {each.state for each in found} == {"absent"}
     assert all(each.fix.startswith("python -m ") for each in found)
     assert finding(found, "data leanworkbook").fix == "python -m nanoproof.data.download leanworkbook"
@@ -136,24 +136,24 @@ def test_an_empty_home_names_the_commands_that_fill_it(home: Path) -> None:
 
 def test_a_token_for_the_hub_is_told_but_not_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_made_up")
-    found = finding(data.hub(NOTHING), "hub")
+    found = finding(checks.hub(NOTHING), "hub")
     assert found.state == "ok" and "hf_made_up" not in found.text
     monkeypatch.delenv("HF_TOKEN")
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    found = finding(data.hub(NOTHING), "hub")
+    found = finding(checks.hub(NOTHING), "hub")
     assert (found.state, found.fix) == ("absent", "hf auth login")
 
 
 def test_a_data_set_is_known_by_its_manifest(home: Path) -> None:
     install("minif2f", Valid__lean="theorem a : True := by\n  sorry\n", Test__lean="")
-    found = finding(data.data_sets(NOTHING), "data minif2f")
+    found = finding(checks.data_sets(NOTHING), "data minif2f")
     assert found.state == "ok" and found.text.startswith("bench: 2 files, 31 B")
 
 
 def test_a_file_of_another_size_makes_a_data_set_broken(home: Path) -> None:
     install("minif2f", Valid__lean="theorem a", Test__lean="")
     (dataset_dir("minif2f") / "Valid.lean").write_text("theorem")
-    found = finding(data.data_sets(NOTHING), "data minif2f")
+    found = finding(checks.data_sets(NOTHING), "data minif2f")
     assert found.state == "broken" and "Valid.lean is incomplete" in found.text
 
 
@@ -161,7 +161,7 @@ def test_one_damaged_manifest_leaves_the_other_data_sets_be(home: Path) -> None:
     install("minif2f", Valid__lean="theorem a", Test__lean="")
     install("proofnet", proofnet__jsonl="{}")
     (dataset_dir("minif2f") / "manifest.json").write_text("{")
-    found = data.data_sets(NOTHING)
+    found = checks.data_sets(NOTHING)
     assert finding(found, "data minif2f").state == "broken"
     assert finding(found, "data proofnet").state == "ok"
 
@@ -171,9 +171,9 @@ def test_a_whitelist_for_the_projects_lean_is_asked_for(home: Path, tmp_path: Pa
     asked = Asked(lean_project=str(tmp_path))
     files = {"deepseek_prover__jsonl": "{}"}
     install("deepseek_prover", **files)
-    assert "no whitelist for Lean v4.27.0" in finding(data.data_sets(asked), "data deepseek_prover").text
+    assert "no whitelist for Lean v4.27.0" in finding(checks.data_sets(asked), "data deepseek_prover").text
     install("deepseek_prover", **files, deepseek_prover__jsonl__whitelist__v4__27__0__json="{}")
-    found = finding(data.data_sets(asked), "data deepseek_prover")
+    found = finding(checks.data_sets(asked), "data deepseek_prover")
     assert found.state == "ok" and found.text.endswith("whitelists of Lean v4.27.0")
 
 
@@ -181,10 +181,10 @@ def test_data_that_other_code_made_are_not_those_that_would_be_used(home: Path) 
     folder = home / "data" / "nanolean" / "0123456789abcdef-0"
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text('{"seed": 0, "statements": 5}')
-    found = finding(data.data_sets(NOTHING), "data nanolean")
+    found = finding(checks.data_sets(NOTHING), "data nanolean")
     assert (found.state, found.suffices) == ("absent", True) and "made by other code only" in found.text
     folder.rename(made_directory())
-    assert "5 statements" in finding(data.data_sets(NOTHING), "data nanolean").text
+    assert "5 statements" in finding(checks.data_sets(NOTHING), "data nanolean").text
 
 
 def test_checkpoints_are_counted_and_those_without_weights_named(home: Path) -> None:
@@ -192,7 +192,7 @@ def test_checkpoints_are_counted_and_those_without_weights_named(home: Path) -> 
     run_path.mkdir(parents=True)
     for name in ("model_3.json", "model_3.pt", "model_7.json"):
         (run_path / name).write_text("{}")
-    found = finding(data.checkpoints(NOTHING), "checkpoints")
+    found = finding(checks.checkpoints(NOTHING), "checkpoints")
     assert found.text == "sft 1 in 1 runs; newest sft/some_run/model_3.pt; 1 without weights, such as sft/some_run/" + (
         "model_7.json"
     )
@@ -227,7 +227,7 @@ def server() -> Iterator[str]:
 
 
 def test_each_server_is_told_by_itself(server: str) -> None:
-    found = lean.servers(Asked(lean_servers=("127.0.0.1:1", server, "no:such:address")))
+    found = checks.servers(Asked(lean_servers=("127.0.0.1:1", server, "no:such:address")))
     assert [each.state for each in found] == ["broken", "ok", "broken"]
     assert "127.0.0.1:1 cannot be reached" in found[0].text and "no:such:address" in found[2].text
     assert found[1].text == f"{server}: 4 processes, 3 available, 1 used, 0 starting, not ready yet"
@@ -237,13 +237,13 @@ def test_a_project_says_its_lean_and_what_is_not_set_up(home: Path, tmp_path: Pa
     from nanoproof.lean.project.layout import create
 
     create(tmp_path / "project", "v4.27.0", ["mathlib"])
-    found = finding(lean.project(Asked(lean_project=str(tmp_path / "project"))), "lean project")
+    found = finding(checks.project(Asked(lean_project=str(tmp_path / "project"))), "lean project")
     assert found.state == "broken" and "Lean v4.27.0" in found.text and "toolchain" in found.text
     assert found.fix == f"python -m nanoproof.lean.project setup {tmp_path / 'project'}"
 
 
 def test_a_folder_that_is_no_project_is_told(home: Path, tmp_path: Path) -> None:
-    found = finding(lean.project(Asked(lean_project=str(tmp_path))), "lean project")
+    found = finding(checks.project(Asked(lean_project=str(tmp_path))), "lean project")
     assert found.state == "broken" and "not a Lean project" in found.text
 
 

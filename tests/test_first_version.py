@@ -3,7 +3,6 @@
 Commands are named by the paths that users type, so that these tests stand still while modules move.
 """
 
-import importlib
 import json
 import os
 import shutil
@@ -16,6 +15,8 @@ from typing import Any
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
+
+from tests.helpers import main_of
 
 FIXTURE = Path(__file__).parent / "fixtures" / "first_run"
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +40,7 @@ def home(tmp_path: Path, nanoproof_home: str, monkeypatch: pytest.MonkeyPatch) -
 
 def run(module: str, *words: str) -> int:
     """Call a command in this process; returns its exit code."""
-    found: int = importlib.import_module(module).main([*words])
+    found: int = main_of(module)([*words])
     return found
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof import inference
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.checkpoint import save_checkpoint
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import train_tokenizer
-from nanoproof.policy.remote import RemotePolicy
-from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.inference import __main__ as inference
+from nanoproof.inference.engine import Engine
+from nanoproof.model.checkpoint import save_checkpoint
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import train_tokenizer
+from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from tests.helpers import taken_port
 
@@ -77,6 +77,6 @@ def test_what_does_not_fit_the_model_is_said(checkpoint: tuple[Path, TacticPolic
 
 
 def test_the_client_needs_no_torch() -> None:
-    code = "import sys, nanoproof.policy.remote; print('torch' in sys.modules)"
+    code = "import sys, nanoproof.policy.client; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "False", done.stderr

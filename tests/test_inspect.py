@@ -14,24 +14,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nanoproof.actors.tasks import Trace
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, json_line
-from nanoproof.data.whitelist import theorem_hash
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.theorems.whitelists import theorem_hash
+from nanoproof.evaluation import results
+from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.rl.attempt_log import attempts_file, logged_attempts
+from nanoproof.rl.batch_sampler import Buffers
+from nanoproof.rl.records import TreeStore
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay import eval_files
-from nanoproof.selfplay.attempt_stream import logged_attempts
-from nanoproof.selfplay.buffers import Buffers
-from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
-from nanoproof.selfplay.records.attempt_index import attempts_file
-from nanoproof.selfplay.records.observer import Trace
-from nanoproof.selfplay.records.trees import TreeStore
 from scripts import inspect_buffer, inspect_parquet, inspect_problems, inspect_proofs
 from tests.data.installed import install_leanworkbook, workbook_row
 from tests.fakes.lean import ScriptedLean
-from tests.selfplay import small
+from tests.rl import small
 
 Main = Callable[[list[str]], int]
 
@@ -178,7 +177,7 @@ def steps(number: int) -> dict[str, Any]:
 @pytest.fixture
 def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of two ranks and three steps, with an evaluation."""
-    monkeypatch.setattr(eval_files, "plot_curve", lambda *_: None)
+    monkeypatch.setattr(results, "plot_curve", lambda *_: None)
     folder = home / "rl" / "some_run"
     folder.mkdir(parents=True)
     windows = {"replay_buffer_window_size": 6, "negative_buffer_window_size": 100}

@@ -23,9 +23,9 @@ TAKEN = {
     ("nanoproof.data.nanolean", "nanolean.data.statement_key"),
     ("nanoproof.data.nanolean", "nanolean.kernel.budget"),
     ("nanoproof.data.nanolean", "nanolean.library.loader"),
-    ("nanoproof.doctor.lean", "nanolean.library.loader"),
+    ("nanoproof.doctor.checks", "nanolean.library.loader"),
     ("nanoproof.lean.nanolean", "nanolean.__main__"),
-    ("nanoproof.prover.typed", "nanolean.parser"),
+    ("nanoproof.prover.cli_input", "nanolean.parser"),
 }
 """Who imports what of it, where it is used; all else goes through its commands and its REPL process."""
 OF_NANOLEAN = "make_nanolean_benchmark.py"
@@ -109,7 +109,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("without") / "tree"
     for folder in ("nanoproof", "scripts", "benchmarks", "tests/lean", "tests/fakes", "data"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
-    for name in ("tests/__init__.py", "tests/processes.py", "pyproject.toml"):
+    for name in ("tests/__init__.py", "tests/helpers.py", "pyproject.toml"):
         shutil.copy(ROOT / name, copy / name)
     (copy / "scripts" / OF_NANOLEAN).unlink()
     (copy / "sitecustomize.py").write_text(HIDE)  # this tree may be installed

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import quickstart, rl_cpu, small_runs
 from scripts.check_flags import check_commands

@@ -5,9 +5,11 @@ import importlib.util
 import os
 import re
 import shlex
+import statistics
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -26,20 +28,26 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LAYERS = {
     "common": 0,
     "lean": 1,
-    "gpt": 1,
+    "model": 1,
     "search": 2,
-    "policy": 3,
-    "prover": 3,
-    "data": 4,
-    "training": 5,
-    "selfplay": 5,
-    "monitor": 6,
-    "doctor": 7,
+    "inference": 3,
+    "policy": 4,
+    "prover": 5,
+    "data": 5,
+    "training": 6,
+    "actors": 6,
+    "evaluation": 7,
+    "rl": 8,
+    "monitor": 9,
+    "doctor": 10,
 }
-SAME_LAYER = {("selfplay", "training")}
-"""Who may import a package of its own layer."""
 TORCH_FREE = ("lean", "search", "prover", "monitor")
-ENTRY_POINT = 9
+ENTRY_POINT = 11
+LONGEST_MODULE = 600
+MOST_MODULES = 220
+SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
+MOST_IMPORT_LINES = 0.055
+"""Part of all lines of the library."""
 PAGES = (
     "README.md",
     "docs/data.md",
@@ -56,7 +64,7 @@ PAGES = (
 
 
 def module_name(file: Path) -> str:
-    """`nanoproof/lean/wire.py` -> `nanoproof.lean.wire`; a package goes by the name of its folder."""
+    """`nanoproof/lean/types.py` -> `nanoproof.lean.types`; a package goes by the name of its folder."""
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -81,8 +89,10 @@ def imports(source: str, module: str, is_package: bool = False) -> list[str]:
 
 
 def package_of(module: str) -> str | None:
-    """The package of a module of the library; None for an entry point such as `nanoproof.rl`."""
+    """The package of a module of the library; None for an entry point such as `nanoproof.sft` or `rl.__main__`."""
     words = module.split(".")
+    if words[-1] == "__main__":
+        return None
     is_package_of_its_own = len(words) > 1 and (ROOT / "nanoproof" / words[1]).is_dir()
     return words[1] if is_package_of_its_own else None
 
@@ -97,7 +107,7 @@ def allowed(importer: str, imported: str) -> bool:
     if imported == "nanoproof":  # the version and nothing else
         return True
     packages = (package_of(importer), package_of(imported))
-    return layer_of(imported) < layer_of(importer) or packages[0] == packages[1] or packages in SAME_LAYER
+    return layer_of(imported) < layer_of(importer) or packages[0] == packages[1]
 
 
 @cache
@@ -145,14 +155,15 @@ def test_packages_import_only_from_layers_below() -> None:
 @pytest.mark.parametrize(
     ("importer", "imported", "verdict"),
     [
-        ("nanoproof.search.node", "nanoproof.lean.wire", True),
+        ("nanoproof.search.node", "nanoproof.lean.types", True),
         ("nanoproof.search.node", "nanoproof.search.config", True),
-        ("nanoproof.selfplay.loop", "nanoproof.training.step", True),
-        ("nanoproof.rl", "nanoproof.monitor.server", True),
-        ("nanoproof.training.step", "nanoproof.selfplay.loop", False),
-        ("nanoproof.lean.wire", "nanoproof.gpt.model", False),
-        ("nanoproof.common.files", "nanoproof.lean.wire", False),
-        ("nanoproof.training.step", "nanoproof.rl", False),
+        ("nanoproof.rl.loop", "nanoproof.training.step", True),
+        ("nanoproof.rl.__main__", "nanoproof.monitor.server", True),
+        ("nanoproof.rl.loop", "nanoproof.monitor.server", False),
+        ("nanoproof.training.step", "nanoproof.rl.loop", False),
+        ("nanoproof.lean.types", "nanoproof.model.gpt", False),
+        ("nanoproof.common.files", "nanoproof.lean.types", False),
+        ("nanoproof.training.step", "nanoproof.rl.__main__", False),
     ],
 )
 def test_the_rule_of_layers_tells_good_imports_from_bad_ones(importer: str, imported: str, verdict: bool) -> None:
@@ -161,7 +172,7 @@ def test_the_rule_of_layers_tells_good_imports_from_bad_ones(importer: str, impo
 
 def test_imports_are_found_in_every_form_and_place() -> None:
     source = "import a.b\nfrom .x import y\nfrom nanoproof import rl\ndef f():\n    from ..z import w\n"
-    found = imports(source, "nanoproof.lean.wire")
+    found = imports(source, "nanoproof.lean.types")
     assert set(found) == {"a.b", "nanoproof.lean.x", "nanoproof", "nanoproof.rl", "nanoproof.z"}
     assert imports("from .x import y", "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
 
@@ -175,8 +186,9 @@ def test_packages_without_torch_never_name_it() -> None:
     users = {module for module, imported in library_imports() if imported.split(".")[0] == "torch"}
     assert {user for user in users if package_of(user) in TORCH_FREE} == set()
     assert {user for user in users if package_of(user) == "common"} == {
-        "nanoproof.common.dist",
-        "nanoproof.common.errors",
+        "nanoproof.common.distributed",
+        "nanoproof.common.errors",  # inside of functions, as process
+        "nanoproof.common.process",
     }
 
 
@@ -200,6 +212,81 @@ assert len(started) == 1, started
     done = run_python(code, NANOPROOF_HOME=str(tmp_path / "home"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
+
+
+# -- the size and shape of modules ---------------------------------------------------------------------------------
+
+
+def modules_of(package: str) -> dict[str, Path]:
+    """The modules of a package by name, without its tests."""
+    files = sorted(file for file in (ROOT / package).rglob("*.py") if "tests" not in file.parts)
+    return {module_name(file): file for file in files}
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of modules that import each other (strongly connected components)."""
+    closures: dict[str, set[str]] = {}
+    for start in graph:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for target in graph[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        closures[start] = seen
+    found = {frozenset(other for other in seen if name in closures[other]) for name, seen in closures.items()}
+    return [set(circle) for circle in found if circle]
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == [{"a", "b", "c"}]
+
+
+@pytest.mark.parametrize("package", ["nanoproof", "nanolean"])
+def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+    modules = modules_of(package)
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, file in modules.items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                graph[name] |= {alias.name for alias in node.names} & set(modules)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                below = {f"{node.module}.{alias.name}" for alias in node.names}
+                graph[name] |= below & set(modules) or {node.module} & set(modules)
+    assert circles(graph) == []
+
+
+def test_modules_are_few_and_of_a_size_to_read() -> None:
+    lengths = {
+        name: file.read_text(encoding="utf-8").count("\n")
+        for name, file in modules_of("nanoproof").items()
+        if file.name != "__init__.py"
+    }
+    assert len(lengths) <= MOST_MODULES
+    assert 150 <= statistics.median(lengths.values()) <= 300
+    assert [name for name, length in lengths.items() if length > LONGEST_MODULE] == []
+    assert sum(length < SHORT_MODULE for length in lengths.values()) <= MOST_SHORT_MODULES
+    assert [
+        name for name, file in modules_of("nanolean").items() if file.read_text().count("\n") > LONGEST_MODULE
+    ] == []
+
+
+def test_few_lines_are_imports() -> None:
+    lines = imported = 0
+    for file in modules_of("nanoproof").values():
+        source = file.read_text(encoding="utf-8")
+        lines += source.count("\n")
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert node.end_lineno is not None
+                imported += node.end_lineno - node.lineno + 1
+    assert imported / lines < MOST_IMPORT_LINES
+
+
+def test_no_name_of_a_file_occurs_more_than_twice() -> None:
+    files = [file for package in ("nanoproof", "nanolean") for file in modules_of(package).values()]
+    names = Counter(file.name for file in files if file.name not in ("__init__.py", "__main__.py"))
+    assert [name for name, count in names.items() if count > 2] == []
 
 
 # -- pinned packages ---------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ import pytest
 from nanolean.library.loader import Library
 from nanolean.tests.library import base
 from nanolean.tools import check as check_tool
+from nanoproof.evaluation import results
+from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
 from nanoproof.lean.source import splice
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay import eval_files
-from nanoproof.selfplay.eval_files import EvalSettings, EvaluationFiles
 from scripts import check_with_lean, lean_command
 
 PROVED = {
@@ -41,7 +41,7 @@ def proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of proofs of an evaluation, whose record lies beside it."""
     monkeypatch.setattr(lean_command, "run", in_this_process)
     monkeypatch.setattr(check_tool, "open_library", lambda distrust: Library(base(), "", True))
-    monkeypatch.setattr(eval_files, "plot_curve", lambda *_: None)
+    monkeypatch.setattr(results, "plot_curve", lambda *_: None)
     attempts = [
         Attempt(Theorem(source, "made", name), "proven", proof=proof, source=splice(source, proof))
         for name, (source, proof) in PROVED.items()

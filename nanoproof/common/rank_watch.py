@@ -18,7 +18,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
-from nanoproof.common.dist import DistInfo, connect_store
+from nanoproof.common.distributed import DistInfo, connect_store
 from nanoproof.common.errors import UserError, say_error
 
 log = logging.getLogger(__name__)

@@ -23,16 +23,14 @@ import pyarrow.parquet as pq
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.progress import Progress
-from nanoproof.data.documents import NAMED, Documents, text_corpus
-from nanoproof.data.leantree import stated
-from nanoproof.data.manifest import open_file
+from nanoproof.common.terminal import Progress
 from nanoproof.data.nanolean import statement_key
-from nanoproof.data.overlap import KINDS, Hit, Index, Kind, Piece, document_piece, statement_pieces, theorem_piece
-from nanoproof.data.theorem_set import jsonl_rows
-from nanoproof.data.theorems import DATASETS, list_theorems, splits_of
-from nanoproof.data.transitions import split_lines
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.text.documents import NAMED, Documents, text_corpus
+from nanoproof.data.theorems import overlap
+from nanoproof.data.theorems.theorem_sets import DATASETS, jsonl_rows, list_theorems, splits_of
+from nanoproof.data.transitions.leantree import split_lines, stated
+from nanoproof.lean.types import Theorem
 
 EMBEDDED = "nanolean"
 SUFFIXES = (".parquet", ".jsonl", ".lean", ".txt")
@@ -41,7 +39,7 @@ MOSTLY = 0.5
 """A theorem is mostly there if one document holds this share of its runs of words."""
 
 Key = Callable[[str], str] | None
-Read = Callable[[str, str], Iterable[Piece]]
+Read = Callable[[str, str], Iterable[overlap.Piece]]
 
 
 @dataclass
@@ -53,7 +51,7 @@ class Found:
     mostly: set[str] = field(default_factory=set)
     examples: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, hit: Hit, examples: int) -> None:
+    def add(self, hit: overlap.Hit, examples: int) -> None:
         """One more."""
         self.of_a.add(hit.piece.label)
         if hit.share >= MOSTLY:
@@ -68,8 +66,8 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
     key: Key = None
     if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
         key = statement_key
-    index = Index(read_set(b, key, by_statement=True))
-    found: dict[Kind, Found] = {kind: Found() for kind in KINDS if key or kind != "key"}
+    index = overlap.Index(read_set(b, key, by_statement=True))
+    found: dict[overlap.Kind, Found] = {kind: Found() for kind in overlap.KINDS if key or kind != "key"}
     count = statements = 0
     with Progress(0, f"read {a}", unit="pieces", show=show) as progress:
         for piece in read_set(a, key):
@@ -99,9 +97,9 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
 # Sets
 
 
-def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator[Piece]:
+def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator[overlap.Piece]:
     """The pieces of a set by its name, split or path: theorems, and documents, as a whole or by their statements."""
-    read: Read = statement_pieces if by_statement else _whole
+    read: Read = overlap.statement_pieces if by_statement else _whole
     name, _, split = spec.partition(":")
     if name in DATASETS:
         splits = splits_of(name)
@@ -110,7 +108,7 @@ def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator
         for chosen in splits:
             if split in ("", chosen):
                 for theorem in list_theorems(name, chosen):
-                    yield theorem_piece(theorem, key)
+                    yield overlap.theorem_piece(theorem, key)
     elif name == "leantree":
         path = open_file("leantree", "leantree_mathlib.jsonl")
         first_valid = split_lines(path)[1] if split else 0
@@ -130,18 +128,18 @@ def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator
         yield from _of_path(Path(spec).expanduser(), read)
 
 
-def _whole(text: str, label: str) -> list[Piece]:
-    return [document_piece(text, label)]
+def _whole(text: str, label: str) -> list[overlap.Piece]:
+    return [overlap.document_piece(text, label)]
 
 
-def _of_documents(documents: Documents, read: Read) -> Iterator[Piece]:
+def _of_documents(documents: Documents, read: Read) -> Iterator[overlap.Piece]:
     for segment in documents.segments:
         for number, text in enumerate(segment.read(), start=segment.start):
             if text:
                 yield from read(text, f"{segment.file.path.name} {segment.group}/{number}")
 
 
-def _of_path(path: Path, read: Read) -> Iterator[Piece]:
+def _of_path(path: Path, read: Read) -> Iterator[overlap.Piece]:
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
         for file in files:
@@ -162,7 +160,7 @@ def _of_path(path: Path, read: Read) -> Iterator[Piece]:
         raise UserError(f"{path}: sets are read from {', '.join(SUFFIXES)} files")
 
 
-def _of_parquet(path: Path, read: Read) -> Iterator[Piece]:
+def _of_parquet(path: Path, read: Read) -> Iterator[overlap.Piece]:
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
@@ -181,7 +179,7 @@ def _of_parquet(path: Path, read: Read) -> Iterator[Piece]:
         raise UserError(f"{path} is not a whole parquet file: {error}") from error
 
 
-def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], read: Read) -> Iterator[Piece]:
+def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], read: Read) -> Iterator[overlap.Piece]:
     for place, row in rows:
         column = next((name for name in FIELDS if isinstance(row.get(name), str)), None)
         if column is not None:
@@ -192,11 +190,11 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], read: Read) -> Iterator
             raise UserError(f"{place}: none of the fields {', '.join(FIELDS)} is a text")
 
 
-def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[Piece]:
-    return read(text, label) if column == "text" else [theorem_piece(Theorem(text, "", label))]
+def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[overlap.Piece]:
+    return read(text, label) if column == "text" else [overlap.theorem_piece(Theorem(text, "", label))]
 
 
-def _of_leantree(row: dict[str, Any], place: str) -> Iterator[Piece]:
+def _of_leantree(row: dict[str, Any], place: str) -> Iterator[overlap.Piece]:
     """The theorems of a file of LeanTree: the statement is the first goal of the first proof, as Lean printed it."""
     for number, theorem in enumerate(row["theorems"]):
         statement = stated(theorem)
@@ -204,7 +202,7 @@ def _of_leantree(row: dict[str, Any], place: str) -> Iterator[Piece]:
             continue  # a theorem without a tactic proof, or one that LeanTree could not read
         name = theorem.get("name") or "_"
         source = f"theorem {name} {statement} := by\n  sorry"
-        yield theorem_piece(Theorem(source, "", f"{row.get('path') or place}: {name} ({number})"))
+        yield overlap.theorem_piece(Theorem(source, "", f"{row.get('path') or place}: {name} ({number})"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -221,7 +219,7 @@ def table(report: dict[str, Any]) -> str:
         lines.append(f"   {b['too_short_for_words']:,} pieces of B have too few words for the last comparison")
     for kind, found in report["overlap"].items():
         mostly = f" ({found['b_mostly']:,} with at least {MOSTLY:.0%} of its runs)" if kind == "words" else ""
-        lines.append(f"{KINDS[kind]:<28} {found['b']:>8,} of B{mostly}  in {found['a']:>8,} of A")
+        lines.append(f"{overlap.KINDS[kind]:<28} {found['b']:>8,} of B{mostly}  in {found['a']:>8,} of A")
         for example in found["examples"]:
             line = f", line {example['line']}" if example["line"] else ""
             lines.append(f"    {example['b']}  in  {example['a']}{line}: {example['what'][:120]}")

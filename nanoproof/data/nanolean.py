@@ -27,12 +27,9 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
-from nanoproof.data.leantree import stated
-from nanoproof.data.transitions import VALID_FRACTION
-from nanoproof.lean import lexical, state
-from nanoproof.lean.errors import SourceError
-from nanoproof.lean.state import parse_goal
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.transitions.leantree import VALID_FRACTION, stated
+from nanoproof.lean import lexical, types
+from nanoproof.lean.types import SourceError, Theorem, parse_goal
 
 if TYPE_CHECKING:
     from nanolean.data.problem import Step
@@ -133,7 +130,7 @@ def makers() -> list[Path]:
     from nanolean.library.loader import LIBRARY, PACKAGE, source_files
 
     return [
-        *(Path(inspect.getfile(module)) for module in (state, lexical)),
+        *(Path(inspect.getfile(module)) for module in (types, lexical)),
         *source_files(),
         *sorted((PACKAGE / "data").glob("*.py")),
         *sorted(LIBRARY.glob("*.lean")),

@@ -1,190 +1,491 @@
-"""Whitelists: which theorems of a data set a Lean version accepts.
+"""`check-init` of a data set: asks Lean servers for each statement, and makes a whitelist, or a report on a benchmark.
 
-    load_whitelist("leanworkbook", "v4.27.0")
-    python -m nanoproof.data.whitelist check-init leanworkbook --lean-servers host:8000 --lean-project DIR
+A refusal of the statement is a verdict. Whatever goes wrong between us and Lean is none: the theorem is tried again,
+and in the end it counts as not checked.
 
-A whitelist is a file `<data file>.whitelist.<lean version>.json` beside the data (those of the embedded data set come
-with the code). It names theorems by a hash of their source, so it stays true when theorems are added. What it does not
-know is kept.
+python -m nanoproof.data.whitelist check-init NAME --lean-servers HOST:PORT
+    python -m nanoproof.data.rl.numinamath check-init --lean-servers HOST:PORT
+
+Verdicts are appended to a file beside the result as they come, so a check that was stopped goes on where it was.
 """
 
-import hashlib
+import argparse
 import logging
-import os
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_text, read_json
-from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.data.catalog import CATALOG, how_to_get
-from nanoproof.data.manifest import dataset_dir, read_manifest, record_file, write_manifest
-from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
-from nanoproof.lean.theorem import Theorem
+from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.terminal import Progress
+from nanoproof.data.sources.manifest import dataset_dir
+from nanoproof.data.theorems import whitelists
+from nanoproof.data.theorems.theorem_sets import is_benchmark, is_file, list_theorems, split_names, splits_of
+from nanoproof.lean.client import LeanFleet
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.session import HttpLeanSession
+from nanoproof.lean.types import LeanError, ServerBusy, ServerUnavailable, Theorem, TheoremRejected
+
+# -- Asks Lean servers, many at a time, whether they accept the statements of theorems -------------------------------
 
 log = logging.getLogger(__name__)
 
-SHIPPED = REPO_ROOT / "data" / "whitelists"
-PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
-
-_HASH = re.compile(r"[0-9a-f]{16}")
-
-
-def theorem_hash(source: str) -> str:
-    """What a theorem goes by in whitelists: the first 16 hexadecimal digits of the SHA-256 of its source as UTF-8."""
-    return hashlib.sha256(source.encode("utf-8")).hexdigest()[:16]
+LEASE_SECONDS = 30.0
+_JOIN_SECONDS = 5.0
+_WARN_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Whitelist:
-    """The hashes of the theorems that a Lean version accepts, and of those that it refuses."""
+class Servers(Protocol):
+    """Where processes are leased from, such as a `LeanFleet`."""
 
-    lean_version: str
-    passing: frozenset[str]
-    failing: frozenset[str]
-    path: Path
-
-    def to_json(self) -> dict[str, Any]:
-        """As in the file."""
-        passing, failing = sorted(self.passing), sorted(self.failing)
-        counts = {"num_checked": len(passing) + len(failing), "num_passing": len(passing), "num_failing": len(failing)}
-        return {"lean_version": self.lean_version, **counts, "passing": passing, "failing": failing}
+    def lease(self, timeout: float = 60.0) -> HttpLeanSession: ...
 
 
 @dataclass(frozen=True)
-class Filtered:
-    """Theorems that are not failing, how many were, and how many of those kept are unknown to the whitelist."""
+class Verdict:
+    """Whether Lean accepts a theorem's statement, and what it says if not."""
 
-    theorems: list[Theorem]
-    failing: int
-    unknown: int
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Files
-
-
-def data_file(name: str) -> str:
-    """The name of a data set's file, after which its whitelists are named."""
-    data_set = CATALOG.get(name)
-    return data_set.files[0].local if data_set is not None and data_set.files else f"{name}.jsonl"
-
-
-def whitelist_path(name: str, version: str) -> Path:
-    """Where the whitelist of a data set is, or would be."""
-    filename = f"{data_file(name)}.whitelist.{version}.json"
-    own, shipped = dataset_dir(name) / filename, SHIPPED / filename
-    return shipped if shipped.exists() and not own.exists() else own
-
-
-def load_whitelist(name: str, version: str) -> Whitelist:
-    """The whitelist of a data set. Raises UserError, with the command that makes it, if there is none."""
-    path = whitelist_path(name, version)
-    if not path.exists():
-        raise UserError(
-            f"no whitelist of {name} for Lean {version} ({path} is not there); {_how_to_make(name, version)}"
-        )
-    return parse_whitelist(path, version)
-
-
-def parse_whitelist(path: Path, version: str) -> Whitelist:
-    """Read a whitelist. Raises UserError if it is not one, or is for another Lean version."""
-    record = read_json(path)
-    if not isinstance(record, dict):
-        raise UserError(f"{path} is no whitelist: it holds no object")
-    lists = {name: record.get(name) for name in ("passing", "failing")}
-    for name, hashes in lists.items():
-        if not isinstance(hashes, list) or not all(isinstance(item, str) and _HASH.fullmatch(item) for item in hashes):
-            raise UserError(f"{path} is no whitelist: the field {name!r} must be a list of hashes of 16 digits")
-    if record.get("lean_version") != version:
-        raise UserError(f"{path} is for Lean {record.get('lean_version')}, not {version}")
-    return Whitelist(version, frozenset(lists["passing"] or ()), frozenset(lists["failing"] or ()), path)
-
-
-def write_whitelist(name: str, whitelist: Whitelist) -> None:
-    """Write a whitelist; where its data set has a manifest, list it there."""
-    fields = [f'"{key}": {_compact(value)}' for key, value in whitelist.to_json().items()]
-    atomic_write_text(whitelist.path, "{" + ",\n".join(fields) + "}\n")
-    manifest = read_manifest(name) if whitelist.path.parent == dataset_dir(name) else None
-    if manifest is not None:
-        files = {**manifest.files, whitelist.path.name: record_file(whitelist.path, source="check-init")}
-        missing = tuple(filename for filename in manifest.missing if filename != whitelist.path.name)
-        write_manifest(replace(manifest, files=files, missing=missing))
-
-
-def _compact(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ",\n".join(f'"{item}"' for item in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _how_to_make(name: str, version: str) -> str:
-    servers = "" if version == EMBEDDED_LEAN else " --lean-servers HOST:PORT --lean-project DIR"
-    make = f"python -m nanoproof.data.whitelist check-init {name}{servers}"
-    published = name in CATALOG and version in dict(CATALOG[name].whitelists)
-    return f"fetch it with: {how_to_get(name)}, or make it with: {make}" if published else f"make it with: {make}"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Use
-
-
-def filter_theorems(theorems: Sequence[Theorem], whitelist: Whitelist, title: str) -> Filtered:
-    """Drop failing theorems; unknown ones are kept and counted, with one warning that names `title`."""
-    kept, failing, unknown = [], 0, 0
-    for theorem in theorems:
-        key = theorem_hash(theorem.source)
-        if key in whitelist.failing:
-            failing += 1
-            continue
-        unknown += key not in whitelist.passing
-        kept.append(theorem)
-    if unknown:
-        log.warning(
-            "%s: %d of %d theorems are not in %s; they are kept", title, unknown, len(theorems), whitelist.path.name
-        )
-    return Filtered(kept, failing, unknown)
+    theorem: Theorem
+    passing: bool
+    message: str = ""
 
 
 @dataclass(frozen=True)
-class LeanChoice:
-    """The Lean version whose whitelists count (None: no whitelists), why, and whether each set must have one."""
+class Patience:
+    """How often a theorem is tried that servers fail on, how long to wait between, and for servers that are gone."""
 
-    version: str | None = None
-    reason: str = "no whitelists"
-    required: bool = True
-
-    def version_for(self, name: str) -> str | None:
-        """The version to list a data set's theorems for."""
-        wanted = self.version is not None and (self.required or whitelist_path(name, self.version).exists())
-        return self.version if wanted else None
+    tries: int = 3
+    pause_seconds: float = 2.0
+    gone_seconds: float = 120.0
 
 
-def choose_lean(lean_project: str | None, embedded: bool = False) -> LeanChoice:
-    """The Lean of `--lean-project`, else that of LEAN_PROJECT_PATH unless the embedded prover is at work.
+@dataclass
+class _Task:
+    theorem: Theorem
+    failures: int = 0
 
-    For the embedded prover those whitelists count that there are. Raises UserError if the project names no version.
-    """
-    if lean_project:
-        version = lean_version(Path(lean_project).expanduser())
-        return LeanChoice(version, f"whitelists of Lean {version} (--lean-project {lean_project})")
-    if embedded:
-        return LeanChoice(EMBEDDED_LEAN, "whitelists of the embedded prover, where there are any", required=False)
-    folder = os.environ.get(PROJECT_VARIABLE)
-    if folder:
-        version = lean_version(Path(folder).expanduser())
-        return LeanChoice(version, f"whitelists of Lean {version} ({PROJECT_VARIABLE}={folder})")
-    return LeanChoice(reason=f"no whitelists (neither --lean-project nor {PROJECT_VARIABLE} is given)")
+
+class InitChecks:
+    """The checks of some theorems by `workers` threads. `run` gives every verdict to `on_verdict`, in this thread."""
+
+    def __init__(self, theorems: Sequence[Theorem], servers: Servers, workers: int, patience: Patience) -> None:
+        self._servers, self._patience = servers, patience
+        self._waiting = deque(_Task(theorem) for theorem in theorems)
+        self._under_way = 0
+        self._verdicts: deque[Verdict] = deque()
+        self._changed = threading.Condition()
+        self._stopped = False
+        self._bug: BaseException | None = None
+        self._last_answer = time.monotonic()
+        self._last_warning = float("-inf")
+        self._trouble = "no Lean server has answered"
+        self.unchecked: list[tuple[Theorem, str]] = []
+        """Theorems that no server could be asked about, with what went wrong last."""
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
+
+    def run(self, on_verdict: Callable[[Verdict], None]) -> None:
+        """Check all. Raises ServerUnavailable if no server can be reached for long; verdicts until then were given."""
+        for thread in self._threads:
+            thread.start()
+        try:
+            while self._step(on_verdict):
+                pass
+        finally:
+            with self._changed:
+                self._stopped = True
+                self._changed.notify_all()
+            deadline = time.monotonic() + _JOIN_SECONDS
+            for thread in self._threads:
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _step(self, on_verdict: Callable[[Verdict], None]) -> bool:
+        """Hand over the next verdict; False if there will be none."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._verdicts or self._bug or not self._is_open(), self._patience.pause_seconds
+            )
+            if self._bug is not None:
+                raise self._bug
+            if not self._verdicts:
+                if self._is_open() and not self._under_way:
+                    self._check_patience()
+                return self._is_open()
+            verdict = self._verdicts.popleft()
+        on_verdict(verdict)
+        return True
+
+    def _is_open(self) -> bool:
+        return bool(self._waiting or self._under_way)
+
+    def _check_patience(self) -> None:
+        if time.monotonic() - self._last_answer > self._patience.gone_seconds:
+            raise ServerUnavailable(self._trouble)
+
+    def _work(self) -> None:
+        """One worker: it keeps its process for one theorem after the other."""
+        session: HttpLeanSession | None = None
+        try:
+            while True:
+                if session is None:
+                    session = self._lease()
+                task = self._take() if session is not None else None
+                if session is None or task is None:
+                    return
+                if not self._check(session, task):
+                    with suppress(LeanError):
+                        session.close()
+                    session = None
+        except BaseException as error:
+            with self._changed:
+                self._bug = self._bug or error
+                self._changed.notify_all()
+        finally:
+            if session is not None:
+                with suppress(LeanError):
+                    session.close()
+
+    def _lease(self) -> HttpLeanSession | None:
+        """A process, waited for as long as there is work; None when all is done."""
+        while True:
+            with self._changed:
+                if self._stopped or not self._is_open():
+                    return None
+            try:
+                session = self._servers.lease(LEASE_SECONDS)
+                self._last_answer = time.monotonic()
+                return session
+            except LeanError as error:
+                with self._changed:
+                    self._note_trouble(error)
+                    self._changed.wait_for(lambda: self._stopped, self._patience.pause_seconds)
+
+    def _note_trouble(self, error: LeanError) -> None:
+        """A server that is busy, or still starts its processes, is well: it is waited for as long as it takes."""
+        now = time.monotonic()
+        if isinstance(error, ServerBusy):
+            self._last_answer = now
+        self._trouble = str(error)
+        if now - self._last_warning > _WARN_SECONDS:
+            self._last_warning = now
+            log.warning("waiting for a Lean server: %s", error)
+
+    def _take(self) -> _Task | None:
+        """The next theorem; waits for those under way, which may come back. None when all is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or self._waiting or not self._under_way)
+            if self._stopped or not self._waiting:
+                return None
+            self._under_way += 1
+            return self._waiting.popleft()
+
+    def _check(self, session: HttpLeanSession, task: _Task) -> bool:
+        """Whether the process is still good after asking it about a theorem."""
+        try:
+            session.start(task.theorem)
+            verdict = Verdict(task.theorem, True)
+        except TheoremRejected as refusal:
+            verdict = Verdict(task.theorem, False, str(refusal))
+        except LeanError as error:
+            self._try_again(task, error)
+            return False
+        with self._changed:
+            self._under_way -= 1
+            self._last_answer = time.monotonic()
+            self._verdicts.append(verdict)
+            self._changed.notify_all()
+        return True
+
+    def _try_again(self, task: _Task, error: LeanError) -> None:
+        """Put a theorem back, unless servers have failed on it too often."""
+        task.failures += 1
+        with self._changed:
+            self._under_way -= 1
+            self._note_trouble(error)
+            if task.failures >= self._patience.tries:
+                self.unchecked.append((task.theorem, str(error)))
+            else:
+                self._waiting.append(task)
+            self._changed.notify_all()
+
+
+# -- `check-init` of a data set: makes a whitelist, or a report on a benchmark ---------------------------------------
+
+ABOUT = "Ask Lean servers for every statement of a data set."
+EARLIER_FLAGS = {
+    "--lean-server": "--lean-servers",
+    "--jobs": "--workers",
+    "--split": "leave it out: the statements of all splits are checked",
+    "--verbose": "leave it out: refused statements are told in the end",
+}
+SHOWN = 5
+"""Refusals that are printed with what Lean says."""
+
+
+HOPELESS = 200
+"""After so many refusals and no success the fault is not with the theorems."""
+
+
+class _NonePass(Exception):
+    """Lean refuses everything."""
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Checking statements."""
+
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        servers=change(help="Addresses host:port; without any, the embedded prover is started."),
+        project=change(
+            help="Lean project whose lean-toolchain names the version "
+            "(default: LEAN_PROJECT_PATH, or what servers say).",
+            advanced=False,
+        ),
+    )
+    workers: int = opt(0, "Theorems checked at the same time; 0: one for each Lean process.", min=0)
+    limit: int | None = opt(None, "Check the first so many of those that are not known yet.", min=1)
+    out: str | None = opt(None, "Where to write (default: beside the data).")
+    force: bool = opt(False, "Check again what is known.")
+
+    def __post_init__(self) -> None:
+        validate(self, "check")
+
+
+@dataclass
+class Known:
+    """Verdicts so far: passing or not by hash, and what Lean said of refused ones, where that is known."""
+
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+
+    def add(self, key: str, passing: bool, message: str) -> None:
+        """One verdict."""
+        self.verdicts[key] = passing
+        if not passing:
+            self.messages[key] = message
+
+
+def run_check_init(argv: Sequence[str] | None, patience: Patience | None = None) -> int:
+    """The command; exit code 1 if some theorems could not be checked."""
+    parser = Parser(prog="python -m nanoproof.data.whitelist", description="Which theorems a Lean version accepts.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check-init", help=ABOUT)
+    check.add_argument("name", metavar="NAME", help="Data set, such as leanworkbook.")
+    add_check_flags(check)
+    args = parser.parse_args(argv)
+    (name, *more) = split_names([args.name])
+    if more:
+        raise UserError(f"check-init takes one data set, got {args.name}")
+    return check_set(name, args, patience)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`check-init NAME`."""
-    from nanoproof.data.check_init import run_check_init  # it needs whitelists itself
-
     return run_check_init(argv)
+
+
+def add_check_flags(parser: Parser) -> None:
+    """The flags of a command that checks a data set."""
+    add_flags(parser, CheckOptions)
+    parser.add_earlier(EARLIER_FLAGS)
+
+
+def check_set(name: str, args: argparse.Namespace, patience: Patience | None = None) -> int:
+    """Check a data set as the flags say; exit code 1 if some theorems could not be checked."""
+    options = from_args(CheckOptions, args)
+    theorems = all_theorems(name)
+    with open_servers(options) as (fleet, version, processes):
+        return check_init(name, theorems, fleet, version, options, options.workers or processes, patience or Patience())
+
+
+def all_theorems(name: str) -> dict[str, Theorem]:
+    """The theorems of all splits by hash, unfiltered. Those of equal source are one."""
+    found = {}
+    for split in splits_of(name):
+        for theorem in list_theorems(name, split):
+            found[whitelists.theorem_hash(theorem.source)] = theorem
+    if not found:
+        raise UserError(f"{name} holds no theorems")
+    return found
+
+
+@contextmanager
+def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
+    """Lean servers, the Lean version that they run, and how many processes they have.
+
+    Raises UserError if one cannot be reached, if the version cannot be told, and if a server runs another one.
+    """
+    if not options.lean.servers:
+        processes = options.workers or 2
+        with start_embedded(processes) as embedded:
+            fleet = LeanFleet(embedded.addresses, embedded.token)
+            yield fleet, version_of(fleet, options), processes
+        return
+    fleet = LeanFleet(options.lean.servers, options.lean.token)
+    version = version_of(fleet, options)
+    yield fleet, version, sum(report.status["max_processes"] for report in fleet.check() if report.status) or 1
+
+
+def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
+    """The Lean version of the project, or else of the servers, which must agree with it."""
+    asked = whitelists.choose_lean(options.lean.project, embedded=not options.lean.servers)
+    version = asked.version if asked.required else None
+    for report in fleet.check():
+        versions = (report.status or {}).get("versions")
+        said = versions.get("lean") if isinstance(versions, dict) else None
+        if said is not None and version is not None and said != version:
+            source = asked.reason if asked.version else "another server"
+            raise UserError(f"the Lean server {report.address} runs Lean {said}, not {version}: {source}")
+        version = version or said
+    if version is None:
+        raise UserError("the servers do not say which Lean they run; give its project: --lean-project DIR")
+    return version
+
+
+def check_init(
+    name: str,
+    theorems: dict[str, Theorem],
+    fleet: LeanFleet,
+    version: str,
+    options: CheckOptions,
+    workers: int,
+    patience: Patience,
+) -> int:
+    """Check what is not known yet, write the result, print a summary."""
+    benchmark = all(is_benchmark(name, split) for split in splits_of(name))
+    path = Path(options.out).expanduser() if options.out else result_path(name, version, benchmark)
+    partial = path.with_name(f"{path.name}.partial.jsonl")
+    known = Known() if options.force else read_known(path, partial, version, benchmark)
+    if options.force:
+        partial.unlink(missing_ok=True)
+    known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in theorems}
+    waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts][: options.limit]
+    checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
+    record_verdicts(name, checks, known, partial, len(theorems))
+    verdicts = known.verdicts
+    if not any(verdicts.values()):
+        partial.unlink(missing_ok=True)
+        first = next(iter(known.messages.values()), checks.unchecked[0][1] if checks.unchecked else "")
+        raise UserError(
+            f"none of {len(verdicts):,} theorems of {name} passes, nothing is written (are the imports right?): {first}"
+        )
+    write_result(path, name, version, verdicts, theorems, known, benchmark)
+    if not checks.unchecked:
+        partial.unlink(missing_ok=True)
+    print_summary(name, version, verdicts, theorems, known, checks, path)
+    return 1 if checks.unchecked else 0
+
+
+def result_path(name: str, version: str, benchmark: bool) -> Path:
+    """A whitelist is beside the data; a report on a benchmark too, under a name that nothing filters by."""
+    if is_file(name):
+        return Path(f"{name}.report.{version}.json").expanduser()
+    if benchmark:
+        return dataset_dir(name) / f"{whitelists.data_file(name)}.report.{version}.json"
+    return dataset_dir(name) / whitelists.whitelist_path(name, version).name
+
+
+def read_known(path: Path, partial: Path, version: str, benchmark: bool) -> Known:
+    """Verdicts of an earlier check: those of its result unless that is a report, and those of a stopped one."""
+    known = Known()
+    if path.exists() and not benchmark:
+        whitelist = whitelists.parse_whitelist(path, version)
+        known.verdicts = {**dict.fromkeys(whitelist.passing, True), **dict.fromkeys(whitelist.failing, False)}
+    if partial.exists():
+        for record in read_jsonl(partial):
+            try:
+                known.add(str(record["hash"]), bool(record["passing"]), str(record["message"]))
+            except (TypeError, KeyError) as error:
+                raise UserError(f"{partial} is damaged; remove it, or check again with --force") from error
+    return known
+
+
+def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, total: int) -> None:
+    """Run the checks and write each verdict down. Raises UserError, with how to go on, if servers are gone for long.
+
+    It ends early if Lean refuses everything.
+    """
+    writer = JsonlWriter(partial)
+    counts = {passing: list(known.verdicts.values()).count(passing) for passing in (True, False)}
+
+    def on_verdict(verdict: Verdict) -> None:
+        key = whitelists.theorem_hash(verdict.theorem.source)
+        known.add(key, verdict.passing, verdict.message)
+        record = {"hash": key, "passing": verdict.passing, "id": verdict.theorem.id, "message": verdict.message}
+        writer.write(record)
+        counts[verdict.passing] += 1
+        progress.update(note=f"{counts[True]} pass, {counts[False]} fail")
+        if not counts[True] and counts[False] >= HOPELESS:
+            raise _NonePass
+
+    try:
+        with Progress(total, f"check-init {name}", "theorems", initial=sum(counts.values())) as progress:
+            checks.run(on_verdict)
+    except _NonePass:
+        pass  # what follows says so
+    except ServerUnavailable as error:
+        raise UserError(
+            f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
+        ) from error
+    finally:
+        writer.close()
+
+
+def write_result(
+    path: Path,
+    name: str,
+    version: str,
+    verdicts: dict[str, bool],
+    theorems: dict[str, Theorem],
+    known: Known,
+    benchmark: bool,
+) -> None:
+    """Write the whitelist, or the report on a benchmark, which says ids and messages too."""
+    passing = frozenset(key for key, passes in verdicts.items() if passes)
+    whitelist = whitelists.Whitelist(version, passing, frozenset(verdicts) - passing, path)
+    if not benchmark:
+        whitelists.write_whitelist(name, whitelist)
+        return
+    refused = [
+        {"id": theorems[key].id, "hash": key, "message": known.messages.get(key, "")} for key in whitelist.failing
+    ]
+    refused.sort(key=lambda record: record["id"])
+    atomic_write_json(path, {**whitelist.to_json(), "refused": refused})
+
+
+def print_summary(
+    name: str,
+    version: str,
+    verdicts: dict[str, bool],
+    theorems: dict[str, Theorem],
+    known: Known,
+    checks: InitChecks,
+    path: Path,
+) -> None:
+    """What was found, with the first refusals."""
+    failing = [key for key, passes in verdicts.items() if not passes]
+    for key in failing[:SHOWN]:
+        message = " ".join(known.messages.get(key, "").split())
+        print(f"refused: {theorems[key].id}: {message[:200]}" if message else f"refused: {theorems[key].id}")
+    if len(failing) > SHOWN:
+        print(f"and {len(failing) - SHOWN:,} more")
+    for theorem, reason in checks.unchecked[:SHOWN]:
+        print(f"not checked: {theorem.id}: {reason[:200]}", file=sys.stderr)
+    passing = len(verdicts) - len(failing)
+    print(
+        f"{name} under Lean {version}: {passing:,} of {len(verdicts):,} pass ({passing / len(verdicts):.1%}), "
+        f"{len(failing):,} fail, {len(checks.unchecked):,} not checked -> {path}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -15,34 +15,34 @@ from functools import cache
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.actors.fleet import EVAL_DATA, RL_DATA, real_data
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.options import LeanOptions
+from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
-from nanoproof.data.catalog import CATALOG
+from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check, to_json
-from nanoproof.selfplay.fleet_options import EVAL_DATA, RL_DATA, real_data
 
 AT_ONCE = 3
-ROOMS = "nanoproof.doctor"
+CHECKS = "nanoproof.doctor.checks"
 SECTIONS: dict[str, tuple[CheckPlace, ...]] = {
     "Machine": (
-        CheckPlace(f"{ROOMS}.machine:python", ("python", "code")),
-        CheckPlace(f"{ROOMS}.machine:packages", ("packages",)),
-        CheckPlace(f"{ROOMS}.machine:resources", ("cores", "memory", "disk")),
-        CheckPlace(f"{ROOMS}.machine:compute", ("torch",)),
+        CheckPlace(f"{CHECKS}:python", ("python", "code")),
+        CheckPlace(f"{CHECKS}:packages", ("packages",)),
+        CheckPlace(f"{CHECKS}:resources", ("cores", "memory", "disk")),
+        CheckPlace(f"{CHECKS}:compute", ("torch",)),
     ),
     "Home": (
-        CheckPlace(f"{ROOMS}.data:tokenizer", ("tokenizer",)),
-        CheckPlace(f"{ROOMS}.data:checkpoints", ("checkpoints",)),
-        CheckPlace(f"{ROOMS}.data:hub", ("hub",)),
-        CheckPlace(f"{ROOMS}.data:data_sets", ("data sets",)),
+        CheckPlace(f"{CHECKS}:tokenizer", ("tokenizer",)),
+        CheckPlace(f"{CHECKS}:checkpoints", ("checkpoints",)),
+        CheckPlace(f"{CHECKS}:hub", ("hub",)),
+        CheckPlace(f"{CHECKS}:data_sets", ("data sets",)),
     ),
     "Lean": (
-        CheckPlace(f"{ROOMS}.lean:embedded", ("nanolean",)),
-        CheckPlace(f"{ROOMS}.lean:servers", ("lean servers",)),
-        CheckPlace(f"{ROOMS}.lean:project", ("lean project",)),
-        CheckPlace(f"{ROOMS}.lean:dashboard", ("dashboard",)),
+        CheckPlace(f"{CHECKS}:embedded", ("nanolean",)),
+        CheckPlace(f"{CHECKS}:servers", ("lean servers",)),
+        CheckPlace(f"{CHECKS}:project", ("lean project",)),
+        CheckPlace(f"{CHECKS}:dashboard", ("dashboard",)),
     ),
 }
 
@@ -117,7 +117,7 @@ def needs_of(stage: str, asked: Asked) -> list[tuple[str, ...]]:
 def run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
     """Whether there are servers and all answer and run real Lean; what is wrong with them is told elsewhere."""
     try:
-        from nanoproof.lean.fleet import LeanFleet, runs_nanolean
+        from nanoproof.lean.client import LeanFleet, runs_nanolean
 
         reports = LeanFleet(servers, token).statuses() if servers else []
     except Exception:

@@ -1,17 +1,40 @@
-"""The client of Lean servers: what users name on the command line, and where leases come from."""
+"""The clients of Lean servers: one server, and several as one, with the status of each."""
 
 import os
-from collections.abc import Sequence
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.lean.address import Address, parse_address
-from nanoproof.lean.errors import LeanError, ProtocolError
-from nanoproof.lean.leases import LeaseKeeper
+from nanoproof.common.web.http_client import Address, read_address
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.session import HttpLeanSession, ServerFeatures
-from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
+from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, LeaseKeeper, Transport
+from nanoproof.lean.types import LeanError, ProtocolError, ServerBusy, ServerUnavailable
 
-__all__ = ["ClientConfig", "LeanServerClient", "ask_all"]
+# -- Addresses of Lean servers as users write them -------------------------------------------------------------------
+
+DEFAULT_PORT = 8000
+
+
+class AddressError(LeanError):
+    """The text is no address of a Lean server."""
+
+
+def parse_address(text: str) -> Address:
+    """Read `host`, `host:port` or `http://host:port`; the port is 8000 if left out. Raises `AddressError`."""
+    try:
+        return read_address(text, DEFAULT_PORT)
+    except ValueError as error:
+        raise AddressError(f"not the address of a Lean server: {error}") from error
+
+
+# -- The client of Lean servers: what users name on the command line, and where leases come from ---------------------
+
+_client_all__ = ["ClientConfig", "LeanServerClient", "ask_all"]
 
 _STATUS_SECONDS = 10.0
 _MAX_PROCESSES = 100_000
@@ -65,3 +88,173 @@ def ask_all(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanEr
 
     with ThreadPoolExecutor(max_workers=max(1, min(32, len(clients)))) as threads:
         return list(threads.map(ask, clients))
+
+
+_FIRST_REST_SECONDS = 1.0
+_MAX_REST_SECONDS = 60.0
+_TRIAL_SECONDS = 60.0
+_POLL_SECONDS = 0.25
+
+
+class Health:
+    """Whether a server is worth asking.
+
+    After a failure it rests, twice as long after each further one. When the rest is over a single caller may try it:
+    success admits everybody again, failure means another rest. Safe for many threads.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rest_ends = 0.0
+        self._on_trial = False
+        self.failures = 0
+        self.reason = ""
+
+    @property
+    def rest_seconds(self) -> float:
+        """How much longer the server rests; 0 if it is well, or may be tried."""
+        return max(0.0, self._rest_ends - self._clock()) if self.failures else 0.0
+
+    def admits(self) -> bool:
+        """Whether the caller may ask the server now; it has to tell how that went."""
+        with self._lock:
+            if self.failures == 0:
+                return True
+            if self._clock() < self._rest_ends:
+                return False
+            self._on_trial = True
+            self._rest_ends = self._clock() + _TRIAL_SECONDS  # for all others, until this caller knows more
+            return True
+
+    def succeeded(self) -> None:
+        """The server did what it was asked."""
+        with self._lock:
+            self.failures, self.reason, self._on_trial = 0, "", False
+
+    def failed(self, reason: str) -> None:
+        """The server did not. All callers that were under way when it went to rest count as one failure."""
+        with self._lock:
+            if self.failures and not self._on_trial:
+                return
+            self.failures, self._on_trial = self.failures + 1, False
+            self.reason = reason
+            rest = min(_MAX_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(self.failures - 1, 10))
+            self._rest_ends = self._clock() + rest * random.uniform(0.75, 1.25)
+
+
+class FleetServer:
+    """One server of a fleet; leases like a `LeanServerClient`, but fails at once while the server rests."""
+
+    def __init__(self, client: LeanServerClient) -> None:
+        self.client = client
+        self.health = Health()
+
+    @property
+    def address(self) -> str:
+        """`host:port`."""
+        return self.client.address
+
+    def lease(self, timeout: float = 60.0) -> HttpLeanSession:
+        """Lease a process; raises `ServerBusy`, or `ServerUnavailable` without asking if the server rests."""
+        if not self.health.admits():
+            seconds, reason = self.health.rest_seconds, self.health.reason
+            raise ServerUnavailable(f"Lean server {self.address} is left alone for {seconds:.0f} s after: {reason}")
+        try:
+            session = self.client.lease(timeout)
+        except ServerBusy:
+            self.health.succeeded()
+            raise
+        except LeanError as error:
+            self.health.failed(str(error))
+            raise
+        self.health.succeeded()
+        return session
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """What is known about a server: its status, or why it has none, and how many of its processes this client holds."""
+
+    address: str
+    status: dict[str, Any] | None
+    error: str
+    leases: int
+    rest_seconds: float
+
+
+def runs_nanolean(status: Mapping[str, Any]) -> bool:
+    """Whether a server's status says that it runs the embedded prover. One that says nothing of it runs real Lean:
+    every server that can run NanoLean says which it runs, and others, such as LeanTree's, have nothing else."""
+    versions = status.get("versions")
+    return EMBEDDED_LEAN in (status.get("backend"), versions.get("lean") if isinstance(versions, dict) else None)
+
+
+class LeanFleet:
+    """Clients of several servers. Safe for many threads."""
+
+    def __init__(
+        self, addresses: Iterable[str | Address], token: str | None = None, config: ClientConfig | None = None
+    ) -> None:
+        """Servers that are named twice are one; raises `AddressError` for what is no address."""
+        parsed = [parse_address(address) if isinstance(address, str) else address for address in addresses]
+        clients = [LeanServerClient(address, token, config) for address in dict.fromkeys(parsed)]
+        self.servers = [FleetServer(client) for client in clients]
+
+    def lease(self, timeout: float = 60.0) -> HttpLeanSession:
+        """Lease a process of whichever server has one, asking those first of which we hold the fewest.
+
+        Raises `ServerBusy` if those that are well were busy for `timeout` seconds, and at once if none is well.
+        """
+        if len(self.servers) == 1:
+            return self.servers[0].lease(timeout)
+        deadline = time.monotonic() + timeout
+        while True:
+            failure: LeanError = ServerUnavailable("no Lean server is given")
+            for server in self._order():
+                try:
+                    return server.lease(timeout=0.0)
+                except ServerBusy as busy:
+                    failure = busy
+                except LeanError as error:
+                    failure = failure if isinstance(failure, ServerBusy) else error
+            if not isinstance(failure, ServerBusy):
+                raise failure
+            if time.monotonic() >= deadline:
+                names = ", ".join(server.address for server in self.servers)
+                raise ServerBusy(f"no Lean server had a free process for {timeout:g} s: {names}") from failure
+            time.sleep(min(_POLL_SECONDS * random.uniform(0.5, 1.5), max(0.0, deadline - time.monotonic())))
+
+    def statuses(self) -> list[ServerReport]:
+        """The status of all servers, asked at the same time; what they answer also counts for their health."""
+        reports = []
+        for server, answer in zip(self.servers, ask_all([server.client for server in self.servers]), strict=True):
+            failed = isinstance(answer, LeanError)
+            if failed:
+                server.health.failed(str(answer))
+            else:
+                server.health.succeeded()
+            reports.append(
+                ServerReport(
+                    server.address,
+                    None if isinstance(answer, LeanError) else answer,
+                    str(answer) if failed else "",
+                    server.client.leases,
+                    server.health.rest_seconds,
+                )
+            )
+        return reports
+
+    def check(self) -> list[ServerReport]:
+        """The status of all servers, for commands to call before they start; `ServerUnavailable` names dead ones."""
+        reports = self.statuses()
+        dead = [report.error for report in reports if report.status is None]
+        if dead:
+            raise ServerUnavailable("; ".join(dead))
+        return reports
+
+    def _order(self) -> Sequence[FleetServer]:
+        def rank(server: FleetServer) -> tuple[bool, int, float]:
+            return server.health.failures > 0, server.client.leases, random.random()
+
+        return sorted(self.servers, key=rank)

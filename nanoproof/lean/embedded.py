@@ -17,9 +17,9 @@ from types import TracebackType
 from typing import IO, Self
 
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.errors import LeanError, ServerUnavailable
 from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.transport import TOKEN_VARIABLE
+from nanoproof.lean.types import LeanError, ServerUnavailable
 
 log = logging.getLogger(__name__)
 

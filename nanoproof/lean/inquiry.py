@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.source import declared_names, name_examples
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.types import CheckReport, ProtocolError
 
 _AXIOMS = re.compile(
     r"'(?P<name>[^\n]+)' (?:does not depend on any axioms|depends on axioms:\s*\[(?P<axioms>[^\[\]]*)\])"

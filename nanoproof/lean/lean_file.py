@@ -10,11 +10,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from nanoproof.lean.errors import SourceError
-from nanoproof.lean.gaps import COMMAND, SORRY, is_tactic
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import parts, put_proof
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.source import COMMAND, SORRY, is_tactic, parts, put_proof
+from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"

@@ -19,18 +19,23 @@ from typing import Any, Literal
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import JsonlWriter
-from nanoproof.common.options import LeanOptions
+from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, shorten, table
-from nanoproof.lean.address import Address, parse_address
-from nanoproof.lean.answers import classify, error_text, read_branches
-from nanoproof.lean.errors import LeanError, ServerBusy, ServerUnavailable, TheoremRejected
-from nanoproof.lean.leases import LeaseKeeper
+from nanoproof.lean import transport
+from nanoproof.lean.client import Address, parse_address
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.session import HttpLeanSession, Origin, ServerFeatures
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, Transport
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import (
+    Branch,
+    LeanError,
+    ServerBusy,
+    ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+    Theorem,
+    TheoremRejected,
+)
 
 State = Literal["works", "worked around", "broken", "not tested"]
 COMMAND = "python -m nanoproof.lean.probe --lean-servers"
@@ -110,7 +115,7 @@ class _NotTested(Exception):
 Seen = str | tuple[State, str] | tuple[State, str, str]
 
 
-class Recorder(Transport):
+class Recorder(transport.Transport):
     """A transport that keeps what was asked and answered. Tokens travel in headers, which are not kept."""
 
     def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
@@ -138,9 +143,9 @@ class Probe:
     def __init__(self, address: str | Address, options: ProbeOptions) -> None:
         where = parse_address(address) if isinstance(address, str) else address
         self.options = options
-        self.config = ClientConfig(tactic_seconds=max(5.0, options.tactic_seconds))
-        self.transport = Recorder(where, options.lean.token or os.environ.get(TOKEN_VARIABLE), 10.0)
-        self._keeper = LeaseKeeper(self.transport)
+        self.config = transport.ClientConfig(tactic_seconds=max(5.0, options.tactic_seconds))
+        self.transport = Recorder(where, options.lean.token or os.environ.get(transport.TOKEN_VARIABLE), 10.0)
+        self._keeper = transport.LeaseKeeper(self.transport)
         self._features = ServerFeatures()
         self._status: dict[str, Any] = {}
         self._lean: str | None = None
@@ -322,7 +327,7 @@ class Probe:
             if session.check(_AND_PROVED.replace("exact ⟨hp, hq⟩", "exact ⟨hp, sorry⟩")).accepted:
                 raise _Broken("a text with a sorry passes the check")
             answer, _ = self._raw(session, session.start(_AND), "sorry", 5.0)
-        if error_text(answer) is None:
+        if transport.error_text(answer) is None:
             return "worked around", "it takes `sorry` for a proof in tactics: the client never sends that, nor its like"
         return "in texts, and in tactics"
 
@@ -382,8 +387,8 @@ class Probe:
             with self._session() as session:
                 branch = session.start(_SLOW)
                 answer, seconds = self._raw(session, branch, tactic, limit)
-                text = error_text(answer) or ""
-                kind = classify(text) if text else "applied"
+                text = transport.error_text(answer) or ""
+                kind = transport.classify(text) if text else "applied"
                 ends = f"a tactic over its limit of {limit:g} s ends after {seconds:.1f} s"
                 if kind == "gone" or (kind == "timeout" and not self._alive(session, branch)):
                     began = time.monotonic()
@@ -399,14 +404,14 @@ class Probe:
 
     def _alive(self, session: HttpLeanSession, branch: Branch) -> bool:
         answer, _ = self._raw(session, branch, "skip", 5.0)
-        return classify(error_text(answer) or "") != "gone"
+        return transport.classify(transport.error_text(answer) or "") != "gone"
 
     def _loses(self) -> Seen:
         with self._session() as session:
             session.start(_AND)
             began, path = time.monotonic(), f"/process/{session.process}/command"
             _, answer = self.transport.post(path, {"command": _EXIT}, 60.0)
-            if classify(error_text(answer) or "") != "gone":
+            if transport.classify(transport.error_text(answer) or "") != "gone":
                 raise _NotTested("Lean did not end its process when it was told to")
             _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
             return f"{time.monotonic() - began:.1f} s after it ended"
@@ -420,7 +425,7 @@ class Probe:
         _, answer = self.transport.post(path, {"tactic": tactic, "timeout": round(1000 * seconds)}, seconds + 60.0)
         took = time.monotonic() - began
         if isinstance(answer, dict) and "value" in answer:
-            read_branches(answer["value"])
+            transport.read_branches(answer["value"])
         return answer, took
 
 

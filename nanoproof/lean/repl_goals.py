@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from nanoproof.lean.lexical import mask
-from nanoproof.lean.state import Goal, Hypothesis, parse_goal
+from nanoproof.lean.types import Goal, Hypothesis, parse_goal
 
 _METAVARIABLE = re.compile(r"(?<![\w\])}?!'.])\?(«[^»\n]*»|[^\W\d][\w.'✝]*)")
 _ANONYMOUS_TAGS = ("", "[anonymous]")

@@ -8,32 +8,26 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from nanoproof.lean.answers import (
-    bare_metavariable,
-    classify,
-    error_text,
-    read_branch,
-    read_branches,
-    refused_messages,
-)
-from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.errors import (
+from nanoproof.lean import transport
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.lean.inquiry import Inquiry
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split
+from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
+from nanoproof.lean.types import (
+    Branch,
+    CheckReport,
     ProcessLost,
+    ProofState,
     ProtocolError,
     ServerBusy,
     ServerTimeout,
     ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+    Theorem,
     TheoremRejected,
 )
-from nanoproof.lean.inquiry import Inquiry
-from nanoproof.lean.leases import Lease, LeaseKeeper
-from nanoproof.lean.lexical import mask
-from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split
-from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
-from nanoproof.lean.state import ProofState
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.transport import BUSY_STATUSES, ClientConfig
-from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -102,14 +96,16 @@ class HttpLeanSession:
     state, each is rotated to the front and focused (`repl_goals.ReplBranch`), and no tactic may touch the others.
     """
 
-    def __init__(self, keeper: LeaseKeeper, config: ClientConfig, features: ServerFeatures, timeout: float) -> None:
+    def __init__(
+        self, keeper: transport.LeaseKeeper, config: transport.ClientConfig, features: ServerFeatures, timeout: float
+    ) -> None:
         self._keeper = keeper
         self._transport = keeper.transport
         self._config = config
         self._features = features
         self._timeout = timeout
         self._epoch = 0
-        self._lease: Lease | None = None
+        self._lease: transport.Lease | None = None
         self._changed_environment = False
         self._closed = False
         self._acquire()
@@ -145,9 +141,9 @@ class HttpLeanSession:
         try:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
-            messages = refused_messages(str(error)) or [{"data": error}]
+            messages = transport.refused_messages(str(error)) or [{"data": error}]
             raise TheoremRejected("\n".join(str(message.get("data")) for message in messages)) from error
-        return read_branch(answer.get("value"))
+        return transport.read_branch(answer.get("value"))
 
     def _after_context(self, source: str) -> str:
         """What is left to state of a theorem, once the server has read what comes before it.
@@ -226,7 +222,7 @@ class HttpLeanSession:
             if not isinstance(answer, dict) or not ("value" in answer or "error" in answer):
                 raise ProtocolError(f"Lean server {self.address} answered {code} to {path}")
             answers.append(answer)
-            if classify(error_text(answer) or "") == "gone":
+            if transport.classify(transport.error_text(answer) or "") == "gone":
                 break
         return answers
 
@@ -234,9 +230,9 @@ class HttpLeanSession:
         """What the answer to one tactic means; raises `ProtocolError` if it is neither a result nor a refusal."""
         if isinstance(answer, _ProcessGone):
             return answer
-        text = error_text(answer)
+        text = transport.error_text(answer)
         if text is not None:
-            match classify(text):
+            match transport.classify(text):
                 case "gone":
                     return _ProcessGone(text)
                 case "timeout":
@@ -247,7 +243,7 @@ class HttpLeanSession:
         found = self._branches(origin, answer.get("value") if isinstance(answer, dict) else None)
         if found is None:
             return TacticFailed("rejected", "it changes goals of another branch")
-        if any(bare_metavariable(state) for _, state, _ in found):
+        if any(transport.bare_metavariable(state) for _, state, _ in found):
             return TacticFailed("rejected", "a goal is left that is a bare metavariable")
         return TacticApplied(
             tuple(
@@ -258,7 +254,7 @@ class HttpLeanSession:
 
     def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
         """The open branches that a tactic left; None if it changed goals that are not its own."""
-        found = read_branches(value)
+        found = transport.read_branches(value)
         if self._features.splits_goals or len(found) > 1:
             return [(number, state, None) for number, state in found]
         part = origin.part
@@ -309,7 +305,7 @@ class HttpLeanSession:
             else:
                 self._rotate(step.parent, _REPLAY_PATIENCE)
                 answer = self._try(step.parent, [step.tactic], _REPLAY_PATIENCE)[0]
-                if (text := error_text(answer)) is not None:
+                if (text := transport.error_text(answer)) is not None:
                     raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
                 found = self._branches(step.parent, answer.get("value"))
             if found is None or step.position >= len(found) or found[step.position][1].text != step.state.text:
@@ -324,11 +320,11 @@ class HttpLeanSession:
         if part is None or not part.rotation:
             return
         answer = self._try(origin, [f"rotate_left {part.rotation}"], patience, focused=False)[0]
-        if (text := error_text(answer)) is not None:
-            if classify(text) == "gone":
+        if (text := transport.error_text(answer)) is not None:
+            if transport.classify(text) == "gone":
                 raise _ProcessGone(text)
             raise ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
-        found = read_branches(answer.get("value"))
+        found = transport.read_branches(answer.get("value"))
         if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
             raise ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
         part.proof_state = origin.number = found[0][0]
@@ -342,7 +338,7 @@ class HttpLeanSession:
         try:
             return inquiry.report(self._surviving(self._fresh_command, inquiry.command))
         except _Refusal as error:
-            if (messages := refused_messages(str(error))) is not None:
+            if (messages := transport.refused_messages(str(error))) is not None:
                 return inquiry.read(messages)
             raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
@@ -407,9 +403,9 @@ class HttpLeanSession:
         Raises `_ProcessGone`, `_Refusal`, `ProtocolError`, `ServerUnavailable` or `ServerTimeout`.
         """
         code, answer = self._post(path, body, seconds)
-        text = error_text(answer)
+        text = transport.error_text(answer)
         if text is not None:
-            kind = classify(text)
+            kind = transport.classify(text)
             if kind == "gone":
                 raise _ProcessGone(text)
             if kind == "rejected" or (kind == "protocol" and refuses_with_200 and code == 200):
@@ -429,8 +425,8 @@ class HttpLeanSession:
             raise _ProcessGone("the lease was given back")
         timeout = seconds + self._config.slack_seconds
         code, answer = self._transport.post(f"/process/{process}/{path}", body, timeout)
-        text = error_text(answer) or ""
-        if code in BUSY_STATUSES and classify(text) == "protocol":
+        text = transport.error_text(answer) or ""
+        if code in transport.BUSY_STATUSES and transport.classify(text) == "protocol":
             raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
         return code, answer
 
@@ -455,7 +451,7 @@ class HttpLeanSession:
             code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
             process = answer.get("process_id") if isinstance(answer, dict) else None
             if code == 200 and isinstance(process, int):
-                self._lease = Lease(process, answer.get("lease_seconds"))
+                self._lease = transport.Lease(process, answer.get("lease_seconds"))
                 self._features.expires_leases = "lease_seconds" in answer
                 if answer.get("fresh_environments") is True:
                     self._features.keeps_environment = False
@@ -464,8 +460,8 @@ class HttpLeanSession:
                 self._keeper.add(self._lease, self)
                 self._epoch += 1
                 return
-            if not (code == 429 or (code == 200 and isinstance(answer, dict) and error_text(answer) is None)):
-                reason = error_text(answer) or f"status {code}"
+            if not (code == 429 or (code == 200 and isinstance(answer, dict) and transport.error_text(answer) is None)):
+                reason = transport.error_text(answer) or f"status {code}"
                 raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
             left = deadline - time.monotonic()
             if left <= 0:

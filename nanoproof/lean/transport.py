@@ -1,12 +1,27 @@
-"""HTTP to one Lean server."""
+"""LeanTree's HTTP API from the client's side: requests to one server, how answers are read, and leases.
 
+A session returns its lease when it is closed. For all other cases there is one thread per client while leases are
+held. It returns the leases of threads that have ended and of sessions that nobody can reach any more, tries again what
+could not be returned, and tells servers that expire idle leases that these are still wanted.
+"""
+
+import atexit
+import json
+import logging
+import re
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from nanoproof.common.config import opt, validate
-from nanoproof.common.web.client import BUSY_STATUSES, HttpClient
-from nanoproof.lean.errors import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
+from nanoproof.common.web.http_client import BUSY_STATUSES, HttpClient
+from nanoproof.lean.types import AccessDenied, LeanError, ProofState, ProtocolError, ServerTimeout, ServerUnavailable
 
-__all__ = ["BUSY_STATUSES", "TOKEN_VARIABLE", "ClientConfig", "Transport"]
+# -- HTTP to one Lean server -----------------------------------------------------------------------------------------
+
 
 TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
 """Environment variable with the token that servers ask for and clients send."""
@@ -33,3 +48,256 @@ class Transport(HttpClient):
     denied = AccessDenied
     garbled = ProtocolError
     late = ServerTimeout
+
+
+# -- Reading what a LeanTree server answers: refusals, timeouts, lost processes and proof states ---------------------
+
+ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
+
+_MESSAGES = "REPL returned error messages:"
+"""How LeanTree's server begins the text of a 500 that carries Lean's own error messages, as a JSON list."""
+_REFUSALS = ("REPL returned error", "Step verification error", "Could not apply tactic")
+_TIMEOUTS = ("Tactic application timed out", "Command timed out")
+_GONE = re.compile(
+    r"Lean REPL process ended unexpectedly|Subprocess has terminated|Failed to send data to REPL|Process \d+ not found"
+    # A process that does not know our proof states is another one than ours was.
+    r"|Unknown proof state|Unknown environment|Proof state \d+ not found"
+)
+_BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
+
+
+def classify(error: str) -> ErrorKind:
+    """What kind of failure an error text of a server is."""
+    if error.startswith(_MESSAGES):  # whatever Lean's messages speak of, it is Lean that speaks
+        return "rejected"
+    if _GONE.search(error):
+        return "gone"
+    if any(text in error for text in _TIMEOUTS):
+        return "timeout"
+    if any(text in error for text in _REFUSALS):
+        return "rejected"
+    return "protocol"
+
+
+def error_text(body: Any) -> str | None:
+    """The error of an answer, None if it has none. Other fields (pickled exceptions, say) are not looked at."""
+    if isinstance(body, Mapping) and body.get("error") is not None:
+        return str(body["error"])
+    return None
+
+
+def refused_messages(error: str) -> list[dict[str, Any]] | None:
+    """Lean's messages in the error text of a command that LeanTree's server refuses; None if it holds none."""
+    if not error.startswith(_MESSAGES):
+        return None
+    try:
+        messages = json.loads(error.removeprefix(_MESSAGES))
+    except ValueError:
+        return None
+    whole = isinstance(messages, list) and messages and all(isinstance(message, dict) for message in messages)
+    return messages if whole else None
+
+
+def read_branch(value: Any) -> tuple[int, ProofState]:
+    """The id and the goals of a `{"proof_state_id", "goals"}` object; raises `ProtocolError`."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("proof_state_id"), int):
+        raise ProtocolError(f"not a proof state: {str(value)[:200]!r}")
+    return value["proof_state_id"], ProofState.from_wire(value.get("goals") or ())
+
+
+def read_branches(value: Any) -> list[tuple[int, ProofState]]:
+    """Open branches of the `value` of an applied tactic; entries without goals are closed and left out."""
+    if not isinstance(value, list):
+        raise ProtocolError(f"not a list of proof states: {str(value)[:200]!r}")
+    return [(number, state) for number, state in map(read_branch, value) if state.goals]
+
+
+def bare_metavariable(state: ProofState) -> bool:
+    """True if some goal is a metavariable and nothing else, so that nobody can know what is to be proved."""
+    return any(_BARE_METAVARIABLE.fullmatch(goal.type.strip()) for goal in state.goals)
+
+
+log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.5
+_CALL_SECONDS = 10.0
+_EXIT_SECONDS = 3.0
+_GIVE_UP_SECONDS = 600.0
+_MAX_PAUSE_SECONDS = 60.0
+_HEARTBEAT_SECONDS = 60.0
+
+
+class Lease:
+    """A leased process: its number (None once it is given up), who used it last, and when."""
+
+    def __init__(self, process: int, lease_seconds: object = None) -> None:
+        """`lease_seconds` is what the server says about how long the lease may be idle, if it says anything."""
+        self.process: int | None = process
+        known = isinstance(lease_seconds, int | float) and lease_seconds > 0
+        self.heartbeat_seconds = float(lease_seconds) / 3 if known else _HEARTBEAT_SECONDS  # type: ignore[arg-type]
+        self.unreachable = False
+        self.forget_holder: Callable[[], object] = lambda: None
+        self._lock = threading.Lock()
+        self.touch()
+
+    def touch(self) -> int | None:
+        """Note that this thread uses the lease now; the number of its process."""
+        with self._lock:
+            self._owner = threading.current_thread()
+            self.last_used = time.monotonic()
+            return self.process
+
+    def give_up(self) -> int | None:
+        """The number of the process, for whoever asks first."""
+        self.forget_holder()
+        with self._lock:
+            process, self.process = self.process, None
+            return process
+
+    def give_up_if_orphaned(self) -> int | None:
+        """The number of the process if nobody will return it: its thread has ended, or its session is gone."""
+        with self._lock:
+            if self._owner.is_alive() and not self.unreachable:
+                return None
+            process, self.process = self.process, None
+            return process
+
+    def note_unreachable(self) -> None:
+        """The session is gone. (It takes no lock: the garbage collector may call it at any point of any thread.)"""
+        self.unreachable = True
+
+
+class LeaseKeeper:
+    """Knows all leases of a client; safe for many threads."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self._condition = threading.Condition()
+        self._held: set[Lease] = set()
+        self._unreturned: dict[int, float] = {}
+        self._pause = _TICK_SECONDS
+        self._next_return = 0.0
+        self._has_heartbeat = True
+        self._thread: threading.Thread | None = None
+        _KEEPERS.add(self)
+
+    @property
+    def held(self) -> int:
+        """Leases that are held, or were not returned yet."""
+        with self._condition:
+            return len(self._held) + len(self._unreturned)
+
+    def add(self, lease: Lease, holder: object) -> None:
+        """Look after a lease that `holder` will give back, if it can."""
+        finalizer = weakref.finalize(holder, lease.note_unreachable)
+        finalizer.atexit = False
+        lease.forget_holder = finalizer.detach
+        with self._condition:
+            self._held.add(lease)
+            self._ensure_thread()
+
+    def give_back(self, lease: Lease) -> None:
+        """Return a lease. If the server is out of reach it is tried again later; never raises for what servers do."""
+        process = lease.give_up()
+        with self._condition:
+            self._held.discard(lease)
+            self._condition.notify_all()
+        if process is not None and not self._return(process, _CALL_SECONDS):
+            self._put_off(process)
+
+    def close(self) -> None:
+        """Return everything now, as far as the server answers (for the end of the program)."""
+        with self._condition:
+            given_up = [lease.give_up() for lease in self._held]
+            processes = [*self._unreturned, *(process for process in given_up if process is not None)]
+            self._held.clear()
+            self._unreturned.clear()
+            self._condition.notify_all()
+        for process in processes:
+            if not self._return(process, _EXIT_SECONDS):
+                return
+
+    def _ensure_thread(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="lean-leases", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            with self._condition:
+                if self._held or self._unreturned:
+                    self._condition.wait(_TICK_SECONDS)
+                if not self._held and not self._unreturned:
+                    self._thread = None
+                    return
+                held = list(self._held)
+            self._collect_orphans(held)
+            self._return_late()
+            self._send_heartbeats(held)
+
+    def _collect_orphans(self, held: list[Lease]) -> None:
+        for lease in held:
+            process = lease.give_up_if_orphaned()
+            if process is not None:
+                log.warning("Lean process %d was left behind by its thread and is returned", process)
+                with self._condition:
+                    self._held.discard(lease)
+                self._put_off(process)
+
+    def _put_off(self, process: int) -> None:
+        with self._condition:
+            self._unreturned[process] = time.monotonic() + _GIVE_UP_SECONDS
+            self._ensure_thread()
+
+    def _return_late(self) -> None:
+        """Return what is left to return, one by one; after a failure all of it waits, longer each time."""
+        with self._condition:
+            waiting = dict(self._unreturned) if time.monotonic() >= self._next_return else {}
+        for process, give_up_at in waiting.items():
+            returned = self._return(process, _CALL_SECONDS)
+            if returned or time.monotonic() >= give_up_at:
+                with self._condition:
+                    self._unreturned.pop(process, None)
+            if not returned:
+                self._next_return = time.monotonic() + self._pause
+                self._pause = min(2 * self._pause, _MAX_PAUSE_SECONDS)
+                return
+            self._pause = _TICK_SECONDS
+
+    def _send_heartbeats(self, held: list[Lease]) -> None:
+        for lease in held:
+            process = lease.process
+            if not self._has_heartbeat or process is None:
+                continue
+            if time.monotonic() - lease.last_used < lease.heartbeat_seconds:
+                continue
+            try:
+                code, answer = self.transport.post(f"/process/{process}/heartbeat", {}, _CALL_SECONDS, attempts=1)
+            except LeanError as error:
+                log.info("a heartbeat for Lean process %d failed: %s", process, error)
+                return
+            if code in (404, 405, 501) and classify(error_text(answer) or "") != "gone":
+                self._has_heartbeat = False
+            elif code == 200:
+                lease.last_used = time.monotonic()
+
+    def _return(self, process: int, seconds: float) -> bool:
+        """Whether the server knows now that we are done with the process (or does not know the process any more)."""
+        try:
+            code, answer = self.transport.post(f"/process/{process}/return", {}, seconds, attempts=2)
+        except LeanError as error:
+            log.info("Lean process %d was not returned: %s", process, error)
+            return False
+        if code == 200 or classify(error_text(answer) or "") == "gone":
+            return True
+        log.info("Lean process %d was not returned (status %d): %s", process, code, error_text(answer) or "")
+        return code not in BUSY_STATUSES and code < 500
+
+
+_KEEPERS: "weakref.WeakSet[LeaseKeeper]" = weakref.WeakSet()
+
+
+@atexit.register
+def _return_all() -> None:
+    for keeper in list(_KEEPERS):
+        keeper.close()

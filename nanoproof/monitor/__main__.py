@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
-from nanoproof.common.options import MonitorAddress
+from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.monitor.server import start_monitor
 

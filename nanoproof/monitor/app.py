@@ -1,25 +1,145 @@
 """The monitor's Flask app: who may look, the routes, the page, and what goes with every answer."""
 
+import base64
 import gzip
+import hashlib
+import hmac
+import mimetypes
+import re
+from pathlib import Path
+from urllib.parse import urlencode
 
-from flask import Flask, Response, request
+from flask import Flask, Response, redirect, request
 from prometheus_client import CollectorRegistry, Counter
+from werkzeug.utils import safe_join
+from werkzeug.wrappers import Response as AnyResponse
 
-from nanoproof.common.web.guard import guarded_app, metrics_of
-from nanoproof.monitor.current import CurrentRun, NoRun
-from nanoproof.monitor.login import Login
-from nanoproof.monitor.page import Pages
-from nanoproof.monitor.questions import answer
-from nanoproof.monitor.routes.evaluations import evaluation_routes
-from nanoproof.monitor.routes.live import live_routes
-from nanoproof.monitor.routes.model import model_routes
-from nanoproof.monitor.routes.run import run_routes
-from nanoproof.monitor.routes.theorems import theorem_routes
+from nanoproof.common.web.flask_app import guarded_app, metrics_of
+from nanoproof.monitor import routes
+
+# -- The token of a monitor in a browser: given once in the address or in a form, then kept as a cookie --------------
+
+_SECONDS = 30 * 24 * 3600
+
+
+class Login:
+    """The cookie holds a digest of the token, so that it does not tell the token itself."""
+
+    def __init__(self, token: str | None) -> None:
+        self._token = (token or "").encode()
+        self._digest = hmac.new(self._token, b"nanoproof monitor", hashlib.sha256).hexdigest()
+
+    def has_cookie(self) -> bool:
+        """Whether the request brings the cookie, or the token in its address."""
+        return hmac.compare_digest(request.cookies.get(self._name, "").encode(), self._digest.encode()) or self._given()
+
+    def exchange(self) -> AnyResponse | None:
+        """For `?token=`: the same address without it, and the cookie."""
+        if not self._token or request.path.startswith("/api/") or not self._given():
+            return None
+        rest = [(name, value) for name, value in request.args.items(multi=True) if name != "token"]
+        response: Response | AnyResponse = redirect(request.path + ("?" + urlencode(rest) if rest else ""), 303)
+        response.set_cookie(self._name, self._digest, max_age=_SECONDS, httponly=True, samesite="Strict")
+        return response
+
+    def _given(self) -> bool:
+        return bool(self._token) and hmac.compare_digest(request.args.get("token", "").encode(), self._token)
+
+    @property
+    def _name(self) -> str:
+        return f"nanoproof_{request.environ.get('SERVER_PORT', '')}"  # cookies are not kept apart by ports
+
+
+# -- The page: what was built in `web/dist` where that is, and otherwise a small one that needs no build -------------
+
+BUILT = Path(__file__).resolve().parents[2] / "web" / "dist"
+SMALL = Path(__file__).parent / "static" / "index.html"
+LOGIN = Path(__file__).parent / "static" / "login.html"
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_HASHED = re.compile(r"assets/.+-[\w-]{8,}\.\w+")
+_MAX_KEPT = 64
+_MAX_NAME = 200
+
+
+class Pages:
+    """Files of the page, compressed once."""
+
+    def __init__(self, built: Path | None = None) -> None:
+        self._built = BUILT if built is None else built
+        self._compressed: dict[tuple[str, int], bytes] = {}
+
+    @property
+    def policy(self) -> str:
+        """What a browser may load: only what comes from here, and the scripts that stand in our own pages."""
+        hashes = [f"'sha256-{_digest(script)}'" for script in self._scripts()]
+        return (
+            f"default-src 'self'; script-src 'self' {' '.join(hashes)}; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        )
+
+    def _scripts(self) -> list[str]:
+        page = self._index_file()
+        try:
+            return _SCRIPT.findall(page.read_text(encoding="utf-8"))
+        except OSError:
+            return []
+
+    def _index_file(self) -> Path:
+        built = self._built / "index.html"
+        return built if built.is_file() else SMALL
+
+    def index(self) -> Response:
+        """The first page."""
+        return self._send(self._index_file(), "no-cache")
+
+    def login(self) -> Response:
+        """Asks for the token."""
+        return Response(LOGIN.read_bytes(), 401, mimetype="text/html")
+
+    def file(self, name: str) -> Response | None:
+        """A file of the built page; names with a hash in them never change."""
+        place = safe_join(str(self._built), name) if "\0" not in name else None
+        if place is None or len(name) > _MAX_NAME:
+            return None
+        file = Path(place)
+        if not file.resolve().is_relative_to(self._built.resolve()) or not file.is_file():
+            return None
+        lasting = _HASHED.fullmatch(name) is not None
+        return self._send(file, "public, max-age=31536000, immutable" if lasting else "no-cache")
+
+    def _send(self, file: Path, keep: str) -> Response:
+        content, stamp = file.read_bytes(), file.stat().st_mtime_ns
+        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        response = Response(content, mimetype=kind)
+        response.headers["Cache-Control"] = keep
+        response.set_etag(hashlib.sha256(content).hexdigest()[:20])
+        if (
+            "gzip" in request.headers.get("Accept-Encoding", "")
+            and len(content) > 2000
+            and not kind.startswith("image/p")
+        ):
+            key = (str(file), stamp)
+            if key not in self._compressed:
+                if len(self._compressed) >= _MAX_KEPT:
+                    self._compressed.clear()
+                self._compressed[key] = gzip.compress(content, compresslevel=9)
+            response.set_data(self._compressed[key])
+            response.headers["Content-Encoding"] = "gzip"
+            response.vary.add("Accept-Encoding")
+        response.make_conditional(request)
+        return response
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+# -- The monitor's Flask app: who may look, the routes, the page, and what goes with every answer --------------------
 
 _COMPRESS_FROM = 8192
 
 
-def create_app(current: CurrentRun, token: str | None = None, on_loopback: bool = True) -> Flask:
+def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback: bool = True) -> Flask:
     """The app for whatever run `current` names at the time of a request."""
     pages, login = Pages(), Login(token)
     registry = CollectorRegistry()
@@ -37,12 +157,18 @@ def create_app(current: CurrentRun, token: str | None = None, on_loopback: bool 
 
     @app.get("/<path:name>")
     def file(name: str) -> Response:
-        return pages.file(name) or answer({"error": "no such page"}, 404)
+        return pages.file(name) or routes.answer({"error": "no such page"}, 404)
 
-    for make in (run_routes, theorem_routes, model_routes, evaluation_routes, live_routes):
+    for make in (
+        routes.run_routes,
+        routes.theorem_routes,
+        routes.model_routes,
+        routes.evaluation_routes,
+        routes.live_routes,
+    ):
         app.register_blueprint(make(current))
-    app.register_error_handler(404, lambda error: answer({"error": "no such page"}, 404))
-    app.register_error_handler(NoRun, lambda error: answer({"error": str(error)}, 503))
+    app.register_error_handler(404, lambda error: routes.answer({"error": "no such page"}, 404))
+    app.register_error_handler(routes.NoRun, lambda error: routes.answer({"error": str(error)}, 503))
 
     @app.after_request
     def finish(response: Response) -> Response:

@@ -6,18 +6,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.stats import mcnemar_exact, paired_difference, wilson
+from nanoproof.evaluation.compare import EXPECTED
+from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
+from nanoproof.monitor import schema
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
 from nanoproof.monitor.records import transitions_of
-from nanoproof.monitor.schema import (
-    Benchmark,
-    EvaluatedTheorem,
-    Evaluation,
-    EvaluationDiff,
-    EvaluationPoint,
-    EvaluationResult,
-    EvaluationRow,
-)
 from nanoproof.monitor.tail import (
     Line,
     Tail,
@@ -32,7 +25,6 @@ from nanoproof.monitor.tail import (
     real,
     text_of,
 )
-from nanoproof.selfplay.eval_compare import EXPECTED
 
 MAX_EVALUATIONS = 20_000
 MAX_POINTS = 2000
@@ -59,7 +51,7 @@ class Results:
         self._forget()
 
     def _forget(self) -> None:
-        self.items: list[EvaluationResult] = []
+        self.items: list[schema.EvaluationResult] = []
         self.places: list[tuple[Path, int, int]] = []
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._tails: dict[Path, Tail] = {}
@@ -94,7 +86,7 @@ class Results:
         if known and record["outcome"] == "error" and self.items[number]["outcome"] != "error":
             return
         seconds = numbers_of(record.get("seconds")).items()
-        item: EvaluationResult = {
+        item: schema.EvaluationResult = {
             "index": number,
             "dataset": dataset,
             "id": name,
@@ -117,12 +109,12 @@ class EvaluationStore:
 
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
-        self._rows: dict[str, EvaluationRow] = {}
+        self._rows: dict[str, schema.EvaluationRow] = {}
         self._paths: dict[str, Path] = {}
         self._stamps: dict[str, list[_Stamp]] = {}
         self._kept: OrderedDict[Path, Results] = OrderedDict()
-        self._sorted: list[EvaluationRow] | None = None
-        self._benchmarks: list[Benchmark] | None = None
+        self._sorted: list[schema.EvaluationRow] | None = None
+        self._benchmarks: list[schema.Benchmark] | None = None
 
     def poll(self) -> bool:
         """Look for new and changed evaluations; whether there is more to read."""
@@ -163,22 +155,22 @@ class EvaluationStore:
                 continue
         return [(name, path) for name, path in sorted(found) if name not in ("evals",)][:MAX_EVALUATIONS]
 
-    def rows(self) -> list[EvaluationRow]:
+    def rows(self) -> list[schema.EvaluationRow]:
         """All evaluations, the newest first."""
         if self._sorted is None:
             newest = lambda row: (row["time"] or 0.0, row["step"] or 0, row["name"])  # noqa: E731
             self._sorted = sorted(self._rows.values(), key=newest, reverse=True)
         return self._sorted
 
-    def row(self, name: str) -> EvaluationRow | None:
+    def row(self, name: str) -> schema.EvaluationRow | None:
         """One evaluation."""
         return self._rows.get(name)
 
-    def benchmarks(self) -> list[Benchmark]:
+    def benchmarks(self) -> list[schema.Benchmark]:
         """The scores of evaluations that are over, by benchmark and step."""
         if self._benchmarks is not None:
             return self._benchmarks
-        found: dict[_Benchmark, list[EvaluationPoint]] = {}
+        found: dict[_Benchmark, list[schema.EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
                 key = row["dataset"], row["split"], row["simulations"], row["total"]
@@ -197,7 +189,7 @@ class EvaluationStore:
         ]
         return self._benchmarks
 
-    def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> Evaluation:
+    def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> schema.Evaluation:
         """An evaluation with a page of its results."""
         results = self._all_results(name)
         words = q.lower().split()
@@ -215,7 +207,7 @@ class EvaluationStore:
             "results": {"items": items, "total": len(chosen), "page": page, "size": size},
         }
 
-    def result(self, name: str, index: int) -> EvaluatedTheorem | None:
+    def result(self, name: str, index: int) -> schema.EvaluatedTheorem | None:
         """One result in full."""
         results = self._all_results(name)
         if not 0 <= index < len(results.items):
@@ -234,7 +226,7 @@ class EvaluationStore:
             "phases": numbers_of(record.get("seconds")),
         }
 
-    def diff(self, a: str, b: str) -> EvaluationDiff | None:
+    def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
         """Two evaluations side by side; None if they are not of the same theorems."""
         before, after = ({(one["dataset"], one["id"]): one for one in self._all_results(name).items} for name in (a, b))
         if not before or before.keys() != after.keys():
@@ -287,7 +279,7 @@ class EvaluationStore:
         return results
 
 
-def _point(row: EvaluationRow) -> EvaluationPoint:
+def _point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
     return {
         "name": row["name"],
         "step": row["step"],
@@ -318,7 +310,7 @@ def _names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
     return names
 
 
-def _step_and_time(point: EvaluationPoint) -> tuple[int, float]:
+def _step_and_time(point: schema.EvaluationPoint) -> tuple[int, float]:
     return point["step"] or 0, point["time"] or 0.0
 
 
@@ -332,7 +324,7 @@ def _stamp(file: Path) -> _Stamp:
     return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
-def _row(name: str, record: dict[str, Any], results: Results | None) -> EvaluationRow:
+def _row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
     """An evaluation in short; one that is under way counts the results so far."""
     settings, parts = mapping(record.get("settings")), record.get("parts")
     part = mapping(parts[-1]) if isinstance(parts, list) and parts else {}

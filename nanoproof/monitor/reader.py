@@ -11,15 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.attempts import AttemptStore
+from nanoproof.monitor.attempts import AttemptStore, TheoremTable
 from nanoproof.monitor.evaluations import EvaluationStore
-from nanoproof.monitor.events import EventStore
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
-from nanoproof.monitor.samples import CalibrationSums, LineFiles
+from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo
-from nanoproof.monitor.series import MetricStore
+from nanoproof.monitor.series import EventStore, MetricStore
 from nanoproof.monitor.tail import Tail, integer, parse_object, read_object, real
-from nanoproof.monitor.theorems import TheoremTable
 from nanoproof.monitor.timeline import TimelineReader
 
 log = logging.getLogger(__name__)

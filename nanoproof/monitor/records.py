@@ -1,13 +1,18 @@
-"""Records of attempts as the page gets them: in full, but never without bounds."""
+"""Records of attempts and of model samples as the page gets them: in full, but never without bounds."""
 
 import gzip
 import heapq
+import math
 import zlib
+from array import array
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.record_schema import Attempt, AttemptRow, FailedTactic, SearchTree, Transition, TreeAnswer
-from nanoproof.monitor.tail import counts_of, integer, mapping, numbers_of, open_file, parse_object, text_of
+from nanoproof.monitor import record_schema, tail
+from nanoproof.monitor.record_schema import Sample as SampleItem
+
+# -- Records of attempts as the page gets them: in full, but never without bounds ------------------------------------
 
 MAX_STEPS = 300
 MAX_NODES = 6000
@@ -15,21 +20,21 @@ MAX_TEXT = 20_000
 MAX_TREE_BYTES = 64 << 20
 
 
-def attempt_in_full(row: AttemptRow, record: dict[str, Any]) -> Attempt:
+def attempt_in_full(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_schema.Attempt:
     """All of an attempt but its tree."""
     transitions, failed = _list(record.get("transitions")), _failed(_list(record.get("failed_tactics")))
     check = record.get("check")
     return {
         **row,
-        "statement": text_of(mapping(record.get("theorem")).get("source")),
-        "proof": text_of(record.get("proof")),
-        "source": text_of(record.get("source")),
-        "message": text_of(record.get("message")),
-        "stop_reason": text_of(record.get("stop_reason")),
-        "policy": text_of(record.get("policy")),
-        "seed": integer(record.get("seed")),
-        "counts": counts_of(record.get("counts")),
-        "phases": numbers_of(record.get("seconds")),
+        "statement": tail.text_of(tail.mapping(record.get("theorem")).get("source")),
+        "proof": tail.text_of(record.get("proof")),
+        "source": tail.text_of(record.get("source")),
+        "message": tail.text_of(record.get("message")),
+        "stop_reason": tail.text_of(record.get("stop_reason")),
+        "policy": tail.text_of(record.get("policy")),
+        "seed": tail.integer(record.get("seed")),
+        "counts": tail.counts_of(record.get("counts")),
+        "phases": tail.numbers_of(record.get("seconds")),
         "check": check if isinstance(check, dict) and len(str(check)) < 100_000 else None,
         "transitions": transitions_of(transitions),
         "total_transitions": len(transitions),
@@ -38,19 +43,23 @@ def attempt_in_full(row: AttemptRow, record: dict[str, Any]) -> Attempt:
     }
 
 
-def transitions_of(rows: Any) -> list[Transition]:
+def transitions_of(rows: Any) -> list[record_schema.Transition]:
     """The steps of a proof."""
     return [
-        {"state": text_of(row[0], MAX_TEXT), "tactic": text_of(row[1], MAX_TEXT), "depth": integer(row[2])}
+        {
+            "state": tail.text_of(row[0], MAX_TEXT),
+            "tactic": tail.text_of(row[1], MAX_TEXT),
+            "depth": tail.integer(row[2]),
+        }
         for row in _list(rows)[:MAX_STEPS]
         if isinstance(row, list) and len(row) == 3
     ]
 
 
-def _failed(rows: list[Any]) -> list[FailedTactic]:
+def _failed(rows: list[Any]) -> list[record_schema.FailedTactic]:
     """Each row is a state and the tactics that were refused in it."""
     return [
-        {"state": text_of(row[0], MAX_TEXT), "tactic": text_of(tactic, MAX_TEXT)}
+        {"state": tail.text_of(row[0], MAX_TEXT), "tactic": tail.text_of(tactic, MAX_TEXT)}
         for row in rows
         if isinstance(row, list) and row
         for tactic in row[1:]
@@ -61,17 +70,17 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def read_tree(run_path: Path, row: AttemptRow) -> TreeAnswer | None:
+def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.TreeAnswer | None:
     """The search tree of an attempt, if it was kept and is still there."""
     file = run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz"
     try:
         if file.parent.is_symlink():
             return None
-        with open_file(file) as raw, gzip.open(raw, "rb") as source:
+        with tail.open_file(file) as raw, gzip.open(raw, "rb") as source:
             content = source.read(MAX_TREE_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         return None
-    data = parse_object(content) if len(content) <= MAX_TREE_BYTES else None
+    data = tail.parse_object(content) if len(content) <= MAX_TREE_BYTES else None
     if data is not None and isinstance(data.get("tree"), dict):
         data = data["tree"]
     if data is None or not _is_tree(data):
@@ -97,7 +106,7 @@ def _is_tree(data: dict[str, Any]) -> bool:
     return in_order and len(data["solved"]) == len(kind) and all(isinstance(table, list) for table in tables)
 
 
-def most_visited(data: dict[str, Any], limit: int) -> SearchTree:
+def most_visited(data: dict[str, Any], limit: int) -> record_schema.SearchTree:
     """The part of a tree that was visited most: at most `limit` nodes, each with its parent; proofs first."""
     if len(data["kind"]) <= limit:
         return _as_it_is(data)
@@ -117,18 +126,18 @@ def most_visited(data: dict[str, Any], limit: int) -> SearchTree:
     for name in ("spellings", "refused"):
         tree[name] = {
             str(new[int(old)]): [tactics.number(number) for number in _list(numbers)[:MAX_STEPS]]
-            for old, numbers in mapping(data.get(name)).items()
+            for old, numbers in tail.mapping(data.get(name)).items()
             if old.isdigit() and int(old) in new
         }
     tree["states"], tree["tactics"] = states.used, tactics.used
     return tree  # type: ignore[return-value]
 
 
-def _as_it_is(data: dict[str, Any]) -> SearchTree:
+def _as_it_is(data: dict[str, Any]) -> record_schema.SearchTree:
     tree = {name: data[name] for name in ("kind", "solved", *_COLUMNS)}
-    tree |= {name: [text_of(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
+    tree |= {name: [tail.text_of(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
     tree |= {name: _list(data.get(name)) for name in ("finisher", "dead")}
-    tree |= {name: mapping(data.get(name)) for name in ("spellings", "refused")}
+    tree |= {name: tail.mapping(data.get(name)) for name in ("spellings", "refused")}
     return tree  # type: ignore[return-value]
 
 
@@ -158,5 +167,210 @@ class _Texts:
             return -1
         if old not in self._numbers:
             self._numbers[old] = len(self.used)
-            self.used.append(text_of(self._texts[old], MAX_TEXT))
+            self.used.append(tail.text_of(self._texts[old], MAX_TEXT))
         return self._numbers[old]
+
+
+MAX_FILE_BYTES = 64 << 20
+"""Of a longer file only the end is looked at."""
+MAX_ITEMS = 64
+MAX_TOKENS = 4000
+_BINS = 16
+_Heard = Callable[[dict[str, Any]], None]
+
+
+class LineFile:
+    """Where the lines of an append-only file are; `heard` gets each of them once."""
+
+    def __init__(self, path: Path, heard: _Heard | None = None) -> None:
+        self._heard = heard
+        self._tail = tail.Tail(path)
+        self._begin = self._forget()
+
+    def _forget(self) -> bool:
+        self._starts, self._sizes = array("q"), array("q")
+        return True
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def poll(self) -> bool:
+        """Take in a little of what is new; whether there is more."""
+        if self._begin and self._tail.look():
+            self._tail.position = max(0, self._tail.size - MAX_FILE_BYTES)
+            self._begin = False
+        restarts = self._tail.restarts
+        lines = self._tail.read()
+        if self._tail.restarts > restarts:
+            self._forget()
+        for line in lines:
+            self._starts.append(line.at)
+            self._sizes.append(len(line.text))
+            record = tail.parse_object(line.text) if self._heard is not None else None
+            if record is not None and self._heard is not None:
+                self._heard(record)
+        return self._tail.behind > tail.MAX_LINE or (bool(lines) and self._tail.behind > 0)
+
+    def moved_to(self, path: Path) -> bool:
+        """Whether the file has this name by now; what was heard of it is not heard again."""
+        return self._tail.moved_to(path)
+
+    def record(self, number: int) -> dict[str, Any] | None:
+        """A line, by its number."""
+        return tail.parse_object(tail.read_range(self._tail.path, self._starts[number], self._sizes[number]))
+
+
+class LineFiles:
+    """Several files as one list, the newest record first: of each rank, and from before and after a rotation."""
+
+    def __init__(self, run_path: Path, stem: str, heard: _Heard | None = None) -> None:
+        self._path, self._stem, self._heard = run_path, stem, heard
+        self._files: dict[str, LineFile] = {}
+
+    def poll(self) -> bool:
+        """Take in a little of what is new; whether there is more."""
+        parts = list(self._path.glob(f"{self._stem}.old.jsonl"))
+        for old in parts:
+            name = old.name.replace(".old.", ".")
+            if name in self._files and self._files[name].moved_to(old):
+                self._files[old.name] = self._files.pop(name)
+        for file in (*parts, *self._path.glob(f"{self._stem}.jsonl")):
+            if file.name not in self._files:
+                self._files[file.name] = LineFile(file, self._heard)
+        return any(list(map(LineFile.poll, self._files.values())))
+
+    def page(self, page: int, size: int) -> tuple[list[dict[str, Any]], int]:
+        """A page of records. Ranks take turns, as they write at about the same pace."""
+        ranks: dict[str, list[LineFile]] = {}
+        for name in sorted(self._files):  # "x.jsonl" comes before "x.old.jsonl"
+            ranks.setdefault(name.split(".")[0], []).append(self._files[name])
+        total = sum(len(file) for files in ranks.values() for file in files)
+        first, last = (page - 1) * size, page * size
+        chosen: list[dict[str, Any]] = []
+        for place in _turns([sum(map(len, files)) for files in ranks.values()], first, min(last, total)):
+            files, number = list(ranks.values())[place[0]], place[1]
+            for file in files:
+                if number < len(file):
+                    record = file.record(len(file) - 1 - number)
+                    chosen += [record] if record is not None else []
+                    break
+                number -= len(file)
+        return chosen, total
+
+
+def _turns(counts: list[int], first: int, last: int) -> list[tuple[int, int]]:
+    """Places `first` to `last` if lists of these lengths are taken from in turns: list, and place in it."""
+    places: list[tuple[int, int]] = []
+    done, round_ = 0, 0
+    while done < last:
+        left = [number for number, count in enumerate(counts) if count > round_]
+        if not left:
+            break
+        whole = min(counts[number] for number in left) - round_  # rounds in which all of these take part
+        skip = min(whole - 1, max(0, (first - done) // len(left)))
+        round_, done = round_ + skip, done + skip * len(left)
+        places += [(number, round_) for place, number in enumerate(left) if first <= done + place < last]
+        round_, done = round_ + 1, done + len(left)
+    return places
+
+
+def sample_item(record: dict[str, Any]) -> SampleItem:
+    """A state with what was sampled in it."""
+    tactics = record.get("tactics")
+    distribution = record.get("distribution")
+    return {
+        "rank": tail.integer(record.get("rank")),
+        "step": tail.integer(record.get("step")),
+        "time": tail.real(record.get("time")),
+        "dataset": tail.text_of(record.get("dataset")),
+        "id": tail.text_of(record.get("id")),
+        "state": tail.text_of(record.get("state"), 20_000),
+        "tactics": [_tactic(one) for one in (tactics if isinstance(tactics, list) else [])[:MAX_ITEMS]],
+        "dropped": tail.integer(record.get("dropped")),
+        "value": tail.real(record.get("value")),
+        "distribution": [
+            tail.real(one) or 0.0 for one in (distribution if isinstance(distribution, list) else [])[: 2 * MAX_ITEMS]
+        ],
+        "depth": tail.integer(record.get("depth")) or None,
+    }
+
+
+def _tactic(record: Any) -> record_schema.SampledTactic:
+    record = tail.mapping(record)
+    return {
+        "tactic": tail.text_of(record.get("tactic"), 5000),
+        "logprob": tail.real(record.get("logprob")) or 0.0,
+        "count": tail.integer(record.get("count"), 1),
+        "outcome": tail.text_of(record.get("outcome")) or "untried",
+        "message": tail.text_of(record.get("message"), 2000),
+    }
+
+
+def train_item(record: dict[str, Any]) -> record_schema.TrainSample:
+    """An example with the loss of each token."""
+    tokens, losses = record.get("tokens"), record.get("losses")
+    tokens, losses = (one[:MAX_TOKENS] if isinstance(one, list) else [] for one in (tokens, losses))
+    return {
+        "step": tail.integer(record.get("step")),
+        "time": tail.real(record.get("time")),
+        "kind": tail.text_of(record.get("kind")),
+        "tokens": [tail.text_of(token) for token in tokens],
+        "losses": [tail.real(loss) for loss in losses],
+        "loss": tail.real(record.get("loss")),
+    }
+
+
+class CalibrationSums:
+    """Sums over all samples whose true depth is known."""
+
+    def __init__(self) -> None:
+        self._bins = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, actual, actual²
+        self._count = 0
+        self._sums = [0.0] * 7  # error, |error|, v, d, v², d², v·d
+        self._steps: tuple[int, int] | None = None
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Take in a line of samples."""
+        value, depth = tail.real(record.get("value")), tail.real(record.get("depth"))
+        if value is None or depth is None or not 0 <= value < 1e6 or not 0 < depth < 1e6:
+            return
+        step = tail.integer(record.get("step"))
+        self._steps = (step, step) if self._steps is None else (min(self._steps[0], step), max(self._steps[1], step))
+        place = self._bins[min(_BINS - 1, max(0, int(value) - 1))]
+        for number, one in enumerate((1.0, value, depth, depth * depth)):
+            place[number] += one
+        error = value - depth
+        for number, one in enumerate((error, abs(error), value, depth, value * value, depth * depth, value * depth)):
+            self._sums[number] += one
+        self._count += 1
+
+    def answer(self) -> record_schema.Calibration:
+        """Bins of one tactic each, the last one of all from 16 on."""
+        count, (error, absolute, *_) = self._count, self._sums
+        bins: list[record_schema.CalibrationBin] = [
+            {
+                "low": float(number + 1),
+                "high": float(number + 2) if number < _BINS - 1 else 64.0,
+                "count": int(n),
+                "predicted": predicted / n,
+                "actual": actual / n,
+                "deviation": math.sqrt(max(0.0, square / n - (actual / n) ** 2)),
+            }
+            for number, (n, predicted, actual, square) in enumerate(self._bins)
+            if n
+        ]
+        return {
+            "bins": bins,
+            "count": count,
+            "mean_error": error / count if count else None,
+            "mean_absolute_error": absolute / count if count else None,
+            "correlation": self._correlation(),
+            "first_step": self._steps[0] if self._steps else None,
+            "last_step": self._steps[1] if self._steps else None,
+        }
+
+    def _correlation(self) -> float | None:
+        _, _, v, d, vv, dd, vd = self._sums
+        n = self._count
+        spread = (n * vv - v * v) * (n * dd - d * d)
+        return (n * vd - v * d) / math.sqrt(spread) if n > 1 and spread > 1e-9 else None

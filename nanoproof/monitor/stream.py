@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.attempts import OUTCOMES
-from nanoproof.monitor.events import event_of
-from nanoproof.monitor.logs import records_in
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import AttemptRow
 from nanoproof.monitor.schema import StreamKind
-from nanoproof.monitor.tail import Line, Tail, parse_object, real
-from nanoproof.selfplay.records.attempt_index import IndexEntry
+from nanoproof.monitor.series import event_of
+from nanoproof.monitor.tail import Line, Tail, parse_object, real, records_in
+from nanoproof.rl.attempt_log import IndexEntry
 
 TICK_SECONDS = 1.0
 AWAKE_SECONDS = 10.0

@@ -1,22 +1,78 @@
 """The model as a policy: what the search asks, what the prover's threads share, and what the HTTP service serves."""
 
+import math
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple
 
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.tokenizer import available_cores
-from nanoproof.policy.merging import PolicyCounts, merge
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import Completion
+from nanoproof.inference.worker import EngineWorker, Question, WorkerStats
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.model.tokenizer import Tokenizer, available_cores
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.worker import EngineWorker, Question, WorkerStats
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.search.policy import BadState, Suggestion
+
+REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True)
+class PolicyCounts:
+    """What became of the samples so far: those that did not end in time, were empty or not text, or are banned."""
+
+    sampled: int = 0
+    unfinished: int = 0
+    malformed: int = 0
+    banned: int = 0
+
+    def __add__(self, other: "PolicyCounts") -> "PolicyCounts":
+        return PolicyCounts(
+            self.sampled + other.sampled,
+            self.unfinished + other.unfinished,
+            self.malformed + other.malformed,
+            self.banned + other.banned,
+        )
+
+
+def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, PolicyCounts]:
+    """Merge samples with the same text: counts add, and so do the probabilities of different spellings."""
+    spellings: dict[str, dict[tuple[int, ...], float]] = {}
+    counts: Counter[str] = Counter()
+    malformed = banned = 0
+    for sample in completion.samples:
+        text = tokenizer.decode(sample.tokens).strip()
+        if not text or REPLACEMENT_CHARACTER in text:
+            malformed += 1
+        elif banned_reason(text) is not None:
+            banned += 1
+        else:
+            spellings.setdefault(text, {})[tuple(sample.tokens)] = sample.logprob
+            counts[text] += 1
+    suggestion = Suggestion(
+        tactics=tuple(spellings),
+        logprobs=tuple(_log_sum(list(ways.values())) for ways in spellings.values()),
+        counts=tuple(counts[text] for text in spellings),
+        value=max(1.0, completion.value),
+        value_distribution=tuple(completion.value_distribution),
+        num_dropped=completion.num_unfinished + malformed + banned,
+    )
+    sampled = len(completion.samples) + completion.num_unfinished
+    return suggestion, PolicyCounts(sampled, completion.num_unfinished, malformed, banned)
+
+
+def _log_sum(logprobs: list[float]) -> float:
+    top = max(logprobs)
+    return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
+
 
 MAX_PROMPT_TOKENS = 512
 _LEAST_SEED, _MOST_SEED = -(2**63), 2**64 - 1

@@ -6,11 +6,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, get_args
 
-from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.errors import SourceError, TheoremRejected
+from nanoproof.lean.forbidden import banned_reason, block_reason
 from nanoproof.lean.lexical import ATOM
-from nanoproof.lean.theorem import Theorem
-from nanoproof.prover.block import block_reason
+from nanoproof.lean.types import SourceError, Theorem, TheoremRejected
 from nanoproof.prover.check import RUNGS
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]

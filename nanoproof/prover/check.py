@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from nanoproof.lean.banned import banned_reason
+from nanoproof.lean.forbidden import banned_reason, block_reason
 from nanoproof.lean.source import ALLOWED_AXIOMS, assigned, parts, renamed, splice, unforeseeable_name
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport
-from nanoproof.prover.block import block_reason
+from nanoproof.lean.types import CheckReport, Theorem
 
 RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
 """What a proof has to pass, in this order; docs/checking.md says what each stops."""

@@ -5,22 +5,69 @@ tried and applied; without, a state (its last line begins with `⊢`) is all tha
 """
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
+from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import shorten, table
-from nanoproof.lean.errors import LeanError
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, LeanSession, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, LeanError, LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.check import check_proof
+from nanoproof.prover.cli_input import is_unfinished, theorem_of
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.proof import Step
-from nanoproof.prover.typed import is_unfinished, theorem_of
 from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.render import shorten as shorten_state
+
+# -- Lines that a person types: with editing and history on a terminal, as they come from a pipe ---------------------
+
+_HISTORY_LINES = 2000
+
+
+@contextmanager
+def typed_lines(history: str) -> Iterator[Callable[[str], str | None]]:
+    """A function that shows a prompt and gives the next line, None at the end of the input (Ctrl-D).
+
+    On a terminal, lines can be edited, and those of earlier sessions are in the file `history` of our home. A
+    KeyboardInterrupt (Ctrl-C) is the caller's to handle. No prompt is written where the lines come from a pipe.
+    """
+    interactive = sys.stdin.isatty()
+    readline = _line_editing(history) if interactive else None
+
+    def ask(prompt: str) -> str | None:
+        try:
+            return input(prompt if interactive else "")
+        except EOFError:
+            if interactive:
+                print()
+            return None
+
+    try:
+        yield ask
+    finally:
+        if readline is not None:
+            with suppress(OSError):
+                home().mkdir(parents=True, exist_ok=True)
+                readline.write_history_file(home() / history)
+
+
+def _line_editing(history: str) -> ModuleType | None:
+    """The editor of lines with the lines of earlier sessions; None where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    readline.set_history_length(_HISTORY_LINES)
+    readline.clear_history()
+    with suppress(OSError):
+        readline.read_history_file(home() / history)
+    return readline
+
 
 HELP = """\
 theorem t (p : Prop) : p → p   start a proof (on one line or several; `:= by sorry` may be left out)

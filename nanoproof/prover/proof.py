@@ -1,12 +1,17 @@
-"""A proof as a flat list of steps.
+"""Proofs as flat lists of steps, and what a solved tree says: the proofs that are in it, and value targets.
 
 Steps stand in the order in which the finished text has them: a step, then the proof of its first branch, then that of
 its second. The number of branches that each step leaves is enough to find the structure again, so nothing here is
 recursive and a part of a proof is a slice.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from nanoproof.search.node import Kind, Node, walk
+
+# -- A proof as a flat list of steps ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +85,97 @@ def depths(steps: Sequence[Step]) -> list[int]:
 def shortest(proofs: Sequence[Proof]) -> list[Proof]:
     """Sorted by number of steps, then by length of text."""
     return sorted(proofs, key=lambda steps: (len(steps), sum(len(step.tactic) for step in steps)))
+
+
+# -- What a solved tree says: how many tactics each solved node needs, and the proofs that are in it -----------------
+
+_TAG = re.compile(r"^case .*\n", re.MULTILINE)
+
+
+def proof_depths(root: Node, without: Collection[Node] = ()) -> dict[Node, int]:
+    """For each solved node the tactics that its proof needs, counted along its longest branch: minus its value target.
+
+    A closed node needs none, an OR node one more than its best solved child, an AND node as many as its worst. Edges
+    that lead to the nodes `without` are not used; what cannot be proved any other way has no entry.
+    """
+    return _solved_costs(root, max, without)
+
+
+def proof_sizes(root: Node) -> dict[Node, int]:
+    """For each solved node the tactics that its proof needs in all."""
+    return _solved_costs(root, sum, ())
+
+
+def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: Collection[Node]) -> dict[Node, int]:
+    costs: dict[Node, int] = {}
+    for node in reversed(list(walk(root))):
+        if not node.solved or node in without:
+            continue
+        if node.kind is Kind.CLOSED:
+            costs[node] = 0
+        elif node.kind is Kind.AND:
+            if all(child in costs for child in node.children):
+                costs[node] = combine(costs[child] for child in node.children)
+        elif ways := [costs[child] for child in node.children if child in costs]:
+            costs[node] = 1 + min(ways)
+    return costs
+
+
+def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
+    """The nodes that the proof below a solved OR node leads to, in the order of its steps.
+
+    Everywhere the edge of least cost is taken, of equals the one of the shortest text.
+    """
+    edges: list[Node] = []
+    stack = [root]
+    while stack:
+        ways = (child for child in stack.pop().children if child in costs)
+        child = min(ways, key=lambda candidate: (costs[candidate], len(candidate.tactic or "")))
+        edges.append(child)
+        stack.extend(reversed(_branches(child)))
+    return edges
+
+
+def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
+    """The steps of the proof that takes the edges of least cost."""
+    steps: list[Step] = []
+    stack = [root]
+    for child in chosen_edges(root, costs):
+        steps.append(edge_step(stack.pop(), child))
+        stack.extend(reversed(_branches(child)))
+    return tuple(steps)
+
+
+def edge_step(node: Node, child: Node) -> Step:
+    """The step of the edge from an OR node to a child."""
+    assert child.tactic is not None, "an edge out of an OR node has a tactic"
+    state, branches = node.state, len(_branches(child))
+    return Step(child.tactic, branches, state, state.count("\n\n") + 1, child.finisher, child.spellings)
+
+
+def _branches(child: Node) -> Sequence[Node]:
+    """The OR nodes that have to be solved where an edge led to `child`."""
+    return {Kind.CLOSED: (), Kind.OR: (child,), Kind.AND: child.children}[child.kind]
+
+
+class SolvedStates:
+    """The smallest proof that the tree holds for each state solved somewhere in it."""
+
+    def __init__(self, root: Node) -> None:
+        self._sizes = proof_sizes(root)
+        self._nodes: dict[str, Node] = {}
+        for node, size in self._sizes.items():
+            if node.kind is Kind.OR:
+                best = self._nodes.setdefault(_untagged(node.state), node)
+                if size < self._sizes[best]:
+                    self._nodes[_untagged(node.state)] = node
+
+    def proof_of(self, state: str, shorter_than: int) -> Proof | None:
+        """The proof with the fewest tactics in all; None if the tree has none in fewer than so many for this state."""
+        node = self._nodes.get(_untagged(state))
+        return None if node is None or self._sizes[node] >= shorter_than else extract_proof(node, self._sizes)
+
+
+def _untagged(state: str) -> str:
+    """The state without its case tags: states that differ in nothing else have the same proofs."""
+    return _TAG.sub("", state)

@@ -10,7 +10,7 @@ from functools import cache
 from math import exp
 from typing import NamedTuple, Protocol
 
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, Node, and_node
 from nanoproof.search.policy import Policy, Suggestion

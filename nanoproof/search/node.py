@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from nanoproof.lean.wire import Branch
+from nanoproof.lean.types import Branch
 
 TACTIC_REWARD = -1.0  # r of an edge out of an OR node; edges out of an AND node have r = 0
 _NOTHING_KNOWN: Mapping[str, "Node | None"] = MappingProxyType({})

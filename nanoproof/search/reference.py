@@ -22,7 +22,7 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
 from math import exp, log, sqrt
 from typing import Any
 
-from nanoproof.lean.wire import Branch, TacticApplied
+from nanoproof.lean.types import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import TacticRunner
 from nanoproof.search.policy import Policy

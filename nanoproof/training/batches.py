@@ -1,23 +1,59 @@
-"""Which examples go into which step, and what they are made of: a fresh permutation for each epoch, dealt over the
-ranks; each transition augmented anew in each epoch; encoded on a thread while earlier steps train."""
+"""Which examples go into which step: a fresh permutation for each epoch, dealt over the ranks.
+
+ranks; each transition augmented anew in each epoch; encoded on a thread while earlier steps train.
+"""
 
 import hashlib
+import logging
 import random
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from nanoproof.common.dist import DistInfo
-from nanoproof.data.augment import augment_transition
-from nanoproof.data.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
-from nanoproof.data.transitions import Transition, select
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import NUM_VALUE_BINS, Tokenizer
+from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.data import nanolean
+from nanoproof.data.sft import leantree
+from nanoproof.data.sources.manifest import read_manifest
+from nanoproof.data.transitions.augment import augment_transition
+from nanoproof.data.transitions.leantree import Transition, TransitionList, load_split, select
+from nanoproof.data.transitions.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.options import BatchOptions
+
+# -- Where a stage's transitions come from ---------------------------------------------------------------------------
+
+log = logging.getLogger(__name__)
+
+NAMED = {"nanolean": nanolean.transitions_file, "leantree": leantree.transitions_file}
+AUTO = "auto"
+
+
+def chosen_transitions(data: str) -> str:
+    """What `--data` says, or where it is `auto` `leantree` if it is here. Raises UserError if it is not."""
+    if data != AUTO:
+        return data
+    if read_manifest(leantree.NAME) is None:
+        raise UserError(
+            "give --data: leantree, the proofs of Mathlib, which python -m nanoproof.data.download leantree brings, "
+            "or nanolean, those of the embedded prover"
+        )
+    return leantree.NAME
+
+
+def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
+    """Training and validation transitions: `nanolean` (made on first use), `leantree`, or a file of LeanTree JSONL."""
+    train, valid = load_split(NAMED[name]() if name in NAMED else Path(name))
+    for reason, count in (train.left_out + valid.left_out).items():
+        log.info("%s: left out %d x %s", name, count, reason)
+    return train, valid
+
 
 T = TypeVar("T")
 ENCODED_AT_ONCE = 4096

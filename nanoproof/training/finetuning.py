@@ -8,15 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nanoproof.common.config import change, group, opt, validate
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data.packing import ExampleLimits
-from nanoproof.data.transitions import Transition
-from nanoproof.training.batches import EpochSampler, StepExamples, TransitionSet, balanced_depth_weights
-from nanoproof.training.data import AUTO, load_transitions
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.training.batches import (
+    AUTO,
+    EpochSampler,
+    StepExamples,
+    TransitionSet,
+    balanced_depth_weights,
+    load_transitions,
+)
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
-from nanoproof.training.memory import Pieces
 from nanoproof.training.options import (
     BatchOptions,
     CadenceOptions,
@@ -27,9 +32,9 @@ from nanoproof.training.options import (
     StartOptions,
 )
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
-from nanoproof.training.report import describe_model
+from nanoproof.training.schedule import describe_model
 from nanoproof.training.setup import Stage
-from nanoproof.training.step import train_step
+from nanoproof.training.step import Pieces, train_step
 
 
 @dataclass(frozen=True)

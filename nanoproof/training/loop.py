@@ -1,33 +1,43 @@
-"""The loop that pretraining, midtraining and supervised finetuning share: steps, evaluations, checkpoints.
+"""The loop that pretraining, midtraining and supervised finetuning share, and their way from the command line to it.
 
 A stage says what a step and an evaluation are, and where it is in its data; `LoopState` is all that a checkpoint keeps
 beside weights and optimizer state, so that a resumed run goes on as if it had not been stopped.
 """
 
+import argparse
+import faulthandler
 import logging
+import signal
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import torch
 
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.progress import Progress
-from nanoproof.common.run_dir import resolve_run_dir
-from nanoproof.gpt.checkpoint import load_model, load_optimizer, prune_checkpoints, read_manifest, save_checkpoint
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.training.not_finite import FailedStep
-from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
-from nanoproof.training.report import clock, peak_memory_bytes, run_name, short
-from nanoproof.training.resume import check_stage
-from nanoproof.training.schedule import Trigger, learning_rate_factor
-from nanoproof.training.setup import Stage, load_or_build_model
-from nanoproof.training.signals import StopSignal
-from nanoproof.training.step import build_optimizer
+from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.common.terminal import Progress
+from nanoproof.model import checkpoint
+from nanoproof.model.compute import choose_compute
+from nanoproof.model.gpt import GPT
+from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.training.options import (
+    CadenceOptions,
+    ComputeOptions,
+    ModelOptions,
+    OptimizerOptions,
+    RunOptions,
+    StartOptions,
+)
+from nanoproof.training.schedule import Trigger, clock, learning_rate_factor, peak_memory_bytes, run_name, short
+from nanoproof.training.setup import Stage, check_stage, load_or_build_model, parse_resumable, start_ranks, start_stage
+from nanoproof.training.step import FailedStep, build_optimizer
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +90,8 @@ class TrainingLoop(ABC):
             )
             return model, tokenizer, build_optimizer(model, self.optim)
         path = resolve_run_dir(self.start.resume_from, "--resume-from")
-        check_stage(read_manifest(path), self.stage_name, path)
-        model, tokenizer, manifest = load_model(path, self.dist.device, self.dist.dtype)
+        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
+        model, tokenizer, manifest = checkpoint.load_model(path, self.dist.device, self.dist.dtype)
         try:
             self.state = LoopState(**manifest["extra"]["loop"])
         except (KeyError, TypeError) as error:
@@ -90,7 +100,7 @@ class TrainingLoop(ABC):
         self._saved_step = self.state.step
         optimizer = build_optimizer(model, self.optim)
         if not self.start.resume_fresh_optimizer:
-            load_optimizer(path, optimizer, self.dist)
+            checkpoint.load_optimizer(path, optimizer, self.dist)
         return model, tokenizer, optimizer
 
     def check_length(self) -> None:
@@ -227,13 +237,13 @@ class TrainingLoop(ABC):
         self.state.data = self.data_state()
         self.state.since_evaluation = self.eval_trigger.elapsed()
         extra = {"stage": self.stage_name, "loop": asdict(self.state)}
-        path = save_checkpoint(
+        path = checkpoint.save_checkpoint(
             stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self.dist
         )
         if self.dist.is_main:
             stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)
-            prune_checkpoints(stage.run.path, self.keep_checkpoints)
+            checkpoint.prune_checkpoints(stage.run.path, self.keep_checkpoints)
 
     def summary(self) -> dict[str, str]:
         """What the last lines say, in order; stages add their own numbers."""
@@ -253,3 +263,49 @@ class TrainingLoop(ABC):
             log.info("to go on: python -m nanoproof.%s --resume-from %s", self.stage_name, run)
         else:
             log.info("next: %s", self.next_command.format(run=run))
+
+
+def train_main(
+    loop_class: type[TrainingLoop],
+    groups: Sequence[type],
+    description: str,
+    argv: list[str] | None,
+    defaults: Mapping[str, Any] | None = None,
+    choose: Callable[[argparse.Namespace], None] = lambda args: None,
+) -> int:
+    """Parse, build the loop from one instance of each option group (in the order of its constructor), run it.
+
+    `defaults` are those in which a stage differs from its groups, `choose` puts in what follows from what is here.
+    `kill -USR1` prints the stacks of all threads.
+    """
+    parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
+    for group in (*groups, ComputeOptions):
+        add_flags(parser, group)
+    parser.set_defaults(**(defaults or {}))
+    args = parse_resumable(parser, argv)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+    run_options, wanted = from_args(RunOptions, args), from_args(ComputeOptions, args)
+    options: list[Any] = [from_args(group, args) for group in groups]
+    if args.model_path is not None:
+        checkpoint.find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
+    choose(args)
+    options = [from_args(group, args) for group in groups]
+    dist = start_ranks(run_options)
+    build: Callable[..., TrainingLoop] = loop_class
+    try:
+        compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
+        loop = build(*options, dist)
+        with ExitStack() as stack:
+            stack.callback(loop.close)
+            loop.check_length()
+            compute.apply(loop.model)
+            decisions = {**compute.decisions(), **loop.decisions()}
+            resumed = args.resume_from is not None
+            stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed)
+            stack.callback(stage.run.close)
+            stack.callback(stage.tracker.close)
+            loop.run(stage)
+    finally:
+        cleanup()
+    return 0

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from nanoproof.common.config import change, check, group, opt, validate
-from nanoproof.common.options import CheckpointOption, DeviceOption
-from nanoproof.gpt.attention.choose import ATTENTION_CHOICES
-from nanoproof.gpt.compute import COMPILE_CHOICES
-from nanoproof.gpt.model import NetworkShape
+from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.model.compute import COMPILE_CHOICES
+from nanoproof.model.flash_attention import ATTENTION_CHOICES
+from nanoproof.model.gpt import NetworkShape
 
 _LEVELS = ("debug", "info", "warning", "error")
 

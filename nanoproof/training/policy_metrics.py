@@ -19,10 +19,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from nanoproof.common.dist import DistInfo, all_reduce_sum
-from nanoproof.data.packing import KIND_CODES, PackedBatch, to_device
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.tokenizer import NUM_VALUE_BINS, Tokenizer
+from nanoproof.common.distributed import DistInfo, all_reduce_sum
+from nanoproof.data.transitions.packing import KIND_CODES, PackedBatch, to_device
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.batches import Pick, TransitionSet, deal, pack_for
 from nanoproof.training.options import BatchOptions
 

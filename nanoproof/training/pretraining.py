@@ -1,28 +1,206 @@
-"""Pretraining and midtraining: the loop's steps are on rows of text."""
+"""Pretraining and midtraining on rows of text, with validation in bits per byte and sampled continuations.
+
+Shapes: R rows of validation text, B rows of a batch, T tokens in a row, V vocabulary.
+
+Shapes: P prompts, T tokens.
+"""
 
 import logging
 import math
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+import numpy as np
+import torch
+
 from nanoproof.common.config import opt, validate
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.distributed import DistInfo, all_reduce_sum, broadcast_json
 from nanoproof.common.errors import UserError
-from nanoproof.data.documents import text_corpus
-from nanoproof.data.token_loader import TokenLoader
-from nanoproof.gpt.flops import device_peak_flops, flops_per_token, matrix_parameters, mfu
-from nanoproof.training.bits_per_byte import bits_per_byte
-from nanoproof.training.corpus import StageText
+from nanoproof.data.text.documents import Corpus, Documents, Segment, text_corpus
+from nanoproof.data.text.token_loader import TokenLoader
+from nanoproof.model.compute import device_peak_flops, flops_per_token, matrix_parameters, mfu
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.training import schedule
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
-from nanoproof.training.plan import BatchPlan, Length, describe_schedule, plan_batch, suit_batch
-from nanoproof.training.report import describe_model, short
-from nanoproof.training.samples import PROMPTS, greedy_texts
-from nanoproof.training.schedule import Trigger
 from nanoproof.training.setup import Stage
-from nanoproof.training.token_step import token_step
+from nanoproof.training.step import NO_TARGET, token_step
+
+DOCUMENTS_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class ValidationText:
+    """Documents one behind the other, each with its BOS, cut into rows; every token but the first is a target once."""
+
+    tokens_RT: torch.Tensor
+    targets_RT: torch.Tensor
+    bytes_V: torch.Tensor
+    """How many bytes of text each token stands for; markers stand for none."""
+
+    @classmethod
+    def encode(cls, tokenizer: Tokenizer, texts: Iterable[str], row_length: int, max_tokens: int) -> "ValidationText":
+        """The first `max_tokens` targets of `texts` (fewer where there are not so many)."""
+        texts, parts, size = iter(texts), [], 0
+        while size <= max_tokens and (documents := list(islice(texts, DOCUMENTS_AT_ONCE))):
+            for tokens in tokenizer.encode_arrays(documents):
+                parts += [np.array([tokenizer.bos]), tokens]
+                size += len(tokens) + 1
+        stream = np.concatenate([np.zeros(0), *parts]).astype(np.int64)[: max_tokens + 1]
+        targets = max(0, len(stream) - 1)
+        shape = (math.ceil(targets / row_length), row_length)
+        tokens_RT, targets_RT = torch.full(shape, tokenizer.pad), torch.full(shape, NO_TARGET)
+        tokens_RT.view(-1)[:targets] = torch.from_numpy(stream[:targets])
+        targets_RT.view(-1)[:targets] = torch.from_numpy(stream[1:])
+        return cls(tokens_RT, targets_RT, torch.from_numpy(tokenizer.token_bytes().astype(np.int64)))
+
+    @property
+    def num_targets(self) -> int:
+        """Tokens that are predicted."""
+        return int((self.targets_RT != NO_TARGET).sum())
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the text that is predicted."""
+        return int(self.bytes_V[self.targets_RT[self.targets_RT != NO_TARGET]].sum())
+
+
+@torch.no_grad()
+def bits_per_byte(
+    model: GPT, text: ValidationText, batch_rows: int, dist: DistInfo, stopped: Callable[[], bool]
+) -> dict[str, float]:
+    """`bits_per_byte` of text, and `loss`, the mean over all targets; all ranks share the rows and get the same answer.
+
+    `stopped` is asked by all ranks together before each batch; once it is true the result is empty.
+    """
+    model.eval()
+    sums = torch.zeros(4, dtype=torch.float64)  # nats of text, bytes of text, nats of all targets, targets
+    own = torch.arange(dist.rank, len(text.tokens_RT), dist.world_size)
+    for start in range(0, math.ceil(len(text.tokens_RT) / dist.world_size), batch_rows):
+        if stopped():
+            return {}
+        tokens_BT, targets_BT = _batch(text, own[start : start + batch_rows], batch_rows)
+        losses = model.losses(tokens_BT.to(dist.device), targets_BT.to(dist.device)).flatten().cpu().double()
+        targets = targets_BT.flatten()
+        valid = targets != NO_TARGET
+        sizes = torch.where(valid, text.bytes_V[targets.clamp(min=0)], 0)
+        sums += torch.stack([losses[sizes > 0].sum(), sizes.sum().double(), losses.sum(), valid.sum().double()])
+    text_nats, num_bytes, nats, num_targets = all_reduce_sum(sums.tolist(), dist.device)
+    return {"bits_per_byte": text_nats / math.log(2) / max(num_bytes, 1.0), "loss": nats / max(num_targets, 1.0)}
+
+
+def _batch(text: ValidationText, rows: torch.Tensor, batch_rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """These rows, filled up to `batch_rows` with rows that have no targets, so that all batches have one shape."""
+    shape = (batch_rows, text.tokens_RT.shape[1])
+    tokens_BT, targets_BT = torch.zeros(shape, dtype=torch.int64), torch.full(shape, NO_TARGET)
+    tokens_BT[: len(rows)], targets_BT[: len(rows)] = text.tokens_RT[rows], text.targets_RT[rows]
+    return tokens_BT, targets_BT
+
+
+# -- The text of a stage: what is for training, the validation text, and about how many tokens there are -------------
+
+SAMPLE_BYTES = 4_000_000
+SAMPLED_PLACES = 16
+
+
+@dataclass(frozen=True)
+class StageText:
+    """A corpus, as a model with this tokenizer and row length reads it."""
+
+    corpus: Corpus
+    valid: ValidationText
+    train_tokens: float
+    """Tokens to train on in one epoch; counted where the corpus is small, else estimated from a sample."""
+
+    @classmethod
+    def read(
+        cls, corpus: Corpus, tokenizer: Tokenizer, row_length: int, eval_tokens: int, dist: DistInfo
+    ) -> "StageText":
+        """Tokenize what validation and the estimate need. All ranks call it together."""
+        valid = ValidationText.encode(tokenizer, texts(corpus.valid), row_length, eval_tokens)
+        if valid.num_bytes == 0:
+            raise UserError(f"--data {corpus.name}: there is no text to validate with")
+        estimate = count_tokens(corpus.train, tokenizer) if dist.is_main else 0.0
+        return cls(corpus, valid, float(broadcast_json(estimate)))
+
+
+def texts(documents: Documents) -> Iterator[str]:
+    """Every document that is not empty, in order."""
+    for segment in documents.segments:
+        yield from _read(segment)
+
+
+def count_tokens(documents: Documents, tokenizer: Tokenizer) -> float:
+    """About how many tokens the documents have, their BOS included; exact where they are no more than the sample.
+
+    The sample is the first documents of places that are evenly spread.
+    """
+    segments = documents.segments
+    if documents.num_bytes > SAMPLE_BYTES:
+        stride = max(1, len(segments) // SAMPLED_PLACES)
+        segments = segments[::stride][:SAMPLED_PLACES]
+    share = min(1.0, SAMPLE_BYTES / max(1.0, sum(segment.num_bytes for segment in segments)))
+    tokens, num_bytes = 0, 0.0
+    for segment in segments:
+        wanted = max(1, round(segment.count * share))
+        encoded = tokenizer.encode_arrays(list(_read(segment, wanted)))
+        tokens += sum(map(len, encoded)) + len(encoded)
+        num_bytes += segment.num_bytes * wanted / segment.count
+    return tokens * documents.num_bytes / max(1.0, num_bytes)
+
+
+def _read(segment: Segment, count: int | None = None) -> Iterator[str]:
+    for text in segment.read(count):
+        if text and not text.isspace():
+            yield text
+
+
+# -- What a model makes of a few beginnings of texts, to be read by people while it trains ---------------------------
+
+PROMPTS = (
+    "The derivative of x^2 with respect to x is",
+    "If 3x + 5 = 20, then x is",
+    "A prime number is a natural number that",
+    "theorem add_comm (a b : ℕ) : a + b = b + a := by",
+    "theorem and_swap (p q : Prop) (h : p ∧ q) : q ∧ p := by",
+)
+NEW_TOKENS = 24
+
+
+@torch.no_grad()
+def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
+    """The most likely continuation of each prompt, up to the end of the text or `NEW_TOKENS` tokens.
+
+    All prompts go through the network together and at one fixed shape. Where the model has too few positions, prompts
+    are cut from the left, and what is written takes half of the places at most.
+    """
+    model.eval()
+    length = min(model.config.sequence_len, 128)
+    new_tokens = min(NEW_TOKENS, length // 2)
+    encoded = [[tokenizer.bos, *tokenizer.encode(prompt)][-(length - new_tokens) :] for prompt in prompts]
+    tokens_PT = torch.full((len(prompts), length), tokenizer.pad, device=model.device)
+    for row, tokens in enumerate(encoded):
+        tokens_PT[row, : len(tokens)] = torch.tensor(tokens)
+    ends_P = torch.tensor([len(tokens) for tokens in encoded], device=model.device)
+    rows_P = torch.arange(len(prompts), device=model.device)
+    for _ in range(new_tokens):
+        logits_PV = model(tokens_PT, select_N=rows_P * length + ends_P - 1)
+        tokens_PT[rows_P, ends_P] = logits_PV[:, : tokenizer.eos + 1].argmax(dim=-1)
+        ends_P += 1
+    written = [row[start:] for row, start in zip(tokens_PT.tolist(), map(len, encoded))]
+    return [tokenizer.decode(_until(row[:new_tokens], tokenizer.eos)) for row in written]
+
+
+def _until(tokens: list[int], end: int) -> list[int]:
+    return tokens[: tokens.index(end)] if end in tokens else tokens
+
+
+# -- Pretraining and midtraining: the loop's steps are on rows of text -----------------------------------------------
 
 log = logging.getLogger(__name__)
 
@@ -57,13 +235,13 @@ class Pretraining(TrainingLoop):
         start: StartOptions,
         cadence: CadenceOptions,
         options: TextOptions,
-        length: Length,
+        length: schedule.Length,
         model_options: ModelOptions,
         optim: OptimizerOptions,
         dist: DistInfo,
     ) -> None:
         self.options, self.length = options, length
-        self.sample_trigger = Trigger.parse(options.sample_every, "--sample-every")
+        self.sample_trigger = schedule.Trigger.parse(options.sample_every, "--sample-every")
         corpus = text_corpus(options.data)  # before a large model is made for nothing
         super().__init__(run_options, start, cadence, model_options, optim, dist)
         config = self.model.config
@@ -80,7 +258,7 @@ class Pretraining(TrainingLoop):
         self.peak_flops = device_peak_flops(dist.device)
         self._recent_speeds: deque[float] = deque(maxlen=RECENT_STEPS)
 
-    def _plan_batch(self) -> BatchPlan:
+    def _plan_batch(self) -> schedule.BatchPlan:
         """The batch that is asked for, that of the resumed run, or one that suits."""
         shape = self.options.device_batch_size, self.model.config.sequence_len, self.dist.world_size
         wanted, before = self.options.total_batch_size, self.state.data.get("total_batch_size")
@@ -90,10 +268,10 @@ class Pretraining(TrainingLoop):
                 f"the steps of that run have {before} tokens"
             )
         if wanted is not None:
-            return plan_batch(wanted, "asked for", *shape)
+            return schedule.plan_batch(wanted, "asked for", *shape)
         if before is not None:
-            return plan_batch(before, "as before", *shape)
-        return suit_batch(*self.length.batch(self.wanted_tokens), *shape)
+            return schedule.plan_batch(before, "as before", *shape)
+        return schedule.suit_batch(*self.length.batch(self.wanted_tokens), *shape)
 
     def _make_loader(self) -> TokenLoader:
         loader = TokenLoader(
@@ -115,16 +293,17 @@ class Pretraining(TrainingLoop):
         optim, tokens = self.optim, self.num_steps * self.plan.tokens
         epoch = self.text.train_tokens
         return {
-            "model": describe_model(self.model),
+            "model": schedule.describe_model(self.model),
             **self.loader.decisions(),
             "validation": f"{self.text.valid.num_targets:,} tokens = {self.text.valid.num_bytes:,} bytes of text",
             "batch": str(self.plan),
-            "steps": f"{self.num_steps:,} ({self.length_reason}) = {short(tokens)} tokens "
-            f"= {tokens / max(1.0, epoch):.3g} epochs of about {short(epoch)}",
-            "schedule": describe_schedule(
+            "steps": f"{self.num_steps:,} ({self.length_reason}) = {schedule.short(tokens)} tokens "
+            f"= {tokens / max(1.0, epoch):.3g} epochs of about {schedule.short(epoch)}",
+            "schedule": schedule.describe_schedule(
                 self.num_steps, optim.warmup_frac, optim.warmdown_frac, optim.init_lr_frac, optim.final_lr_frac
             ),
-            "arithmetic": f"{short(self.flops_per_token)}FLOP a token, {short(self.flops_per_token * tokens)}FLOP all",
+            "arithmetic": f"{schedule.short(self.flops_per_token)}FLOP a token, "
+            f"{schedule.short(self.flops_per_token * tokens)}FLOP all",
         }
 
     def train_one(self) -> dict[str, float]:
@@ -149,7 +328,7 @@ class Pretraining(TrainingLoop):
             return "no steps"
         speed = len(self._recent_speeds) / sum(1 / each for each in self._recent_speeds)
         share = self._mfu(speed)
-        return f"{short(speed)} tokens/s" + ("" if share is None else f", MFU {100 * share:.1f}%")
+        return f"{schedule.short(speed)} tokens/s" + ("" if share is None else f", MFU {100 * share:.1f}%")
 
     def note(self, metrics: dict[str, float]) -> str:
         return f"loss {metrics['loss']:.3f}, {self.speed()}"
@@ -187,7 +366,8 @@ class Pretraining(TrainingLoop):
     def summary(self) -> dict[str, str]:
         tokens = self.state.step * self.plan.tokens
         lost = self.loader.stats()["dropped_share"]
-        text = f"{short(tokens)} tokens ({lost:.2%} of the text lost in packing), {self.speed()} in the last steps"
+        read = f"{schedule.short(tokens)} tokens ({lost:.2%} of the text lost in packing)"
+        text = f"{read}, {self.speed()} in the last steps"
         return {"text": text, **super().summary()}
 
     def close(self) -> None:

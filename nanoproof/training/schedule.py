@@ -1,11 +1,66 @@
-"""Learning-rate schedule, and the `Nsteps` or `H:M:S` triggers of evaluation and saving."""
+"""How long a run is: triggers, the learning-rate schedule, tokens in a step and in a run."""
 
+import math
 import re
+import resource
+import sys
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
-from nanoproof.common.dist import broadcast_json
+import torch
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.common.distributed import broadcast_json
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
+from nanoproof.model.gpt import GPT
+
+UNITS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def clock(seconds: float) -> str:
+    """`H:MM:SS`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+def short(number: float) -> str:
+    """Three digits and a unit: 1234567 is `1.23M`."""
+    for size, unit in UNITS:
+        if abs(number) >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.3g}"
+
+
+def peak_memory_bytes(device: torch.device) -> int:
+    """The most memory that was allocated on a GPU so far, or that this process had."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def describe_model(model: GPT) -> str:
+    """Parameters and shape."""
+    config = model.config
+    heads = f"{config.num_heads} heads of {config.head_dim}"
+    if config.kv_heads != config.num_heads:
+        heads += f" on {config.kv_heads} keys and values"
+    return (
+        f"{model.num_parameters():,} parameters: depth {config.depth}, width {config.width}, {heads}, "
+        f"windows {config.window_pattern}, sequence {config.sequence_len}, vocabulary {config.vocab_size:,}"
+    )
+
+
+def run_name(path: Path) -> str:
+    """A run directory as `--model-path` and `--resume-from` take it: relative to `$NANOPROOF_HOME` if it is in it."""
+    return str(path.relative_to(home())) if path.is_relative_to(home()) else str(path)
+
+
+# -- Learning-rate schedule, and the `Nsteps` or `H:M:S` triggers of evaluation and saving ---------------------------
 
 
 def learning_rate_factor(progress: float, warmup: float, warmdown: float, init: float, final: float) -> float:
@@ -71,3 +126,138 @@ def duration(text: str, option: str) -> float | None:
     if trigger.every_steps is not None:
         raise UserError(f"{option} must look like 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
     return trigger.every_seconds
+
+
+TOKENS_PER_PARAMETER = 12.0
+FULL_BATCH = 491_520
+"""Tokens in a step where there is enough text: about half a million."""
+
+# The batch beyond which gradients gain little grows like (tokens of the run)^0.383 (Bergsma et al. 2025, "Power Lines",
+# arXiv:2505.13738). The anchor: a full batch for the twelve billion tokens of the default model.
+ANCHOR_TOKENS = 12e9
+BATCH_EXPONENT = 0.383
+FEWEST_STEPS = 100
+SMALLEST_ROWS = 8
+
+
+class Length(ABC):
+    """How long a stage trains: a number of steps, or tokens that follow from the model or from the text."""
+
+    num_steps: int | None
+    rule_option: ClassVar[str]
+    """The option that says how long where `--num-steps` does not."""
+
+    @abstractmethod
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        """Tokens to train on by the rule, and the rule in words. `parameters` are the weights that are multiplied with,
+        `text_tokens` those of an epoch."""
+
+    @abstractmethod
+    def batch(self, tokens: float) -> tuple[float, str]:
+        """Tokens in a step that suit a run over so many tokens, and why."""
+
+    def _check_one_rule(self, value: float | None) -> None:
+        message = f"--num-steps and {self.rule_option} both say how long to train: they clash; `none` takes one back"
+        check(self.num_steps is None or value is None, message)
+
+
+@dataclass(frozen=True)
+class PretrainLength(Length):
+    """Length of the run."""
+
+    num_steps: int | None = opt(None, "Steps to train for; none derives them from --tokens-per-parameter.", min=0)
+    tokens_per_parameter: float | None = opt(
+        None, f"Tokens for each weight outside of the embedding; none: {TOKENS_PER_PARAMETER:g}.", above=0
+    )
+
+    rule_option = "--tokens-per-parameter"
+
+    def __post_init__(self) -> None:
+        validate(self, "pretrain")
+        self._check_one_rule(self.tokens_per_parameter)
+
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        ratio = self.tokens_per_parameter or TOKENS_PER_PARAMETER
+        return ratio * parameters, f"--tokens-per-parameter {ratio:g} x {short(parameters)} outside of the embedding"
+
+    def batch(self, tokens: float) -> tuple[float, str]:
+        return FULL_BATCH * (tokens / ANCHOR_TOKENS) ** BATCH_EXPONENT, "grows with the run's tokens ^ 0.383"
+
+
+@dataclass(frozen=True)
+class MidtrainLength(Length):
+    """Length of the run."""
+
+    num_steps: int | None = opt(None, "Steps to train for; none derives them from --epochs.", min=0)
+    epochs: float | None = opt(None, "How often the text is read; none: once.", above=0)
+
+    rule_option = "--epochs"
+
+    def __post_init__(self) -> None:
+        validate(self, "midtrain")
+        self._check_one_rule(self.epochs)
+
+    def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
+        epochs = self.epochs or 1.0
+        return epochs * text_tokens, f"--epochs {epochs:g}"
+
+    def batch(self, tokens: float) -> tuple[float, str]:
+        if tokens >= FULL_BATCH * FEWEST_STEPS:
+            return FULL_BATCH, "the default"
+        return tokens / FEWEST_STEPS, f"1/{FEWEST_STEPS} of the {short(tokens)} tokens that a whole run would read"
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """One optimizer step: `accumulation` micro-batches of `device_rows` rows of `row_length` tokens on each rank."""
+
+    device_rows: int
+    row_length: int
+    ranks: int
+    accumulation: int
+    reason: str
+
+    @property
+    def rows(self) -> int:
+        """Rows in a step, over all ranks."""
+        return self.device_rows * self.ranks * self.accumulation
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in a step, over all ranks."""
+        return self.rows * self.row_length
+
+    def __str__(self) -> str:
+        ranks = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        shape = f"{self.accumulation} x {self.device_rows} rows x {self.row_length} tokens on {ranks}"
+        return f"{self.tokens:,} tokens a step ({self.reason}) = {shape}"
+
+
+def plan_batch(total: int, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
+    """A batch of exactly `total` tokens. Raises UserError that names the options whose product does not divide it."""
+    smallest = device_rows * row_length * ranks
+    if total % smallest != 0:
+        raise UserError(
+            f"--total-batch-size {total} is no multiple of --device-batch-size {device_rows} x {row_length} tokens "
+            f"in a row (--sequence-len) x {ranks} rank(s) = {smallest}"
+        )
+    return BatchPlan(device_rows, row_length, ranks, total // smallest, reason)
+
+
+def suit_batch(wanted: float, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
+    """A batch of about `wanted` tokens: the nearest power of two of rows, rounded up to whole micro-batches.
+
+    So the usual numbers of ranks get the same batch.
+    """
+    rows = max(SMALLEST_ROWS, 2 ** round(math.log2(max(1.0, wanted / row_length))))
+    accumulation = math.ceil(rows / (device_rows * ranks))
+    if accumulation * device_rows * ranks != rows:
+        reason += f", rounded up to a multiple of --device-batch-size {device_rows} x {ranks} rank(s)"
+    return BatchPlan(device_rows, row_length, ranks, accumulation, reason)
+
+
+def describe_schedule(num_steps: int, warmup: float, warmdown: float, init: float, final: float) -> str:
+    """The learning-rate schedule in words."""
+    rising, falling = round(warmup * num_steps), num_steps - round(warmdown * num_steps)
+    start = f"rise for {rising} steps, " if rising else ""
+    return f"learning rates {start}stay at {init:g} of full until step {falling}, fall to {final:g} at step {num_steps}"

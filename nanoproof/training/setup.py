@@ -1,10 +1,13 @@
-"""What every stage does before its loop: seeds, run directory, log, and a model that is loaded or made."""
+"""What every stage does before its loop: seeds, run directory, a model that is loaded or made, or resumed."""
 
+import argparse
 import logging
 import platform
 import random
 import secrets
+import shlex
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,25 +15,149 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.config import to_dict
-from nanoproof.common.dist import DistInfo, broadcast_json, gather_json, init_distributed, on_main, together
+from nanoproof.common import run_dir
+from nanoproof.common.config import Parser, options_of, to_dict
+from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_main, together
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import (
-    FINISHED,
-    RunDir,
-    RunLock,
-    home,
-    new_run_path,
-    resolve_model_path,
-    setup_logging,
-    without_secrets,
-)
-from nanoproof.common.tracker import Tracker, make_tracker
-from nanoproof.gpt.checkpoint import load_model, read_manifest
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
+from nanoproof.model.checkpoint import load_model, read_manifest
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, RunOptions
-from nanoproof.training.resume import changes, describe, drop_superseded, saved_decisions
+
+START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "force", "run_dir")
+"""What says how a run starts; a resumed run does not take it over."""
+FIXED_OPTIONS = ("seed",)
+"""What a resumed run cannot change, beside the shape of the model: the order of the data depends on it."""
+SURROUNDINGS = ("device", "dtype", "ranks")
+"""Decisions in `meta.json` whose change is worth a line."""
+
+
+def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    """Parse a command line; with `--resume-from`, options that are not given are those of the resumed run.
+
+    Raises UserError for options that clash with the checkpoint to start from.
+    """
+    args = parser.parse_args(argv)
+    given = given_options(parser, argv, vars(args))
+    shape = {option.dest: given[option.dest] for option in options_of(ModelOptions) if option.dest in given}
+    if args.resume_from is None:
+        if args.model_path is not None and shape:
+            check_shape(shape, run_dir.resolve_model_path(args.model_path), f"--model-path {args.model_path}")
+        return args
+    if args.model_path is not None:
+        raise UserError("--model-path starts a new run and --resume-from goes on with one: they clash; give one")
+    if args.run_dir is not None:
+        raise UserError("--run-dir clashes with --resume-from: a resumed run goes on in its own directory")
+    run_path = run_dir.resolve_run_dir(args.resume_from, "--resume-from")
+    origin = f"--resume-from {args.resume_from}"
+    saved = saved_options(run_path, origin)
+    for name in FIXED_OPTIONS:
+        if name in given and name in saved and given[name] != saved[name]:
+            raise UserError(f"{flag(name)} {given[name]} clashes with {origin}: that run has {saved[name]}")
+    if shape.get("tokenizer") == saved.get("tokenizer"):
+        shape.pop("tokenizer", None)
+    check_shape(shape, run_path, origin)
+    parser.set_defaults(**{name: value for name, value in saved.items() if name in args and name not in START_OPTIONS})
+    args = parser.parse_args(argv)
+    args.run_dir = str(run_path)
+    return args
+
+
+def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
+    """The options that a run was started with. Raises UserError that says how to go on without them."""
+    file = run_path / "args.json"
+    if not file.exists():
+        raise UserError(f"{origin}: no args.json there; its weights can start a new run")
+    saved = read_object(file)
+    if saved is None:
+        raise UserError(
+            f"{origin}: {file} is damaged, which holds the options of the run; write {{}} into it and give the options "
+            "that were not the defaults again (meta.json beside it has the command)"
+        )
+    return saved
+
+
+def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
+    """The options that are on the command line, whether or not they have the values of the defaults."""
+    missing = object()
+    parsed = parser.parse_args(argv, argparse.Namespace(**dict.fromkeys(names, missing)))
+    return {name: value for name, value in vars(parsed).items() if value is not missing}
+
+
+def check_shape(shape: Mapping[str, Any], checkpoint: Path, origin: str) -> None:
+    """Raise UserError for options of the model that say other things than the checkpoint, which brings its shape."""
+    config = read_manifest(checkpoint)["config"] if shape else {}
+    for name, value in shape.items():
+        if name == "tokenizer":
+            raise UserError(f"--tokenizer clashes with {origin}: a checkpoint brings its own")
+        if value != config.get(name):
+            own = config.get(name)
+            raise UserError(f"{flag(name)} {value} clashes with {origin}: that model has {own}; leave it out")
+
+
+def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
+    """Raise UserError unless a checkpoint's manifest was written by `stage`."""
+    extra = manifest.get("extra")
+    found = extra.get("stage") if isinstance(extra, dict) else None
+    if found != stage:
+        raise UserError(f"--resume-from {path} is a run of {found or 'another kind'}, not of {stage}")
+
+
+def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
+    """What differs from how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
+    saved = saved_options(path, f"--resume-from {path}")
+    changed = {
+        flag(name): (saved[name], plain)
+        for name, value in args.items()
+        if name in saved
+        and name not in START_OPTIONS
+        and saved[name] != (plain := list(value) if isinstance(value, tuple) else value)
+    }
+    before = saved_decisions(path) or {}
+    for name in SURROUNDINGS:
+        old, new = (str(source.get(name, "")).partition(" (")[0] for source in (before, decisions))
+        if old and new and old != new:
+            changed[name] = (old, new)
+    return changed
+
+
+def saved_decisions(path: Path) -> dict[str, Any] | None:
+    """The decisions in a run's `meta.json`; None if that is damaged."""
+    if not (path / "meta.json").exists():
+        return {}
+    decisions = (read_object(path / "meta.json") or {}).get("decisions")
+    return decisions if isinstance(decisions, dict) else None
+
+
+def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:
+    """The changes in one line: `--eval-every 200steps -> 50steps, ranks 2 -> 1`."""
+    return ", ".join(f"{name} {_shown(old)} -> {_shown(new)}" for name, (old, new) in changed.items())
+
+
+def _shown(value: Any) -> str:
+    words = value if isinstance(value, list) else [value]
+    return " ".join(shlex.quote(str(word)) for word in words) or "(nothing)"
+
+
+def flag(name: str) -> str:
+    """The flag of an option."""
+    return "--" + name.replace("_", "-")
+
+
+def drop_superseded(metrics: Path, step: int) -> int:
+    """Remove the records of later steps than `step`, which a resumed run makes anew; returns how many there were.
+
+    So there is one record for each step, and a curve drawn from the file never runs backwards.
+    """
+    if not metrics.exists():
+        return 0
+    records = list(read_jsonl(metrics))
+    kept = [record for record in records if record.get("step", 0) <= step]
+    if len(kept) < len(records):
+        atomic_write_text(metrics, "".join(json_line(record) for record in kept))
+    return len(records) - len(kept)
+
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +167,8 @@ class Stage:
     """A started stage: where it runs, where it writes, whom it reports to."""
 
     dist: DistInfo
-    run: RunDir
-    tracker: Tracker
+    run: run_dir.RunDir
+    tracker: run_dir.Tracker
 
 
 def seed_everything(seed: int) -> None:
@@ -59,9 +186,9 @@ def load_or_build_model(
     Raises UserError if the checkpoint or the tokenizer is missing or of another shape.
     """
     if model_path is not None:
-        model, tokenizer, _ = load_model(resolve_model_path(model_path), dist.device, dist.dtype)
+        model, tokenizer, _ = load_model(run_dir.resolve_model_path(model_path), dist.device, dist.dtype)
         return model, tokenizer
-    tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else home() / "tokenizer")
+    tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else run_dir.home() / "tokenizer")
     try:
         config = GPTConfig(vocab_size=tokenizer.vocab_size, **to_dict(options.network))
     except ValueError as error:
@@ -83,7 +210,9 @@ def start_stage(
     Raises UserError if the directory holds another run already, unless that is `resumed`, if another process writes
     there, and if not all ranks see it.
     """
-    path = Path(broadcast_json(str(new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None))
+    path = Path(
+        broadcast_json(str(run_dir.new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None)
+    )
     if broadcast_json((path / "args.json").exists()) and not resumed:
         raise UserError(f"--run-dir {path} holds a run already; choose another, or resume it")
     decisions = {**dist.decisions(), **decisions}
@@ -92,9 +221,9 @@ def start_stage(
     lock = take_lock(path, bool(args.get("force")))
     require_shared(path, dist)
     dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
-    run = RunDir(path, rank=dist.rank, lock=lock)
+    run = run_dir.RunDir(path, rank=dist.rank, lock=lock)
     log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
-    setup_logging(options.log_level, run.path / log_name, dist.rank)
+    run_dir.setup_logging(options.log_level, run.path / log_name, dist.rank)
     if dist.is_main:
         if resumed and saved_decisions(path) is None:
             log.warning("meta.json was damaged and is written anew: if device or ranks are others now is not known")
@@ -107,18 +236,20 @@ def start_stage(
             log.info("going on from step %d%s", step, f" ({dropped} later metrics dropped)" if dropped else "")
         if changed:
             log.warning("other options than before: %s", describe(changed))
-        (run.path / FINISHED).unlink(missing_ok=True)
-    tracker = make_tracker(options.loggers, stage, options.run, without_secrets(args), dist.rank, run.path)
+        (run.path / run_dir.FINISHED).unlink(missing_ok=True)
+    tracker = run_dir.make_tracker(
+        options.loggers, stage, options.run, run_dir.without_secrets(args), dist.rank, run.path
+    )
     return Stage(dist, run, tracker)
 
 
-def take_lock(path: Path, force: bool) -> RunLock | None:
+def take_lock(path: Path, force: bool) -> run_dir.RunLock | None:
     """The lock of a run directory, on rank 0; UserError on all ranks if another process has it (a collective)."""
-    locks: list[RunLock] = []
+    locks: list[run_dir.RunLock] = []
 
     def take() -> None:
         path.mkdir(parents=True, exist_ok=True)
-        locks.append(RunLock(path, force))
+        locks.append(run_dir.RunLock(path, force))
 
     on_main(take)
     return locks[0] if locks else None

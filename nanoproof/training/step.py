@@ -1,20 +1,128 @@
-"""One optimizer step on packed examples."""
+"""One optimizer step: packed examples or rows of text, in pieces that fit, with a record of what was not finite.
 
+Shapes: B rows, T tokens in a row.
+"""
+
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import torch
 
-from nanoproof.common.dist import DistInfo, all_reduce_sum
+from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.common.errors import UserError
-from nanoproof.data.packing import Example
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.optim import MuonAdamW, NonFiniteLoss
+from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.data.text.token_loader import TokenBatch
+from nanoproof.data.transitions.packing import Example, PackedBatch
+from nanoproof.model.gpt import GPT
+from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.training.batches import pack_for
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
-from nanoproof.training.memory import Pieces
-from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.options import BatchOptions, OptimizerOptions
+
+
+class FailedStep(NonFiniteLoss):
+    """A step on examples gave no finite loss or gradient. Knows this rank's batch and how its loss is made."""
+
+    def __init__(self, message: str, batch: PackedBatch, rows: int, weights: LossWeights, norms: Normalizers) -> None:
+        super().__init__(message)
+        self._batch, self._rows, self._weights, self._norms = batch, rows, weights, norms
+
+    def write_to(self, run_path: Path, step: int, rank: int, model: GPT, about: dict[str, Any] | None = None) -> Path:
+        """`write` to a run directory; returns where it is."""
+        path = run_path / f"not_finite_{step}_r{rank}.json"
+        self.write(path, model, {"step": step, "rank": rank, **(about or {})})
+        return path
+
+    def write(self, path: Path, model: GPT, about: dict[str, Any]) -> None:
+        """Write `path` (JSON: losses by piece, norms of weights and of this rank's gradients) and the batch beside it.
+
+        The weights are those before the step, so losses and gradients are computed once more, piece by piece.
+        """
+        model.zero_grad()
+        losses = []
+        for piece in self._batch.split(self._rows):
+            loss, parts = transition_loss(model, piece, self._weights, self._norms)
+            loss.backward()
+            losses.append({"loss": _number(loss), **{name: _number(value) for name, value in parts.items()}})
+        gradients = {name: _norm(value.grad) for name, value in model.named_parameters() if value.grad is not None}
+        weights = {name: _norm(value) for name, value in model.named_parameters()}
+        model.zero_grad()
+        batch = {name: getattr(self._batch, name) for name in PackedBatch.__slots__}
+        atomic_write(path.with_suffix(".pt"), lambda file: torch.save(batch, file))
+        norms = {"gradient_norms": gradients, "weight_norms": weights}
+        atomic_write_json(path, {**about, "problem": str(self), "rows_at_once": self._rows, "pieces": losses, **norms})
+
+
+def _norm(tensor: torch.Tensor) -> float | str:
+    return _number(torch.linalg.vector_norm(tensor.detach()))
+
+
+def _number(value: torch.Tensor) -> float | str:
+    """A number that JSON knows, or the name of one that it does not."""
+    number = float(value.detach())
+    return number if math.isfinite(number) else str(number)
+
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+HISTORY_ENTRIES = 100_000
+"""How many of the last allocations a memory snapshot tells of, with the lines of code that made them."""
+
+
+class Pieces:
+    """How many rows of a batch go through the network at once: as many as asked for, and fewer once they do not fit."""
+
+    def __init__(self, rows: int, snapshot: Callable[[], None] | None = None) -> None:
+        """`snapshot` is called the first time that the memory does not suffice, before anything is freed."""
+        self.rows = rows
+        self._snapshot = snapshot
+
+    def run(self, compute: Callable[[int], T]) -> T:
+        """`compute(rows)`, again with half as many rows whenever it is out of memory; it must start from scratch.
+
+        Raises torch.OutOfMemoryError if a single row does not fit.
+        """
+        while True:
+            try:
+                return compute(self.rows)
+            except torch.OutOfMemoryError:
+                snapshot, self._snapshot = self._snapshot, None
+                if snapshot is not None:
+                    snapshot()
+                if self.rows == 1:
+                    raise
+            # Only here is the exception gone, and with it what its traceback held of the failed attempt.
+            log.warning("out of memory with %d rows at once; from now on %d", self.rows, self.rows // 2)
+            self.rows //= 2
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+
+
+def memory_snapshots(directory: str | None, dist: DistInfo) -> Callable[[], None] | None:
+    """Record allocations from now on; returns what writes them to `directory` (None without one).
+
+    Raises UserError if the device cannot do that.
+    """
+    if directory is None:
+        return None
+    if dist.device.type != "cuda":
+        raise UserError(f"--memory-profile {directory}: this needs a CUDA device, not {dist.device}; leave it out")
+    path = Path(directory).expanduser() / f"out_of_memory_r{dist.rank}.pickle"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.cuda.memory._record_memory_history(max_entries=HISTORY_ENTRIES)
+
+    def write() -> None:
+        torch.cuda.memory._dump_snapshot(str(path))
+        log.warning("memory snapshot: %s (https://pytorch.org/memory_viz shows it)", path)
+
+    return write
+
+
+# -- One optimizer step on packed examples ---------------------------------------------------------------------------
 
 
 def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
@@ -84,3 +192,39 @@ def train_step(
     totals["rows"] = places / batch_options.row_length
     totals["packing"] = real / max(places, 1.0)
     return totals
+
+
+# -- One optimizer step on rows of text ------------------------------------------------------------------------------
+
+NO_TARGET = -1
+
+
+def token_step(
+    model: GPT,
+    optimizer: MuonAdamW,
+    batches: Sequence[TokenBatch],
+    lr_factor: float,
+    max_grad_norm: float,
+    dist: DistInfo,
+) -> dict[str, float]:
+    """Train on this rank's micro-batches of one step; all ranks call it together.
+
+    The loss is the mean over the targets of the whole batch of all ranks. Raises NonFiniteLoss (on every rank) before
+    the weights change.
+    """
+    model.train()
+    optimizer.zero_grad()
+    own_targets = sum(int((batch.targets_BT != NO_TARGET).sum()) for batch in batches)
+    (targets,) = all_reduce_sum([float(own_targets)], dist.device)
+    share = torch.zeros((), device=dist.device)
+    for batch in batches:
+        tokens_BT, targets_BT = (x.to(dist.device, non_blocking=True) for x in (batch.tokens_BT, batch.targets_BT))
+        loss = model.losses(tokens_BT, targets_BT).sum() / max(targets, 1.0)
+        loss.backward()
+        share += loss.detach()
+    (total,) = all_reduce_sum([float(share)], dist.device)
+    if not math.isfinite(total):
+        raise NonFiniteLoss(f"the loss is {total}; the weights were left as they were before this step")
+    optimizer.set_lr_factor(lr_factor)
+    norm = optimizer.step(max_grad_norm)
+    return {"loss": total, "grad_norm": norm, "lr_factor": lr_factor, "targets": targets}

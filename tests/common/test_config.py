@@ -1,4 +1,3 @@
-import importlib
 import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -19,8 +18,9 @@ from nanoproof.common.config import (
     validate,
 )
 from nanoproof.common.errors import UserError
+from nanoproof.rl.options import RLOptions
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay.options import RLOptions
+from tests.helpers import main_of
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def test_flags_of_the_search_become_its_preset_with_what_was_given():
 @pytest.mark.parametrize("module", ["nanoproof.rl", "scripts.prover_eval", "scripts.prove"])
 def test_every_command_that_searches_takes_a_search_preset(module, capsys):
     with pytest.raises(SystemExit):
-        importlib.import_module(module).main(["--help"])
+        main_of(module)(["--help"])
     assert "--search-preset {default,alphaproof,nanolean}" in capsys.readouterr().out
 
 
@@ -338,7 +338,7 @@ def test_help_all_shows_everything(capsys):
 def test_the_help_of_large_commands_is_what_one_changes_on_a_normal_day(module, capsys):
     place = "scripts" if module.startswith("prove") else "nanoproof"
     with pytest.raises(SystemExit):
-        importlib.import_module(f"{place}.{module}").main(["--help"])
+        main_of(f"{place}.{module}")(["--help"])
     shown = capsys.readouterr().out
     assert 10 <= len(re.findall(r"^  --", shown, re.M)) <= 36
     assert shown.splitlines()[-1].endswith("more options are rarely changed: --help-all shows them too.")

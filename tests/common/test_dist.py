@@ -4,14 +4,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from nanoproof.common.dist import (
-    DistInfo,
-    HandedOver,
-    choose_device,
-    cleanup,
-    init_distributed,
-    together,
-)
+from nanoproof.common.distributed import DistInfo, HandedOver, choose_device, cleanup, init_distributed, together
 from nanoproof.common.errors import UserError, count_errors
 
 

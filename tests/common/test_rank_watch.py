@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 
 from nanoproof.common import rank_watch
-from nanoproof.common.dist import DistInfo
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.rank_watch import RankLost, RankWatch
 from tests.helpers import wait_for

@@ -1,6 +1,6 @@
 import pytest
 
-from nanoproof.common.stats import mcnemar_exact, paired_difference, pass_at_k, sign_flip_test, wilson
+from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, pass_at_k, sign_flip_test, wilson
 
 
 def test_wilson_interval_of_a_known_case():

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from nanoproof.common import terminal
-from nanoproof.common.progress import Progress
-from nanoproof.common.terminal import Paint, columns, harmless, shorten, table
+from nanoproof.common.terminal import Paint, Progress, columns, harmless, shorten, table
 
 
 class Screen(io.StringIO):

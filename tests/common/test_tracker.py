@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.tracker import NullTracker, make_tracker
+from nanoproof.common.run_dir import NullTracker, make_tracker
 
 
 def test_a_run_named_dummy_logs_nowhere():

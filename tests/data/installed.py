@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.data.manifest import Manifest, dataset_dir, now, record_file, write_manifest
+from nanoproof.data.sources.manifest import Manifest, dataset_dir, now, record_file, write_manifest
 
 
 def install(name: str, **contents: str | bytes) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.data.catalog import CATALOG
+from nanoproof.data.sources.catalog import CATALOG
 from tests.fakes.hub import FakeHub, Repository
 
 NEMOTRON = "nvidia/Nemotron-CC-Math-v1"

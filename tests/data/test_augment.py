@@ -17,11 +17,10 @@ from nanolean.data.problem import Step, chain
 from nanolean.data.replay import library, start
 from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.budget import allow_deep_recursion
-from nanoproof.data.augment import Shares, augment, augment_transition
-from nanoproof.data.lean_words import rename_words, words_of
-from nanoproof.data.name_pools import kind_of
-from nanoproof.data.transitions import Transition
-from nanoproof.lean.state import Hypothesis, ProofState, parse_state
+from nanoproof.data.transitions.augment import Shares, augment, augment_transition
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.renaming import kind_of, rename_words, words_of
+from nanoproof.lean.types import Hypothesis, ProofState, parse_state
 from tests.data.tricky import tricky_proofs
 from tests.data.twins import Replayed, name_map, outcome, replayed, twin
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.data import DataBenchmark, measure_tokens, measure_transitions
 from benchmarks.leantree_text import write_leantree
-from nanoproof.data.transitions import read_transitions
+from nanoproof.data.transitions.leantree import read_transitions
 
 SMALL = DataBenchmark(megabytes=0.3, text_megabytes=0.1, repeats=1, steady_megabytes=0.3)
 FIELDS = {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}

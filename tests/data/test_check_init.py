@@ -10,13 +10,12 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter
-from nanoproof.data import check_init
-from nanoproof.data.check_init import run_check_init
-from nanoproof.data.init_checks import Patience
-from nanoproof.data.manifest import dataset_dir
+from nanoproof.data import whitelist as check_init
 from nanoproof.data.rl import leanworkbook, numinamath
-from nanoproof.data.theorems import list_theorems
-from nanoproof.data.whitelist import load_whitelist, theorem_hash, whitelist_path
+from nanoproof.data.sources.manifest import dataset_dir
+from nanoproof.data.theorems.theorem_sets import list_theorems
+from nanoproof.data.theorems.whitelists import load_whitelist, theorem_hash, whitelist_path
+from nanoproof.data.whitelist import Patience, run_check_init
 from nanoproof.lean.server.backend import Backend
 from tests.data.installed import install_leanworkbook, install_numinamath, install_proofnet, workbook_row
 from tests.fakes.leantree_server import LeanTreeServer

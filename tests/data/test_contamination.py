@@ -11,8 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data import contamination
 from nanoproof.data.contamination import compare, main, read_set
 from nanoproof.data.nanolean import list_theorems
-from nanoproof.data.overlap import Index, theorem_piece
-from nanoproof.data.statements import declared_statements, name_key, normal_form
+from nanoproof.data.theorems.overlap import Index, declared_statements, name_key, normal_form, theorem_piece
 from tests.data.installed import install_proofnet
 
 

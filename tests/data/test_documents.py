@@ -11,10 +11,10 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean as nanolean_data
-from nanoproof.data.catalog import how_to_get
-from nanoproof.data.documents import Documents, text_corpus
-from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
-from nanoproof.data.text_files import TextFile, cut_text, open_text_file
+from nanoproof.data.sources.catalog import how_to_get
+from nanoproof.data.sources.manifest import Manifest, dataset_dir, record_file, write_manifest
+from nanoproof.data.text.documents import Documents, text_corpus
+from nanoproof.data.text.text_files import TextFile, cut_text, open_text_file
 
 
 def write_parquet(path: Path, texts: list[str | None], row_group: int = 4, column: str = "text") -> Path:
@@ -57,7 +57,7 @@ def test_a_row_group_is_never_held_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_a_jsonl_file_is_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nanoproof.data.text_files.JSONL_GROUP", 2)
+    monkeypatch.setattr("nanoproof.data.text.text_files.JSONL_GROUP", 2)
     lines = [json.dumps({"text": f"document {n}"}) for n in range(5)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     file = open_text_file(tmp_path / "a.jsonl")

@@ -22,10 +22,12 @@ from filelock import FileLock
 from huggingface_hub.errors import GatedRepoError
 
 from nanoproof.common.errors import UserError
-from nanoproof.data import download, download_plan, transfer
-from nanoproof.data.catalog import CATALOG, Source
-from nanoproof.data.documents import text_corpus
-from nanoproof.data.manifest import (
+from nanoproof.data import download
+from nanoproof.data import download as download_plan
+from nanoproof.data.sft import leantree
+from nanoproof.data.sources import transfer
+from nanoproof.data.sources.catalog import CATALOG, Source
+from nanoproof.data.sources.manifest import (
     dataset_dir,
     manifest_path,
     open_file,
@@ -34,9 +36,9 @@ from nanoproof.data.manifest import (
     record_file,
     write_manifest,
 )
-from nanoproof.data.sft import leantree
-from nanoproof.data.theorems import list_theorems, splits_of
-from nanoproof.data.transitions import load_split
+from nanoproof.data.text.documents import text_corpus
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
+from nanoproof.data.transitions.leantree import load_split
 from tests.data import shapes
 from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
 from tests.fakes.hub import TOKEN, FakeHub, sha256

@@ -11,10 +11,10 @@ import pytest
 from huggingface_hub.errors import LocalTokenNotFoundError
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.documents import text_corpus
-from nanoproof.data.manifest import find_problems, read_manifest
-from nanoproof.data.midtrain import publish as publishing
+from nanoproof.data.midtrain import build as publishing
 from nanoproof.data.midtrain.leangithubraw import main
+from nanoproof.data.sources.manifest import find_problems, read_manifest
+from nanoproof.data.text.documents import text_corpus
 from tests.data.installed import install, install_proofnet
 from tests.data.repositories import make_repository
 

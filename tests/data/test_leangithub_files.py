@@ -14,10 +14,9 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.data.midtrain.build import LIST, BuildConfig
 from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, opened, read_lists
-from nanoproof.data.midtrain.lean_files import decode, refused_path, refused_text
-from nanoproof.data.midtrain.licences import Licences, guess, is_licence_file
+from nanoproof.data.midtrain.collect import Licences, decode, guess, is_licence_file, refused_path, refused_text
 from nanoproof.data.midtrain.refine import examine
-from nanoproof.data.overlap import Index
+from nanoproof.data.theorems.overlap import Index
 from tests.data.repositories import make_repository
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.catalog import CATALOG, choose, of_stages
-from nanoproof.data.manifest import (
+from nanoproof.data.sources.catalog import CATALOG, choose, of_stages
+from nanoproof.data.sources.manifest import (
     FileRecord,
     Manifest,
     dataset_dir,

@@ -19,11 +19,11 @@ from nanolean.tests.library import NIGHTLY
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import benchmark_theorems, goal_object, held_out_keys, level_of, list_theorems
-from nanoproof.data.statements import declared_statements, normal_form
-from nanoproof.data.transitions import read_transitions
-from nanoproof.lean import lexical, state
-from nanoproof.lean.errors import SourceError
+from nanoproof.data.theorems.overlap import declared_statements, normal_form
+from nanoproof.data.transitions.leantree import read_transitions
+from nanoproof.lean import lexical, types
 from nanoproof.lean.source import parts
+from nanoproof.lean.types import SourceError
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
 SMALL = {name: Quota((3, 3, 2), tuple(map(min, (2, 2, 1, 1, 1, 1), quota.stated))) for name, quota in QUOTAS.items()}
@@ -285,7 +285,7 @@ def test_all_of_the_prover_and_what_reads_its_goals_decides_what_the_data_is() -
     named = {file for file in data.makers() if file.suffix == ".py"}
     prover = {file for file in PACKAGE.rglob("*.py") if "tests" not in file.parts}
     assert {"make.py", "families.py", "replay.py", "loader.py"} <= {file.name for file in named}
-    assert named == prover | {Path(module.__file__) for module in (lexical, state)}
+    assert named == prover | {Path(module.__file__) for module in (lexical, types)}
 
 
 def test_the_data_is_made_anew_when_a_file_that_makes_it_is_edited(

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.catalog import Source
-from nanoproof.data.documents import text_corpus
-from nanoproof.data.hub import Hub
-from nanoproof.data.manifest import Manifest, dataset_dir, record_file, write_manifest
 from nanoproof.data.pretrain import nemotron
-from nanoproof.data.transfer import RemoteFile
+from nanoproof.data.sources.catalog import Source
+from nanoproof.data.sources.hub import Hub
+from nanoproof.data.sources.manifest import Manifest, dataset_dir, record_file, write_manifest
+from nanoproof.data.sources.transfer import RemoteFile
+from nanoproof.data.text.documents import text_corpus
 from tests.data.shapes import parquet
 
 

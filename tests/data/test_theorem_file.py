@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.theorems import list_theorems, split_names
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.theorems.theorem_sets import list_theorems, split_names
+from nanoproof.lean.types import Theorem
 from scripts import inspect_problems
 
 LEAN = """import Mathlib

@@ -22,13 +22,11 @@ from hypothesis import strategies as st
 
 from benchmarks.loader import LoaderBenchmark, run_benchmark
 from nanoproof.common.errors import UserError
-from nanoproof.data import token_loader
-from nanoproof.data.chunks import Plan
-from nanoproof.data.documents import Documents, all_documents
-from nanoproof.data.row_packing import PADDING, SLACK, pack_rows, plan_rows
-from nanoproof.data.text_files import MemoryFile, ParquetFile
-from nanoproof.data.token_loader import TokenLoader, merge_states
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.data.text import token_loader
+from nanoproof.data.text.documents import Documents, Plan, all_documents
+from nanoproof.data.text.text_files import MemoryFile, ParquetFile
+from nanoproof.data.text.token_loader import PADDING, SLACK, TokenLoader, merge_states, pack_rows, plan_rows
+from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 
 T = 24
 BOS = 999
@@ -326,10 +324,10 @@ def test_threads_stop_ahead_of_use_and_end_with_close(monkeypatch: pytest.Monkey
 PROGRAM = """
 import sys
 from pathlib import Path
-from nanoproof.data.documents import all_documents
-from nanoproof.data.text_files import MemoryFile
-from nanoproof.data.token_loader import TokenLoader
-from nanoproof.gpt.tokenizer import train_tokenizer
+from nanoproof.data.text.documents import all_documents
+from nanoproof.data.text.text_files import MemoryFile
+from nanoproof.data.text.token_loader import TokenLoader
+from nanoproof.model.tokenizer import train_tokenizer
 documents = all_documents("x", [MemoryFile(Path("x"), ["let n be " * 20] * 300)])
 part = TokenLoader(documents, train_tokenizer(["n"], 460), row_length=24, rows_per_step=8, rows_per_batch=8)
 part.next_batch()

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.leantree import stated
-from nanoproof.data.transitions import Transition, TransitionList, load_split, read_transitions, select
+from nanoproof.data.transitions.leantree import Transition, TransitionList, load_split, read_transitions, select, stated
 from tests.training import small
 
 GOAL = {"type": "q", "hypotheses": [{"user_name": "h", "type": "p"}], "tag": "inl"}

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data import theorems as sets
-from nanoproof.data.manifest import read_manifest
 from nanoproof.data.rl import leanworkbook
-from nanoproof.data.theorems import is_benchmark, list_theorems, split_names, splits_of
-from nanoproof.data.whitelist import (
+from nanoproof.data.sources.manifest import read_manifest
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, split_names, splits_of
+from nanoproof.data.theorems.whitelists import (
     SHIPPED,
     Whitelist,
     data_file,
@@ -22,7 +22,7 @@ from nanoproof.data.whitelist import (
     whitelist_path,
     write_whitelist,
 )
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from tests.data.installed import install, install_leanworkbook, install_proofnet, workbook_row
 
 VERSION = "v4.27.0"
@@ -228,10 +228,10 @@ def test_the_theorem_sets_of_the_catalog_are_there():
 
 def test_no_set_is_imported_before_it_is_asked_for_and_none_needs_torch():
     code = (
-        "import sys, nanoproof.data.theorems\n"
+        "import sys, nanoproof.data.theorems.theorem_sets\n"
         "early = [name for name in sys.modules if name.startswith(('nanoproof.data.rl.', 'nanoproof.data.nanolean'))]\n"
         "import nanoproof.data.rl.numinamath, nanoproof.data.bench.minif2f, nanoproof.data.sft.leantree\n"
-        "import nanoproof.data.check_init\n"
+        "import nanoproof.data.whitelist\n"
         "sys.exit(str(early) if early else 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -23,8 +23,8 @@ from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh
 from nanolean.printer import shown_names
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, run_tactic
-from nanoproof.data.transitions import Transition
-from nanoproof.lean.state import Goal
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.lean.types import Goal
 
 
 @dataclass(frozen=True)

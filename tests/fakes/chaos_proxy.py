@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from nanoproof.lean.address import parse_address
+from nanoproof.lean.client import parse_address
 
 FAULTS = (
     "reset",

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import torch
 
-from nanoproof.gpt.batching.request import Completion, EngineRequest, EngineStats, Sample
-from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, Sample, SamplingOptions
+from nanoproof.model.tokenizer import Tokenizer
 
 Text = str | list[int]
 

@@ -16,7 +16,7 @@ from typing import Any
 from nanolean.library.loader import load_library
 from nanolean.repl import Repl, requests
 from nanolean.system import with_deep_stack
-from nanoproof.lean.state import parse_goal
+from nanoproof.lean.types import parse_goal
 
 NEVER_ENDS = "never_ends"
 VERSION = "4.27.0"

@@ -5,11 +5,19 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from nanoproof.lean.errors import LeanError, ProcessLost, TheoremRejected
 from nanoproof.lean.source import declared_names, name_examples
-from nanoproof.lean.state import Goal, ProofState
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport, TacticApplied, TacticFailed
+from nanoproof.lean.types import (
+    Branch,
+    CheckReport,
+    Goal,
+    LeanError,
+    ProcessLost,
+    ProofState,
+    TacticApplied,
+    TacticFailed,
+    Theorem,
+    TheoremRejected,
+)
 
 # What a tactic does: the branches it leaves, or one of "reject", "timeout", "banned", or an error to raise.
 Outcome = Sequence[str] | str | LeanError

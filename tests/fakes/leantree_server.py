@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from nanoproof.lean.state import parse_goal
+from nanoproof.lean.types import parse_goal
 
 _SORRY = re.compile(r"\b:=\s*sorry\b")
 _ROUTE = re.compile(

@@ -7,7 +7,7 @@ it, since a tactic may see the goals behind.
 import re
 from collections.abc import Sequence
 
-from nanoproof.lean.wire import Branch, TacticApplied
+from nanoproof.lean.types import Branch, TacticApplied
 from nanoproof.search.expand import TacticRunner
 
 _CASE = re.compile(r"case (?P<tag>\S+)(?P<names>[^=]*)=>(?P<rest>.*)")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome, Transition
 
 _STATEMENTS = [

@@ -14,9 +14,9 @@ from random import Random
 from typing import Any
 
 from nanoproof.common.files import JsonlWriter, atomic_write_json, json_line
+from nanoproof.evaluation.summary import event_fields, summarize
 from nanoproof.prover.attempt import Attempt
-from nanoproof.selfplay.eval_summary import event_fields, summarize
-from nanoproof.selfplay.records.attempt_log import AttemptLog
+from nanoproof.rl.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import (
     Invented,
     invent_attempt,
@@ -193,7 +193,7 @@ class SimulatedRun:
         if attempt.outcome == "proven":
             self._proven.add(one.theorem.id)
         if attempt.outcome == "error":
-            self._log(rank, "WARNING", "nanoproof.selfplay.actor_pool", f"actor gave up {one.theorem.id}: server away")
+            self._log(rank, "WARNING", "nanoproof.actors.actor", f"actor gave up {one.theorem.id}: server away")
         if self._rng.random() < 0.05:
             self._sample(rank, one)
 
@@ -251,7 +251,7 @@ class SimulatedRun:
                 **{"seconds/collect": 1.2 * self._collect_seconds + 4, "seconds/train": 6 + rng.random()},
             },
         )
-        self._log(0, "INFO", "nanoproof.selfplay.loop", f"step {self.step}: loss {loss:.3f}, {new['proofs']} proofs")
+        self._log(0, "INFO", "nanoproof.rl.loop", f"step {self.step}: loss {loss:.3f}, {new['proofs']} proofs")
         for kind in ("sft", "replay"):
             one = rng.choice(self._theorems)
             tokens = (invent_state(one, rng, 1) + "\n" + invent_tactic(rng)).replace(" ", " \0").split("\0")

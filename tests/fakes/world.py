@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from nanoproof.lean.state import Goal, ProofState
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, Goal, ProofState, TacticApplied, TacticFailed
 from nanoproof.search.policy import Suggestion
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from nanoproof.common.web.http_server import bind
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.server.app import bind, create_app, make_http_server
-from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.settings import ServerSettings
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 from tests.helpers import SCRIPTED_REPL
 
 AND = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"

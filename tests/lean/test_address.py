@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.address import AddressError, parse_address
+from nanoproof.lean.client import AddressError, parse_address
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 import requests
 
-from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.errors import ProtocolError
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import TacticApplied, TacticFailed
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.lean.types import ProtocolError, TacticApplied, TacticFailed, Theorem
 from tests.lean.conftest import Serve
 
 ROOT = "n : Nat\n⊢ n + 0 = n ∧ 0 + n = n"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nanoproof.lean.repl_goals import ReplGoal, coupled_ranges, read_goals
-from nanoproof.lean.state import Goal, Hypothesis
+from nanoproof.lean.types import Goal, Hypothesis
 
 TEXTS = ["case left\nx : Nat\nh : x = 1\n⊢ p\n    x", "⊢ q"]
 

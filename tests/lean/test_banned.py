@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.banned import banned_reason
+from nanoproof.lean.forbidden import banned_reason
 
 
 @pytest.mark.parametrize(

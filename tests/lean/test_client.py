@@ -11,10 +11,17 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean import errors
+from nanoproof.lean import types
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.errors import ProcessLost, ProtocolError, ServerBusy, ServerUnavailable, TheoremRejected
-from nanoproof.lean.wire import TacticApplied, TacticFailed
+from nanoproof.lean.types import (
+    ProcessLost,
+    ProtocolError,
+    ServerBusy,
+    ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+    TheoremRejected,
+)
 from tests.fakes.upstream_server import Answer, UpstreamServer
 from tests.helpers import wait_for
 from tests.lean.conftest import THEOREM, Serve
@@ -256,7 +263,7 @@ def test_a_status_that_cannot_be_true_is_not_believed(count: Any, monkeypatch: p
 
 
 def test_errors_say_whether_the_same_work_may_succeed_later() -> None:
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.LeanError)]
+    kinds = [kind for kind in vars(types).values() if isinstance(kind, type) and issubclass(kind, types.LeanError)]
     assert {kind.__name__ for kind in kinds if kind.retryable} == {
         "ServerUnavailable",
         "ServerBusy",

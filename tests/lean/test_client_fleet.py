@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from nanoproof.lean.errors import ServerBusy, ServerUnavailable
-from nanoproof.lean.fleet import Health, LeanFleet
+from nanoproof.lean.client import Health, LeanFleet
+from nanoproof.lean.types import ServerBusy, ServerUnavailable
 from tests.fakes.upstream_server import UpstreamServer
 from tests.lean.conftest import THEOREM, Serve
 

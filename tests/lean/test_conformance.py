@@ -10,11 +10,9 @@ import pytest
 import requests
 
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.errors import ServerUnavailable, TheoremRejected
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.session import HttpLeanSession
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, ServerUnavailable, TacticApplied, TacticFailed, Theorem, TheoremRejected
 from tests.fakes.fork_repl import NEVER_ENDS
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL, NANOLEAN, stop

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.errors import LeanError, TheoremRejected
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.session import HttpLeanSession
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import TacticApplied
+from nanoproof.lean.types import LeanError, TacticApplied, Theorem, TheoremRejected
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.fakes.upstream_server import UpstreamServer
 from tests.helpers import FORK_REPL, NANOLEAN

@@ -15,11 +15,17 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.errors import LeanError, ProtocolError, ServerUnavailable, TheoremRejected
-from nanoproof.lean.fleet import LeanFleet
+from nanoproof.lean.client import ClientConfig, LeanFleet, LeanServerClient
 from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import (
+    Branch,
+    LeanError,
+    ProtocolError,
+    ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+    TheoremRejected,
+)
 from tests.fakes.chaos_proxy import FAULTS, LIES, ChaosProxy
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import NIGHTLY, end, is_gone, wait_for

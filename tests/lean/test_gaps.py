@@ -2,8 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.gaps import is_tactic
-from nanoproof.lean.source import parts, renamed, splice
+from nanoproof.lean.source import is_tactic, parts, renamed, splice
 
 TWO = "intro h\nexact h"
 TACTICS = [

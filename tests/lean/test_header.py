@@ -7,11 +7,11 @@ import pytest
 from nanolean.commands.runner import run_text
 from nanolean.library.loader import load_library
 from nanoproof.data.midtrain.refine import examine
-from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.lean.lexical import imported_modules, without_header
 from nanoproof.lean.project.layout import ROOT_MODULE, required_imports
 from nanoproof.lean.source import parts
+from nanoproof.lean.types import SourceError
 
 THEOREM = "theorem t : 1 = 1 := by sorry"
 HEADERS = [

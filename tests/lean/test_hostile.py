@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nanoproof.lean.session import HttpLeanSession
-from nanoproof.lean.wire import TacticApplied
+from nanoproof.lean.types import TacticApplied
 from tests.lean.conftest import EXISTS_THEOREM, THEOREM, Running, Serve
 
 DEADLINE = 30.0

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.errors import ProtocolError
 from nanoproof.lean.inquiry import Inquiry
+from nanoproof.lean.types import ProtocolError
 
 TEXT = "theorem boom : False := by\n  trivial"
 AXIOMS = ("info", 4, "'boom' does not depend on any axioms")

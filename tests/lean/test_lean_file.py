@@ -2,8 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
+from nanoproof.lean.types import SourceError
 
 TEXT = """\
 import Mathlib

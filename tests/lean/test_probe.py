@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.common.options import LeanOptions
+from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.probe import Finding, Probe, ProbeOptions, brief_problem, main
 from nanoproof.lean.server.backend import Backend
 from tests.fakes.leantree_server import LeanTreeServer

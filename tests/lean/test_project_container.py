@@ -11,8 +11,8 @@ import yaml
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.lean.project.__main__ import make_parser
 from nanoproof.lean.project.layout import LIBRARIES, parse_version
-from nanoproof.lean.project.steps import REPL_EXE
-from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.project.setup import REPL_EXE
+from nanoproof.lean.server.backend import ServerSettings
 from nanoproof.lean.transport import TOKEN_VARIABLE
 
 ROOT = Path(__file__).parents[2]

@@ -14,10 +14,10 @@ import pytest
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
-from nanoproof.lean.project import report, runner
+from nanoproof.lean.project import setup
 from nanoproof.lean.project.__main__ import main
-from nanoproof.lean.project.steps import set_up
-from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.lean.project.setup import set_up
+from nanoproof.lean.server.backend import ServerSettings
 
 LEAN_TOOLS = Path(__file__).parents[1] / "fakes" / "lean_tools.py"
 CALLS = [
@@ -327,7 +327,7 @@ def test_two_setups_of_one_project_do_not_meet(folder: Path, tools: Tools, monke
             go(folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nanoproof.lean.project.steps.run", second)
+    monkeypatch.setattr("nanoproof.lean.project.setup.run", second)
     with pytest.raises(KeyboardInterrupt):
         go(folder)
 
@@ -401,10 +401,10 @@ def test_a_project_that_cannot_be_written_to_is_one_line(folder: Path) -> None:
 
 @pytest.mark.parametrize(("cores", "gigabytes", "number"), [(16, 128, 16), (64, 64, 15), (2, 1, 1)])
 def test_as_many_processes_are_suggested_as_cores_and_memory_allow(cores: int, gigabytes: int, number: int) -> None:
-    assert report.suggest_processes(cores, gigabytes * 2**30) == number
+    assert setup.suggest_processes(cores, gigabytes * 2**30) == number
 
 
 def test_the_reason_of_a_failure_is_its_last_complaint() -> None:
-    ended = runner.Ended(1, ("error: first", "error: no such tag", "at the end"))
+    ended = setup.Ended(1, ("error: first", "error: no such tag", "at the end"))
     assert ended.reason == "exit status 1: error: no such tag"
-    assert runner.Ended(-9, ()).reason == "signal 9: it wrote nothing"
+    assert setup.Ended(-9, ()).reason == "signal 9: it wrote nothing"

@@ -17,10 +17,9 @@ import requests
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.errors import AccessDenied, LeanError, ServerUnavailable
 from nanoproof.lean.server import __main__ as server_command
 from nanoproof.lean.server.__main__ import exposure, settings_of, token_of
-from nanoproof.lean.wire import TacticApplied
+from nanoproof.lean.types import AccessDenied, LeanError, ServerUnavailable, TacticApplied
 from tests.helpers import SCRIPTED_REPL, end, is_gone, taken_port, wait_for
 from tests.lean.conftest import SCRIPT, THEOREM
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from nanoproof.lean.wire import TacticApplied
+from nanoproof.lean.types import TacticApplied
 from tests.helpers import wait_for
 from tests.lean.conftest import THEOREM, Serve
 from tests.lean.test_server import Api

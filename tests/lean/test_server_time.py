@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from nanoproof.lean.repl_goals import OutOfTime, judge
-from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.limits import DEFINITION, STOPPED, TACTIC
+from nanoproof.lean.server.backend import DEFINITION, STOPPED, TACTIC, Backend
 from nanoproof.lean.server.repl_process import Limits, ReplProcess
-from nanoproof.lean.wire import TacticApplied, TacticFailed
+from nanoproof.lean.types import TacticApplied, TacticFailed
 from tests.lean.conftest import AND, LEFT, RIGHT, THEOREM, Running, Serve
 from tests.lean.test_server import Api
 

@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.errors import (
+from nanoproof.lean.client import ClientConfig, LeanFleet, LeanServerClient
+from nanoproof.lean.source import unforeseeable_name
+from nanoproof.lean.types import (
+    CheckReport,
     ProcessLost,
     ProtocolError,
     ServerTimeout,
     ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+    Theorem,
     TheoremRejected,
 )
-from nanoproof.lean.fleet import LeanFleet
-from nanoproof.lean.source import unforeseeable_name
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport, TacticApplied, TacticFailed
 from tests.fakes.upstream_server import Answer, UpstreamServer
 from tests.lean.conftest import AND, COUPLED, EXISTS_THEOREM, LEFT, RIGHT, SCRIPT, THEOREM, Running, Serve
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nanoproof.lean.errors import SourceError
 from nanoproof.lean.source import (
     before_declaration,
     declared_names,
@@ -15,7 +14,7 @@ from nanoproof.lean.source import (
     theorem_name,
     unforeseeable_name,
 )
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import SourceError, Theorem
 
 FORMS = [
     "theorem t : p := by\n  sorry",

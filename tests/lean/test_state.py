@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanoproof.lean.errors import ProtocolError
-from nanoproof.lean.state import Goal, Hypothesis, ProofState, parse_goal, parse_state
+from nanoproof.lean.types import Goal, Hypothesis, ProofState, ProtocolError, parse_goal, parse_state
 
 
 def test_goal_prints_tag_hypotheses_and_target() -> None:

@@ -11,10 +11,10 @@ from email.utils import format_datetime
 
 import pytest
 
-from nanoproof.common.web import client
-from nanoproof.lean.address import Address
-from nanoproof.lean.errors import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
+from nanoproof.common.web import http_client
+from nanoproof.lean.client import Address
 from nanoproof.lean.transport import Transport
+from nanoproof.lean.types import AccessDenied, ProtocolError, ServerTimeout, ServerUnavailable
 
 BREAK = b""
 HANG = b"HANG"
@@ -75,13 +75,13 @@ class Endless(bytes):
 
 @pytest.mark.parametrize("status", ["200 OK", "500 Internal Server Error"])
 def test_an_answer_without_end_is_refused(answering: Answering, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 3 << 20)
+    monkeypatch.setattr(http_client, "MAX_ANSWER_BYTES", 3 << 20)
     with pytest.raises(ProtocolError, match="answered /x with more than 3 MB"):
         answering(Endless(f"HTTP/1.1 {status}\r\n\r\n".encode())).post("/x", {}, seconds=30)
 
 
 def test_the_largest_answer_is_taken(answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 3 << 20)
+    monkeypatch.setattr(http_client, "MAX_ANSWER_BYTES", 3 << 20)
     text = "x" * ((3 << 20) - 2)
     assert answering(http("200 OK", f'"{text}"')).post("/x", {}, seconds=30) == (200, text)
     with pytest.raises(ProtocolError, match="more than 3 MB"):

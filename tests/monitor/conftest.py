@@ -10,8 +10,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from nanoproof.monitor.app import create_app
-from nanoproof.monitor.current import CurrentRun
 from nanoproof.monitor.ranks import STALE_SECONDS
+from nanoproof.monitor.routes import CurrentRun
 from tests.fakes.simulated_run import SimulatedRun, write_history
 
 EVALUATION = {"kind": "evaluation", "step": 0, "dataset": "nanolean", "split": "valid", "solved": 3, "total": 9}

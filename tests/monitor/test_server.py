@@ -17,10 +17,9 @@ import pytest
 import requests
 
 from nanoproof.common.errors import UserError
-from nanoproof.monitor import page as pages
-from nanoproof.monitor.child import MonitorProcess, start_monitor_process
+from nanoproof.monitor import app as pages
 from nanoproof.monitor.reader import RunReader
-from nanoproof.monitor.server import Monitor, open_listener, start_monitor
+from nanoproof.monitor.server import Monitor, MonitorProcess, open_listener, start_monitor, start_monitor_process
 from nanoproof.monitor.stream import MAX_MISSED, Hub, read_event_id
 from tests.helpers import is_gone, wait_for
 from tests.monitor.conftest import Asker, attempt, lines
@@ -320,7 +319,7 @@ def test_a_run_has_its_monitor_in_a_process_of_its_own(run: Path, caplog: pytest
 def test_the_monitor_ends_with_a_run_that_is_killed(run: Path) -> None:
     program = (
         "import os, sys, pathlib, signal\n"
-        "from nanoproof.monitor.child import start_monitor_process\n"
+        "from nanoproof.monitor.server import start_monitor_process\n"
         "monitor = start_monitor_process(0)\n"
         f"monitor.show(pathlib.Path({str(run)!r}))\n"
         "print(monitor.pid, flush=True)\n"

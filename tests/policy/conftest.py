@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 
 
 @pytest.fixture(scope="session")

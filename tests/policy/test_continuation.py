@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.continuation import continuation
-from nanoproof.training.samples import greedy_texts
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.prompt import continuation
+from nanoproof.training.pretraining import greedy_texts
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanoproof.gpt.gpt2 import gpt2_tokenizer
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.model.tokenizer import Tokenizer, gpt2_tokenizer, train_tokenizer
 from nanoproof.policy.prompt import last_tokens, prompt_tokens
 
 TOKENIZERS = (train_tokenizer(["rw [h] at h", "Nat.add_comm x y", "  simp"], 460), gpt2_tokenizer())

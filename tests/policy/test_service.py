@@ -14,14 +14,12 @@ import pytest
 import requests
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.web.lifecycle import Shutdown
-from nanoproof.common.web.server import HttpServer, bind
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.opening import open_policy
-from nanoproof.policy.remote import RemotePolicy
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.service import PolicyService, create_app
-from nanoproof.policy.service_options import ServiceOptions
+from nanoproof.common.web.http_server import HttpServer, Shutdown, bind
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.factory import open_policy
+from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
+from nanoproof.policy.server import PolicyService, create_app
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.search.policy import (
     BadState,
@@ -335,7 +333,7 @@ def test_a_strange_answer_is_an_error_of_the_server(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
     good = {"tactics": ["a", "b"], "logprobs": [-1.0, -2.0], "counts": [1, 1], "value": 1.0}
-    monkeypatch.setattr("nanoproof.policy.service.suggestion_to_json", lambda _: {**good, **change})
+    monkeypatch.setattr("nanoproof.policy.protocol.suggestion_to_json", lambda _: {**good, **change})
     with serve().client() as remote, pytest.raises(PolicyServerError, match="no suggestion"):
         remote.suggest("⊢ p")
 

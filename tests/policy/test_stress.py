@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from nanoproof.gpt.batching.request import EngineRequest
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.sampling import SamplingConfig
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import EngineRequest
+from nanoproof.inference.worker import Question
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.worker import Question
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 NUM_THREADS, NUM_PAUSES, PATIENCE = 1000, 50, 60.0

@@ -7,16 +7,15 @@ import time
 import pytest
 import torch
 
-from nanoproof.data.packing import ExampleLimits, encode_transition
-from nanoproof.data.transitions import Transition
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.fixed import SolverOnlyPolicy, UniformPolicy
-from nanoproof.policy.merging import PolicyCounts
-from nanoproof.policy.sampling import SamplingConfig
-from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.prover.meter import MeteredPolicy
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
+from nanoproof.inference.engine import Engine
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.tactic_policy import PolicyCounts, TacticPolicy
+from nanoproof.prover.prover import MeteredPolicy
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyTimeout, Suggestion
 from tests.fakes.engine import ScriptedEngine, Text
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from nanoproof.gpt.batching.request import Completion
-from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.gpt.tokenizer import Tokenizer
-from nanoproof.policy.worker import EngineWorker, Question
+from nanoproof.inference.sampling import Completion, SamplingOptions
+from nanoproof.inference.worker import EngineWorker, Question
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from tests.fakes.engine import ScriptedEngine
 from tests.helpers import wait_for

@@ -6,7 +6,7 @@ import pytest
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.wire import LeanSession
+from nanoproof.lean.types import LeanSession
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,8 @@ from nanolean.kernel.expr import Const, Lam, Lit
 from nanolean.library import loader
 from nanolean.repl import Repl
 from nanolean.tests.library import base
-from nanoproof.lean.errors import LeanError, SourceError
 from nanoproof.lean.inquiry import Inquiry
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.types import CheckReport, LeanError, SourceError, Theorem
 from nanoproof.prover.check import check_proof
 from tests.prover.red_team import table
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nanoproof.prover.block import block_reason
+from nanoproof.lean.forbidden import block_reason
 
 PIECES = [
     *("(", ")", "(", ")", " ", " ", "\n", "x", "x'", "'", "''", '"', '"', "\\", "--", "-", "/-", "-/", "/--", "/-!"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.types import CheckReport
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import PolicyError, Suggestion
 from scripts import interact

@@ -2,12 +2,9 @@
 
 import pytest
 
-from nanoproof.lean.errors import TheoremRejected
-from nanoproof.lean.state import parse_goal
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch
+from nanoproof.lean.types import Branch, Theorem, TheoremRejected, parse_goal
+from nanoproof.prover.disprove import negating_tactic, negation
 from nanoproof.prover.prover import ProverOptions
-from nanoproof.prover.refute import negating_tactic, negation
 from nanoproof.search.config import SearchConfig
 from tests.fakes.lean import ScriptedLean, branch
 from tests.prover.test_prover import CHAIN, Script, attempt, policy_of

@@ -5,10 +5,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from types import FunctionType, ModuleType
 
-from nanoproof.lean.errors import ProcessLost
-from nanoproof.lean.state import ProofState
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport
+from nanoproof.lean.types import Branch, CheckReport, ProcessLost, ProofState, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from nanoproof.prover import live
-from nanoproof.prover.live import LiveView, best_line
+from nanoproof.prover import interactive
+from nanoproof.prover.interactive import LiveView, best_line
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
@@ -34,7 +34,7 @@ def test_the_best_line_follows_the_open_branch() -> None:
 
 
 def test_a_terminal_has_two_lines_that_change_in_place_and_go_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "_TERMINAL_SECONDS", 0.0)
+    monkeypatch.setattr(interactive, "_TERMINAL_SECONDS", 0.0)
     monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()
     with LiveView(64, stream) as view:
@@ -53,7 +53,7 @@ def test_elsewhere_there_is_a_plain_line_now_and_then(monkeypatch: pytest.Monkey
         view.begin(*grown(2))
         view.update()
         assert stream.getvalue() == ""
-        monkeypatch.setattr(live, "_PLAIN_SECONDS", 0.0)
+        monkeypatch.setattr(interactive, "_PLAIN_SECONDS", 0.0)
         view.update()
     assert stream.getvalue().startswith("2/64 simulations") and stream.getvalue().count("\n") == 1
     assert "\x1b" not in stream.getvalue()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.prover.plain_file import declarations, plain_reason
+from nanoproof.lean.forbidden import declarations, plain_reason
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 

@@ -5,13 +5,11 @@ from itertools import count
 
 import pytest
 
-from nanoproof.lean.wire import Branch
+from nanoproof.lean.types import Branch
 from nanoproof.prover.linearize import layouts, linearize
-from nanoproof.prover.proof import Proof, depths
+from nanoproof.prover.proof import Proof, SolvedStates, depths, proof_depths
 from nanoproof.prover.prover import transitions_of
-from nanoproof.prover.replay import Replayed, replay_tree
-from nanoproof.prover.simplify import simplify
-from nanoproof.prover.targets import SolvedStates, proof_depths
+from nanoproof.prover.replay import Replayed, replay_tree, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node

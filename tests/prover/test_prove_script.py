@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.errors import TheoremRejected
 from nanoproof.lean.lean_file import PLACEHOLDER
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import Branch, CheckReport
+from nanoproof.lean.types import Branch, CheckReport, Theorem, TheoremRejected
 from scripts import prove
 from tests.fakes.lean import ScriptedLean, branch, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion

@@ -4,9 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nanoproof.lean.errors import LeanError, ProcessLost, ProtocolError, ServerTimeout
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport
+from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import LeanSession
+from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig

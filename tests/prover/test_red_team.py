@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.errors import LeanError
 from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import LeanSession
+from nanoproof.lean.types import LeanError, LeanSession, Theorem
 from nanoproof.prover.check import RUNGS, Verdict, check_proof
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nanoproof.lean.wire import Branch, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.prover.replay import Remembering, replay_tree
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog

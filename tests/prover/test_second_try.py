@@ -4,11 +4,10 @@ import random
 
 import pytest
 
-from nanoproof.lean.theorem import Theorem
-from nanoproof.lean.wire import CheckReport, TacticApplied, TacticFailed
+from nanoproof.lean.types import CheckReport, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.prover.second_try import MAX_TRIES, SecondTry, run_second_tries, second_tries
+from nanoproof.prover.replay import MAX_TRIES, SecondTry, run_second_tries, second_tries
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node

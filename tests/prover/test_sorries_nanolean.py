@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.lean.errors import SourceError
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.wire import LeanSession
-from nanoproof.policy.opening import SOLVERS
-from nanoproof.prover.desk import Desk
+from nanoproof.lean.types import LeanSession, SourceError
+from nanoproof.policy.factory import SOLVERS
+from nanoproof.prover.cli_input import SorryFiller
+from nanoproof.prover.interactive import Desk
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.prover.sorries import SorryFiller
 from nanoproof.search.config import SearchConfig
 from scripts import draw_search
 from tests.fakes.policy import saying

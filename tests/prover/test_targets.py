@@ -1,4 +1,4 @@
-from nanoproof.prover.targets import extract_proof, proof_depths, proof_sizes
+from nanoproof.prover.proof import extract_proof, proof_depths, proof_sizes
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node

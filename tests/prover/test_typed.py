@@ -4,7 +4,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.source import parts
-from nanoproof.prover.typed import theorem_of
+from nanoproof.prover.cli_input import theorem_of
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from nanoproof.lean.errors import ProcessLost
+from nanoproof.lean.types import ProcessLost
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 
 from nanoproof import sft
-from nanoproof.common.dist import cleanup
-from nanoproof.training import entry
+from nanoproof.common.distributed import cleanup
+from nanoproof.training import loop
 from nanoproof.training.finetuning import Finetuning
 from tests.training import small
 
@@ -36,7 +36,7 @@ def interrupted(folder: Path) -> None:
     """`whole` trains without a break; `parts` is stopped after five steps and goes on."""
     length = ("--epochs", 3, "--eval-every", "4steps", "--state-after-weight", 0.1, "--balance-value-by-depth")
     sft.main(words(folder, "whole", *length))
-    entry.train_main(StoppedAfterFive, sft.GROUPS, "stopped", words(folder, "parts", *length))
+    loop.train_main(StoppedAfterFive, sft.GROUPS, "stopped", words(folder, "parts", *length))
     assert not (folder / "parts" / "model_11.json").exists()
     sft.main(["--resume-from", str(folder / "parts")])
 
@@ -44,6 +44,6 @@ def interrupted(folder: Path) -> None:
 def interrupted_on_ranks(folder: Path) -> None:
     """What `interrupted` says, in the process of each rank."""
     torch.set_num_threads(1)
-    entry.cleanup = lambda: None
+    loop.cleanup = lambda: None
     interrupted(folder)
     cleanup()

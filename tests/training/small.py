@@ -5,13 +5,13 @@ from pathlib import Path
 
 import torch
 
-from nanoproof.common.dist import DistInfo
-from nanoproof.data.packing import Example, ExampleLimits, encode_transition
-from nanoproof.data.transitions import Transition
-from nanoproof.gpt.checkpoint import save_checkpoint
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.optim import MuonAdamW
-from nanoproof.gpt.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.common.distributed import DistInfo
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transition
+from nanoproof.model.checkpoint import save_checkpoint
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.optim import MuonAdamW
+from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 
 NAMES = ["p", "q", "r", "s", "a", "b"]
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")

@@ -10,13 +10,13 @@ import torch
 from nanoproof import sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.data.packing import KIND_CODES, ExampleLimits, pack
-from nanoproof.data.transitions import Transition
-from nanoproof.gpt.checkpoint import load_model
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.sampling import SamplingOptions
-from nanoproof.gpt.tokenizer import train_tokenizer
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import KIND_CODES, ExampleLimits, pack
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.batches import (
     MAX_DEPTH_WEIGHT,
@@ -256,7 +256,7 @@ def test_options_that_do_not_go_together_are_named(tmp_path, more, message):
 
 
 def test_a_step_with_fewer_examples_than_ranks_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("nanoproof.training.entry.start_ranks", lambda options: replace(small.ALONE, world_size=32))
+    monkeypatch.setattr("nanoproof.training.loop.start_ranks", lambda options: replace(small.ALONE, world_size=32))
     with pytest.raises(UserError, match=r"--target-examples-per-step 16 .* 32 ranks \(--nproc_per_node\)"):
         sft.main(words(tmp_path, "run"))
 

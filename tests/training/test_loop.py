@@ -10,11 +10,11 @@ import time
 import pytest
 import torch
 
+from nanoproof.common.distributed import StopSignal
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.gpt.checkpoint import read_manifest
-from nanoproof.gpt.optim import NonFiniteLoss
-from nanoproof.training.signals import StopSignal
+from nanoproof.model.checkpoint import read_manifest
+from nanoproof.model.optim import NonFiniteLoss
 from tests.training import small, toy_loop
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from nanoproof.data.packing import (
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import (
     KIND_CODES,
     NO_TARGET,
     Continuation,
@@ -12,7 +13,6 @@ from nanoproof.data.packing import (
     encode_transitions,
     pack,
 )
-from nanoproof.data.transitions import Transition
 from tests.training import small
 
 WORDS = small.tokenizer()

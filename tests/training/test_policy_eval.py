@@ -6,8 +6,8 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
-from nanoproof.data.packing import ExampleLimits
-from nanoproof.gpt.checkpoint import save_checkpoint
+from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.training.batches import TransitionSet
 from nanoproof.training.options import BatchOptions
 from nanoproof.training.policy_metrics import policy_metrics

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from nanoproof.data.packing import ExampleLimits
-from nanoproof.gpt.engine import Engine
-from nanoproof.gpt.model import GPT
-from nanoproof.gpt.sampling import SamplingOptions
+from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.model.gpt import GPT
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.batches import TransitionSet
 from nanoproof.training.loss import LossWeights

@@ -8,8 +8,8 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256, read_json
-from nanoproof.gpt.checkpoint import find_checkpoint, load_model, load_optimizer
-from nanoproof.gpt.optim import MuonAdamW
+from nanoproof.model.checkpoint import find_checkpoint, load_model, load_optimizer
+from nanoproof.model.optim import MuonAdamW
 from nanoproof.training.step import build_optimizer
 from tests.training import small, two_ranks
 

@@ -9,9 +9,9 @@ import pytest
 from nanoproof.common.config import Parser, add_flags
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
-from nanoproof.gpt.checkpoint import save_checkpoint
+from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.training.options import CadenceOptions, ModelOptions, RunOptions, StartOptions
-from nanoproof.training.resume import changes, describe, drop_superseded, parse_resumable, saved_decisions
+from nanoproof.training.setup import changes, describe, drop_superseded, parse_resumable, saved_decisions
 from tests.training import small
 
 WORDS = small.tokenizer()

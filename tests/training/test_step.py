@@ -5,15 +5,13 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
-from nanoproof.data.packing import ExampleLimits, encode_transition
-from nanoproof.data.transitions import Transition
-from nanoproof.gpt.model import GPT
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
+from nanoproof.model.gpt import GPT
 from nanoproof.training import step
 from nanoproof.training.loss import LossWeights
-from nanoproof.training.memory import Pieces
-from nanoproof.training.not_finite import FailedStep
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import NonFiniteLoss, build_optimizer, train_step
+from nanoproof.training.step import FailedStep, NonFiniteLoss, Pieces, build_optimizer, train_step
 from tests.training import small
 
 WORDS = small.tokenizer()

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from nanoproof.training.loss import tactic_logprobs
 from nanoproof.training.options import BatchOptions
-from nanoproof.training.tactic_logprobs import tactic_logprobs
 from tests.training import small
 
 WORDS = small.tokenizer()

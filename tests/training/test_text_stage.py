@@ -6,26 +6,31 @@ from pathlib import Path
 import pytest
 import torch
 
-from nanoproof.data.documents import split_last
-from nanoproof.data.text_files import MemoryFile
-from nanoproof.data.token_loader import TokenBatch
-from nanoproof.gpt.model import GPT, GPTConfig
-from nanoproof.gpt.optim import NonFiniteLoss
-from nanoproof.training.bits_per_byte import ValidationText, bits_per_byte
-from nanoproof.training.corpus import count_tokens
+from nanoproof.data.text.documents import split_last
+from nanoproof.data.text.text_files import MemoryFile
+from nanoproof.data.text.token_loader import TokenBatch
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.training.options import OptimizerOptions
-from nanoproof.training.plan import (
+from nanoproof.training.pretraining import (
+    NEW_TOKENS,
+    PROMPTS,
+    ValidationText,
+    bits_per_byte,
+    count_tokens,
+    greedy_texts,
+)
+from nanoproof.training.schedule import (
     FULL_BATCH,
     MidtrainLength,
     PretrainLength,
+    clock,
     describe_schedule,
     plan_batch,
+    short,
     suit_batch,
 )
-from nanoproof.training.report import clock, short
-from nanoproof.training.samples import NEW_TOKENS, PROMPTS, greedy_texts
-from nanoproof.training.step import build_optimizer
-from nanoproof.training.token_step import token_step
+from nanoproof.training.step import build_optimizer, token_step
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -172,7 +177,7 @@ def test_tokens_of_a_small_text_are_counted_exactly():
 
 
 def test_tokens_of_a_large_text_are_estimated_from_a_sample(monkeypatch):
-    monkeypatch.setattr("nanoproof.training.corpus.SAMPLE_BYTES", 2000)
+    monkeypatch.setattr("nanoproof.training.pretraining.SAMPLE_BYTES", 2000)
     files = [MemoryFile(Path(f"{number}"), TEXTS * 5) for number in range(40)]
     documents = split_last("text", files).train
     exact = documents.count / 20 * sum(len(tokens) + 1 for tokens in WORDS.encode_batch(TEXTS))

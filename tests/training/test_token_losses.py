@@ -1,11 +1,10 @@
 import pytest
 import torch
 
-from nanoproof.data.packing import ExampleLimits, encode_transition, pack
-from nanoproof.data.transitions import Transition
-from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from nanoproof.data.transitions.leantree import Transition
+from nanoproof.data.transitions.packing import ExampleLimits, encode_transition, pack
+from nanoproof.training.loss import LossWeights, Normalizers, token_losses, transition_loss
 from nanoproof.training.options import BatchOptions
-from nanoproof.training.token_losses import token_losses
 from tests.training import small
 
 WORDS = small.tokenizer()

@@ -8,16 +8,13 @@ from benchmarks.train import main
 from benchmarks.train_device import BASELINES, cases, markdown, result_of
 from benchmarks.train_measures import Case, DeviceOptions, measure
 from nanoproof.common.errors import UserError
-from nanoproof.data.packing import pack
+from nanoproof.data.transitions.packing import pack
+from nanoproof.model.gpt import GPTConfig
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from tests.training.small import ALONE, examples, model, tokenizer
 
 TINY = DeviceOptions(
-    depth=1,
-    aspect_ratio=32,
-    head_dim=32,
-    sequence_len=330,
-    vocab_size=448,
+    network=GPTConfig(depth=1, aspect_ratio=32, head_dim=32, sequence_len=330, vocab_size=448),
     device_batch_size=1,
     accumulation=1,
     transitions=2,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import opt
 from nanoproof.common.errors import run_main
-from nanoproof.training.entry import train_main
-from nanoproof.training.loop import TrainingLoop
+from nanoproof.training.loop import TrainingLoop, train_main
 from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
 
 

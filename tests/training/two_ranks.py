@@ -7,10 +7,10 @@ from pathlib import Path
 
 import torch
 
-from nanoproof.common.dist import DistInfo, cleanup, gather_json, init_distributed
+from nanoproof.common.distributed import DistInfo, cleanup, gather_json, init_distributed
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.gpt import checkpoint
-from nanoproof.gpt.optim import MuonAdamW
+from nanoproof.model import checkpoint
+from nanoproof.model.optim import MuonAdamW
 from nanoproof.training.batches import EpochSampler, deal
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions

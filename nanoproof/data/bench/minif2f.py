@@ -9,35 +9,36 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_text
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_blocks import blocks
-from nanoproof.data.theorem_cli import run_command
-from nanoproof.data.theorem_set import BENCH_SPLITS, Parsed, TheoremSet, require_usable, unusable_because
+from nanoproof.data.dataset_cli import run_command
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import find_top_level, mask
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 
 NAME = "minif2f"
 FILES = {"valid": "Valid.lean", "test": "Test.lean"}
 PREFIX = "open scoped Real\nopen scoped Nat\nopen scoped Topology\nopen scoped Polynomial\n\n"
 
 
-def parse(paths: dict[str, Path]) -> Parsed:
+def parse(paths: dict[str, Path]) -> theorem_sets.Parsed:
     """The theorems of each split's file as they stand there, up to their `sorry`; the id is the name.
 
     Where a proof is shipped (in Test.lean those of mathd_numbertheory_66 and mathd_algebra_302) it becomes `sorry`.
     Raises UserError, with file and line, for what would change the number of theorems without notice: a name that
     occurs twice, a statement that cannot be worked with.
     """
-    parsed = Parsed(NAME)
+    parsed = theorem_sets.Parsed(NAME)
     names: set[str] = set()
     for split, path in paths.items():
-        for found in blocks(read_text(path)):
+        for found in theorem_sets.blocks(read_text(path)):
             place = f"{path}, line {found.line}, theorem {found.name}"
             if found.name in names:
                 raise UserError(f"{place}: the name occurs twice")
             names.add(found.name)
-            block = found.text if unusable_because(PREFIX + found.text) is None else without_proof(found.text)
-            require_usable(PREFIX + block, place)
+            block = (
+                found.text if theorem_sets.unusable_because(PREFIX + found.text) is None else without_proof(found.text)
+            )
+            theorem_sets.require_usable(PREFIX + block, place)
             parsed.add(found.name, PREFIX + block, split)
     return parsed
 
@@ -48,11 +49,11 @@ def without_proof(block: str) -> str:
     return block if assign < 0 else block[:assign] + ":= by\n  sorry"
 
 
-def _read() -> Parsed:
+def _read() -> theorem_sets.Parsed:
     return parse({split: open_file(NAME, filename) for split, filename in FILES.items()})
 
 
-SET = TheoremSet(NAME, BENCH_SPLITS, _read)
+SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, _read)
 
 
 def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:

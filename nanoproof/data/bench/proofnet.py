@@ -8,51 +8,47 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import run_command
-from nanoproof.data.theorem_set import (
-    BENCH_SPLITS,
-    Parsed,
-    TheoremSet,
-    jsonl_rows,
-    remove_lines,
-    require_usable,
-    text_field,
-    with_sorry,
-)
+from nanoproof.data.dataset_cli import run_command
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import without_header
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 
 NAME, FILE = "proofnet", "proofnet.jsonl"
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path) -> theorem_sets.Parsed:
     """Header without imports, an empty line, statement, and `sorry` on a line of its own; the id is the name.
 
     Raises UserError, with the line, for what would change the number of theorems without notice: an unknown split, a
     name that occurs twice, a statement that cannot be worked with.
     """
-    parsed = Parsed(NAME)
+    parsed = theorem_sets.Parsed(NAME)
     names: set[str] = set()
-    for place, row in jsonl_rows(path):
-        name, split = text_field(row, "name", place), text_field(row, "split", place)
-        header, statement = text_field(row, "header", place), text_field(row, "formal_statement", place).rstrip()
-        if split not in BENCH_SPLITS:
-            raise UserError(f"{place}: the field 'split' must be one of {', '.join(BENCH_SPLITS)}, got {split!r}")
+    for place, row in theorem_sets.jsonl_rows(path):
+        name, split = theorem_sets.text_field(row, "name", place), theorem_sets.text_field(row, "split", place)
+        header, statement = (
+            theorem_sets.text_field(row, "header", place),
+            theorem_sets.text_field(row, "formal_statement", place).rstrip(),
+        )
+        if split not in theorem_sets.BENCH_SPLITS:
+            raise UserError(
+                f"{place}: the field 'split' must be one of {', '.join(theorem_sets.BENCH_SPLITS)}, got {split!r}"
+            )
         if name in names:
             raise UserError(f"{place}: the field 'name' must be unique, got {name!r} again")
         names.add(name)
-        closed = with_sorry(statement, "\n  sorry", " by\n  sorry")
+        closed = theorem_sets.with_sorry(statement, "\n  sorry", " by\n  sorry")
         if closed is None:
             raise UserError(f"{place}: the field 'formal_statement' must end in := or := by, got {statement[-40:]!r}")
-        before = without_header(remove_lines(header, "import ")).strip()
+        before = without_header(theorem_sets.remove_lines(header, "import ")).strip()
         source = f"{before}\n\n{closed}" if before else closed
-        require_usable(source, place)
+        theorem_sets.require_usable(source, place)
         parsed.add(name, source, split)
     return parsed
 
 
-SET = TheoremSet(NAME, BENCH_SPLITS, lambda: parse(open_file(NAME, FILE)))
+SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, lambda: parse(open_file(NAME, FILE)))
 
 
 def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:

@@ -1,4 +1,8 @@
-"""The build of leangithubraw: collect every repository, refine them together, write shards, report and manifest."""
+"""The build of leangithubraw, and its upload to the hub.
+
+Repositories whose licence is none or unknown are left out unless asked for: their authors have not allowed others to
+pass their files on.
+"""
 
 import os
 import threading
@@ -10,15 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from huggingface_hub import CommitOperationAdd, HfApi
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
-from nanoproof.common.progress import Progress
-from nanoproof.data.manifest import FILENAME, FileRecord, Manifest, dataset_dir, now, record_file, write_manifest
+from nanoproof.common.terminal import Progress
 from nanoproof.data.midtrain.clone import CloneError, Repository, read_lists
-from nanoproof.data.midtrain.collect import Collected, collect, find_collected, write_files
+from nanoproof.data.midtrain.collect import NO_LICENSE, UNKNOWN, Collected, collect, find_collected, write_files
 from nanoproof.data.midtrain.refine import Drop, Refined, benchmark_index, count_reasons, refine
+from nanoproof.data.sources import manifest
 
 NAME = "leangithubraw"
 LIST = Path(__file__).with_name("leangithub_urls.txt")
@@ -47,7 +53,7 @@ class BuildConfig:
     @property
     def directory(self) -> Path:
         """Where to build."""
-        return Path(self.out).expanduser() if self.out else dataset_dir(NAME)
+        return Path(self.out).expanduser() if self.out else manifest.dataset_dir(NAME)
 
     @property
     def lists(self) -> list[Path]:
@@ -137,17 +143,17 @@ def _finish(
     out: Path, config: BuildConfig, built: Sequence[Built], kept: dict[str, Kept], commits: dict[str, str]
 ) -> None:
     """Manifest and reports. What only an earlier build's manifest lists is removed."""
-    files: dict[str, FileRecord] = {}
+    files: dict[str, manifest.FileRecord] = {}
     for b in built:
         rows = kept[b.repository.name].files if b.collected is not None else 0
         if b.collected is not None and rows:
             shard = f"{b.repository.name}.parquet"
-            files[shard] = record_file(out / shard, rows, b.repository.url, "HEAD", b.collected.commit)
-    earlier = read_json(out / FILENAME).get("files", {}) if (out / FILENAME).exists() else {}
+            files[shard] = manifest.record_file(out / shard, rows, b.repository.url, "HEAD", b.collected.commit)
+    earlier = read_json(out / manifest.FILENAME).get("files", {}) if (out / manifest.FILENAME).exists() else {}
     against = ", ".join(f"{name} at {commit}" for name, commit in commits.items())
     rule = f"decontaminated against {against}" if config.decontamination else NO_DECONTAMINATION
     source = f"repositories of {', '.join(path.name for path in config.lists)}"
-    write_manifest(Manifest(NAME, source, rule, "", now(), files), out)
+    manifest.write_manifest(manifest.Manifest(NAME, source, rule, "", manifest.now(), files), out)
     for name in set(earlier) - set(files):
         (out / Path(name).name).unlink(missing_ok=True)
     report = make_report(built, kept, rule)
@@ -223,3 +229,81 @@ def summary(built: Sequence[Built], kept: dict[str, Kept]) -> list[str]:
             instead = "; what was collected earlier is used" if b.collected else ""
             lines.append(f"failed: {b.repository.url}: {b.reason}{instead}")
     return lines
+
+
+_CARD = """---
+pretty_name: Lean 4 of public repositories
+task_categories: [text-generation]
+license: other
+---
+Lean 4 files of public repositories, one parquet file per repository with the columns `text`, `url`, `commit`, `path`
+and `licence`. Every file keeps the licence of its repository; the texts are in `licences/`. {rule}.
+
+| repository | commit | licence | files |
+|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file or text, and where it goes."""
+
+    target: str
+    content: Path | bytes
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
+
+
+def plan(directory: Path, shards: Sequence[Path], include_unlicensed: bool) -> tuple[list[Upload], list[str]]:
+    """What is uploaded, and the names of the repositories that are left out for want of a licence."""
+    report = read_json(directory / REPORT)
+    uploads: list[Upload] = []
+    left_out: list[str] = []
+    table: list[str] = []
+    there = {shard.stem: shard for shard in shards}
+    for repository in report["repositories"]:
+        name, licence = repository["name"], repository["licence"]
+        if name not in there:
+            continue
+        if licence in (NO_LICENSE, UNKNOWN) and not include_unlicensed:
+            left_out.append(name)
+            continue
+        uploads.append(Upload(f"data/{name}.parquet", there[name]))
+        licences = sorted(file for file in (directory / "licences" / name).iterdir() if file.is_file())
+        uploads += [Upload(f"licences/{name}/{file.name}", file) for file in licences]
+        table.append(f"| {repository['url']} | {repository['commit'][:12]} | {licence} | {repository['files']} |\n")
+    rule = report["decontamination"]
+    card = _CARD.format(rule=rule[:1].upper() + rule[1:]) + "".join(table)
+    uploads.append(Upload("README.md", card.encode()))
+    uploads += [Upload(file, directory / file) for file in (REPORT, READABLE_REPORT)]
+    return uploads, left_out
+
+
+def publish(
+    directory: Path, shards: Sequence[Path], repo: str, really: bool, public: bool, include_unlicensed: bool
+) -> None:
+    """Upload in one commit, or say what would be uploaded. Raises UserError for what the hub refuses."""
+    uploads, left_out = plan(directory, shards, include_unlicensed)
+    for upload in uploads:
+        print(f"  {upload.target:<60} {upload.bytes:>12,} bytes")
+    for name in left_out:
+        print(f"left out: {name} has no licence that is known; --include-unlicensed takes it along")
+    if read_json(directory / REPORT)["decontamination"] == NO_DECONTAMINATION:
+        print(f"warning: {NAME} was built with --no-decontamination: it may hold theorems of the benchmarks")
+    total = f"{len(uploads)} files, {sum(upload.bytes for upload in uploads):,} bytes"
+    if not really:
+        print(f"dry run: {total} would go to {repo}; give --really to upload them")
+        return
+    api = HfApi()
+    operations = [CommitOperationAdd(upload.target, upload.content) for upload in uploads]
+    try:
+        api.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
+        made = api.create_commit(repo, operations, commit_message=f"Build of {NAME}", repo_type="dataset")
+    except LocalTokenNotFoundError as error:
+        raise UserError("uploading needs a token with write access: set HF_TOKEN or run: hf auth login") from error
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        raise UserError(f"the hub refuses the upload to {repo}: {' '.join(str(error).split())}") from error
+    print(f"uploaded {total} to {made.repo_url}")

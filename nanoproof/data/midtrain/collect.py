@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,8 +18,128 @@ import pyarrow.parquet as pq
 
 from nanoproof.common.files import atomic_write
 from nanoproof.data.midtrain.clone import MAX_BYTES, Entry, Repository, Tree, opened
-from nanoproof.data.midtrain.lean_files import decode, refused_path, refused_text
-from nanoproof.data.midtrain.licences import NO_LICENSE, Licences, is_licence_file
+
+BUILD_FOLDERS = frozenset({"build", "lake-packages", "_target", "_out", "node_modules"})
+MARK_CHARACTERS = 2000
+LONG_LINE = 1000
+NUMBERS_SHARE = 0.5
+
+_MARKS = re.compile(
+    r"""auto-?generated\b | automatically[ ]generated[ ](?:by|from|file) | @generated\b
+      | (?:this|the)[ ]file[ ](?:was|is|has[ ]been)[ ](?:\w+[ ])?generated
+      | do[ ]not[ ](?:edit|modify)\b | code[ ]generated[ ]by
+      | ^\s*(?:--|/-!?|\#)\s*(?:file[ ])?generated[ ](?:by|from|using|with)\b""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_COMMENTS = re.compile(r"--[^\n]*|/-.*?(?:-/|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def refused_path(path: str) -> str:
+    """Why a file is not taken for its place; "" if it may be."""
+    place = PurePosixPath(path)
+    for folder in place.parts[:-1]:
+        if folder in BUILD_FOLDERS or folder.startswith("."):
+            return f"in a folder {folder}"
+    return "lakefile" if place.name == "lakefile.lean" else ""
+
+
+def decode(content: bytes) -> tuple[str, str]:
+    """The text of a file with Unix line ends, and why it is none ("" if it is)."""
+    if content.startswith(b"version https://git-lfs"):
+        return "", "pointer to a large file"
+    if b"\0" in content:
+        return "", "binary"
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "", "invalid UTF-8"
+    return text.replace("\r\n", "\n").replace("\r", "\n"), ""
+
+
+def refused_text(text: str) -> str:
+    """Why a file is not taken for what it holds; "" if it is taken."""
+    if not text.strip():
+        return "empty"
+    beginning = text[:MARK_CHARACTERS]
+    comments = "\n".join(_COMMENTS.findall(beginning))
+    if _MARKS.search(comments):
+        return "says that it is generated"
+    if sum(len(line) for line in text.split("\n") if len(line) > LONG_LINE) > len(text) / 2:
+        return "data in very long lines"
+    characters = sum(map(len, text.split()))
+    if len(text) > MARK_CHARACTERS and sum(map(len, _NUMBER.findall(text))) > NUMBERS_SHARE * characters:
+        return "mostly numbers"
+    return ""
+
+
+# -- Licence files of a repository: which files are licences, and which licence a text is ----------------------------
+
+NO_LICENSE = "NO_LICENSE"
+UNKNOWN = "unknown"
+
+_FILE = re.compile(r"(?:(?:un)?licen[cs]e|copying|notice|copyright)(?:[-_.].*)?$", re.IGNORECASE)
+_NOTICE = re.compile(r"notice|copyright", re.IGNORECASE)
+_CODE = (".lean", ".py", ".c", ".h", ".rs", ".ts", ".js", ".toml", ".json", ".sh", ".yml", ".yaml")
+
+# What the beginning of a licence says; the first that fits counts.
+_TITLES = (
+    ("AGPL-3.0", r"gnu affero general public license.{0,80}?version 3"),
+    ("LGPL-3.0", r"gnu lesser general public license.{0,80}?version 3"),
+    ("LGPL-2.1", r"gnu lesser general public license.{0,80}?version 2\.1"),
+    ("GPL-3.0", r"gnu general public license.{0,80}?version 3"),
+    ("GPL-2.0", r"gnu general public license.{0,80}?version 2"),
+    ("Apache-2.0", r"apache license,?.{0,40}?version 2\.0"),
+    ("MPL-2.0", r"mozilla public license,?.{0,20}?(?:version )?2\.0"),
+    ("CC0-1.0", r"cc0 1\.0|creative commons zero"),
+    ("CC-BY-NC-SA-4.0", r"attribution-noncommercial-sharealike 4\.0"),
+    ("CC-BY-NC-ND-4.0", r"attribution-noncommercial-noderivatives 4\.0"),
+    ("CC-BY-NC-4.0", r"attribution-noncommercial 4\.0"),
+    ("CC-BY-SA-4.0", r"attribution-sharealike 4\.0"),
+    ("CC-BY-ND-4.0", r"attribution-noderivatives 4\.0"),
+    ("CC-BY-4.0", r"attribution 4\.0"),
+    ("EUPL-1.2", r"european union public licen[cs]e.{0,20}?1\.2"),
+    ("Unlicense", r"free and unencumbered software released into the public domain"),
+    ("0BSD", r"bsd zero clause license|zero-clause bsd"),
+    ("MIT", r"permission is hereby granted, free of charge|\bmit license\b"),
+    ("ISC", r"permission to use, copy, modify, and(?:/or)? distribute this software"),
+    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither the names? of"),
+    ("BSD-2-Clause", r"redistribution and use in source and binary forms"),
+)
+_HEAD_CHARACTERS = 3000
+
+
+def is_licence_file(path: str) -> bool:
+    """Whether a file is a licence or a notice by its name: LICENSE, LICENCE.md, COPYING, NOTICE-x, .."""
+    name = PurePosixPath(path).name
+    return _FILE.match(name) is not None and not name.lower().endswith(_CODE)
+
+
+def guess(text: str) -> str:
+    """The SPDX identifier of a licence by its beginning; "unknown" if it is none of the common ones."""
+    head = " ".join(text[:_HEAD_CHARACTERS].lower().split())
+    return next((name for name, pattern in _TITLES if re.search(pattern, head)), UNKNOWN)
+
+
+class Licences:
+    """The licences of a repository's folders."""
+
+    def __init__(self, files: Iterable[tuple[str, str]]) -> None:
+        self._of: dict[str, set[str]] = {}
+        for path, text in files:
+            if _NOTICE.match(PurePosixPath(path).name) is None:
+                self._of.setdefault(str(PurePosixPath(path).parent), set()).add(guess(text))
+
+    def of(self, path: str) -> str:
+        """The licence of a file: that of the nearest folder above it which has one, `NO_LICENSE` if none has.
+
+        Where a folder has several, all are named.
+        """
+        for folder in PurePosixPath(path).parents:
+            if str(folder) in self._of:
+                return " OR ".join(sorted(self._of[str(folder)]))
+        return NO_LICENSE
+
 
 VERSION = 1
 """Of what is taken and how it is stored; what another version collected is collected again."""

@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json
-from nanoproof.data.catalog import how_to_get
-from nanoproof.data.manifest import FILENAME, dataset_dir
 from nanoproof.data.midtrain.build import NAME, BuildConfig, build
 from nanoproof.data.midtrain.collect import COLUMNS, READ_ROWS
-from nanoproof.gpt.tokenizer import Tokenizer
+from nanoproof.data.sources.catalog import how_to_get
+from nanoproof.data.sources.manifest import FILENAME, dataset_dir
+from nanoproof.model.tokenizer import Tokenizer
 
 BYTES_PER_TOKEN = 2.4
 """Of Lean text, about, with GPT-2's vocabulary and our symbols: for the estimate of `stats`."""
@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not show(directory, args.pattern, args.max, args.json):
             raise UserError(f"no file of {directory} is like {args.pattern!r}")
     else:
-        from nanoproof.data.midtrain.publish import publish  # only here: it loads the hub's library
+        from nanoproof.data.midtrain.build import publish  # only here: it loads the hub's library
 
         publish(directory, shards(directory), args.repo, args.really, args.public, args.include_unlicensed)
     return 0

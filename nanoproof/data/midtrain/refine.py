@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.progress import Progress
-from nanoproof.data.manifest import require_manifest
+from nanoproof.common.terminal import Progress
 from nanoproof.data.midtrain.collect import Collected, LeanFile
-from nanoproof.data.overlap import KINDS, Index, document_piece, theorem_piece
-from nanoproof.data.theorems import list_theorems, splits_of
+from nanoproof.data.sources.manifest import require_manifest
+from nanoproof.data.theorems.overlap import KINDS, Index, document_piece, theorem_piece
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.lean.lexical import mask, without_header
 
 BENCHMARKS = ("minif2f", "proofnet")

@@ -19,13 +19,13 @@ import pyarrow as pa
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write
-from nanoproof.common.progress import Progress
-from nanoproof.data.catalog import CATALOG
-from nanoproof.data.hub import Hub
-from nanoproof.data.manifest import open_files
-from nanoproof.data.text_files import COLUMN, ParquetFile
-from nanoproof.data.theorem_cli import check_max, chosen_splits, make_parser, print_items
-from nanoproof.data.transfer import TransferError
+from nanoproof.common.terminal import Progress
+from nanoproof.data.dataset_cli import check_max, chosen_splits, make_parser, print_items
+from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.sources.hub import Hub
+from nanoproof.data.sources.manifest import open_files
+from nanoproof.data.sources.transfer import TransferError
+from nanoproof.data.text.text_files import COLUMN, ParquetFile
 
 NAME, PATTERN = "nemotron", "4plus/part_*.parquet"
 SPLITS = ("train", "valid")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import run_main
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import run_command
-from nanoproof.data.theorem_set import RL_SPLITS, Parsed, TheoremSet, jsonl_rows, text_field, with_sorry
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.dataset_cli import run_command
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.theorems.theorem_sets import RL_SPLITS, Parsed, TheoremSet, jsonl_rows, text_field, with_sorry
+from nanoproof.lean.types import Theorem
 
 NAME, FILE = "deepseek_prover", "deepseek_prover.jsonl"
 PREFIX = "open BigOperators Real Nat Topology Rat\n\n"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import run_command
-from nanoproof.data.theorem_set import RL_SPLITS, Parsed, TheoremSet, json_rows, text_field
-from nanoproof.lean.theorem import Theorem
+from nanoproof.data.dataset_cli import run_command
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.theorems.theorem_sets import RL_SPLITS, Parsed, TheoremSet, json_rows, text_field
+from nanoproof.lean.types import Theorem
 
 NAME, FILE = "leanworkbook", "lean_workbook.json"
 PREFIX = "open BigOperators\nopen Nat\nopen Real\nopen Rat\n\n"

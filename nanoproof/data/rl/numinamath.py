@@ -9,20 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import run_main
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import run_command
-from nanoproof.data.theorem_set import (
-    DUPLICATE,
-    RL_SPLITS,
-    Parsed,
-    TheoremSet,
-    parquet_rows,
-    remove_lines,
-    text_field,
-    with_sorry,
-)
+from nanoproof.data.dataset_cli import run_command
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import without_header
-from nanoproof.lean.theorem import Theorem
+from nanoproof.lean.types import Theorem
 
 NAME, FILE = "numinamath", "numinamath.parquet"
 REMOVED_LINES = ("import ", "set_option ", "#check ")
@@ -30,19 +21,24 @@ _BY = re.compile(r":=\s*by\Z")
 """The end of most statements: also `:=by`, and `by` on a line of its own."""
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path) -> theorem_sets.Parsed:
     """The statements that end in `:= by` or `:=` and have no other `sorry`; the id is the uuid.
 
     Of a uuid that occurs twice the first row counts, whatever is in it.
     """
-    parsed = Parsed(NAME)
+    parsed = theorem_sets.Parsed(NAME)
     seen: set[str] = set()
-    for place, row in parquet_rows(path, ("uuid", "formal_statement")):
-        uuid, statement = text_field(row, "uuid", place), text_field(row, "formal_statement", place)
-        statement = without_header(remove_lines(statement.strip(), *REMOVED_LINES)).strip()
-        source = statement + " sorry" if _BY.search(statement) else with_sorry(statement, " sorry", " by sorry")
+    for place, row in theorem_sets.parquet_rows(path, ("uuid", "formal_statement")):
+        uuid, statement = (
+            theorem_sets.text_field(row, "uuid", place),
+            theorem_sets.text_field(row, "formal_statement", place),
+        )
+        statement = without_header(theorem_sets.remove_lines(statement.strip(), *REMOVED_LINES)).strip()
+        source = (
+            statement + " sorry" if _BY.search(statement) else theorem_sets.with_sorry(statement, " sorry", " by sorry")
+        )
         if uuid in seen:
-            parsed.leave_out(DUPLICATE)
+            parsed.leave_out(theorem_sets.DUPLICATE)
         elif source is None:
             parsed.leave_out("does not end in := by or :=")
         elif "sorry" in statement:
@@ -53,7 +49,7 @@ def parse(path: Path) -> Parsed:
     return parsed
 
 
-SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(open_file(NAME, FILE)))
+SET = theorem_sets.TheoremSet(NAME, theorem_sets.RL_SPLITS, lambda: parse(open_file(NAME, FILE)))
 
 
 def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.data.manifest import open_file
-from nanoproof.data.theorem_cli import check_max, chosen_splits, make_parser, print_items
-from nanoproof.data.transitions import TransitionList, load_split
+from nanoproof.data.dataset_cli import check_max, chosen_splits, make_parser, print_items
+from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.transitions.leantree import TransitionList, load_split
 
 NAME, FILE = "leantree", "leantree_mathlib.jsonl"
 SPLITS = ("train", "valid")

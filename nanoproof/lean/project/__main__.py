@@ -9,8 +9,7 @@ from typing import NoReturn
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.lean.project.layout import DEFAULT_LEAN, LIBRARIES, REPLS, create, parse_version
-from nanoproof.lean.project.report import check
-from nanoproof.lean.project.steps import set_up
+from nanoproof.lean.project.setup import check, set_up
 
 _REPL_HELP = f"The REPL that the servers run ({', '.join(REPLS)})."
 

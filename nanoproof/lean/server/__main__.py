@@ -12,13 +12,11 @@ from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.web.lifecycle import Shutdown, allow_many_connections, interrupt, on_signals, say_listening
-from nanoproof.lean.project.steps import REPL_EXE
-from nanoproof.lean.server.app import bind, create_app, make_http_server
-from nanoproof.lean.server.backend import make_backend
-from nanoproof.lean.server.errors import CannotStart
-from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.common.web import http_server
+from nanoproof.lean.project.setup import REPL_EXE
+from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.backend import ServerSettings, make_backend
+from nanoproof.lean.server.pool import CannotStart, Pool
 from nanoproof.lean.transport import TOKEN_VARIABLE
 
 log = logging.getLogger(__name__)
@@ -30,22 +28,24 @@ def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
     """Parse, bind, start the processes, serve until a signal comes; for `open_to_all` see `token_of`."""
     settings = settings_of(argv)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    allow_many_connections()
+    http_server.allow_many_connections()
 
     token = token_of(settings, open_to_all)
-    listener = bind(settings)
+    listener = http_server.bind(settings)
     pool = Pool(settings, make_backend(settings))
-    on_signals(interrupt)
+    http_server.on_signals(http_server.interrupt)
     if settings.exit_with_parent:
         threading.Thread(target=_watch_parent, args=(pool, os.getppid()), name="parent-watch", daemon=True).start()
     try:
         pool.start()
         app = create_app(settings, pool, token)
         server = make_http_server(app, settings, listener)
-        on_signals(Shutdown(pool.drain, pool.close, settings.drain_seconds, app.extensions["requests"], server))
+        http_server.on_signals(
+            http_server.Shutdown(pool.drain, pool.close, settings.drain_seconds, app.extensions["requests"], server)
+        )
         if warning := exposure(settings, token):
             log.warning("%s", warning)
-        say_listening(listener)
+        http_server.say_listening(listener)
         server.run()
     except CannotStart as error:
         raise UserError(f"no Lean process can be started: {error}") from error

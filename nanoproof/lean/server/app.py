@@ -1,23 +1,371 @@
-"""The Flask application of the Lean server, and what serves it."""
+"""The Flask application of the Lean server: LeanTree's API, our batch call, `/status` and `/metrics`."""
 
+import os
+import platform
 import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
-from flask import Flask
+import psutil
+from flask import Blueprint, Flask, Response
+from prometheus_client import Counter
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from pydantic import FailFast, Field
+from werkzeug.routing import IntegerConverter
 
-from nanoproof.common.web.guard import RequestLog, guarded_app
-from nanoproof.common.web.server import HttpServer, bind
-from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.server.routes import IdConverter, make_routes
-from nanoproof.lean.server.settings import ServerSettings
+from nanoproof.common.errors import UserError
+from nanoproof.common.web import flask_app
+from nanoproof.common.web.http_server import HttpServer
+from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
+from nanoproof.lean.repl_goals import ReplBranch
+from nanoproof.lean.server.backend import ServerSettings
+from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
+from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Metrics, Pool, ShuttingDown, TooManyWaiting
+from nanoproof.lean.types import ProtocolError
 
-__all__ = ["RequestLog", "bind", "create_app", "make_http_server"]
+# -- What a server says about itself: `/status` for people and clients, gauges for `/metrics` ------------------------
+
+_STATES = ("available", "used", "starting", "stopping")
+
+
+def server_status(settings: ServerSettings, pool: Pool, active_requests: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer to `GET /status`: the fields of LeanTree servers, and ours."""
+    counts, processes = pool.census()
+    metrics = pool.metrics
+    memory = psutil.virtual_memory()
+    ram = {"total_bytes": memory.total, "available_bytes": memory.available, "used_bytes": memory.used}
+    return {
+        **counts,
+        "processes": [
+            {
+                "pid": process.pid,
+                "state": state,
+                "resident_bytes": process.resident_bytes(),
+                "uses": process.uses,
+                "soft_limits": process.limits.names,
+            }
+            for process, state in processes
+        ],
+        "totals": {"starts": _by(metrics.starts), "leases": _by(metrics.leases), "restarts": _by(metrics.ends)},
+        "backend": settings.backend,
+        "imports": list(settings.imports),
+        "versions": versions(settings),
+        "lease_seconds": settings.lease_seconds,
+        "active_requests": active_requests,
+        "cpu_percent_per_core": psutil.cpu_percent(percpu=True),
+        "ram": {**ram, "percent": memory.percent},
+    }
+
+
+def versions(settings: ServerSettings) -> dict[str, str | None]:
+    """Versions of what runs here; Lean's is None where it is not known."""
+    try:
+        ours = version("nanoproof")
+    except PackageNotFoundError:
+        ours = "unknown"
+    return {"nanoproof": ours, "python": platform.python_version(), "lean": _lean_version(settings)}
+
+
+class Gauges(Collector):
+    """What is the case at the moment of a scrape."""
+
+    def __init__(
+        self, settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]
+    ) -> None:
+        self._settings, self._pool, self._active_requests = settings, pool, active_requests
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Take the census of the pool and yield each gauge."""
+        counts, processes = self._pool.census()
+        resident = dict.fromkeys(_STATES, 0)
+        largest = 0
+        for process, state in processes:
+            size = process.resident_bytes()
+            resident[state] += size
+            largest = max(largest, size)
+        own = psutil.Process(os.getpid())
+        yield _by_state("processes", "Lean processes, by state.", {s: counts[f"{s}_processes"] for s in _STATES})
+        yield _by_state("resident_bytes", "Unshared resident memory of Lean processes, by state.", resident)
+        yield _single("largest_resident_bytes", "Unshared resident memory of the largest Lean process.", largest)
+        most = self._settings.max_processes
+        yield _single("processes_max", "How many Lean processes may be leased at the same time.", most)
+        yield _single("queue_length", "Callers that wait for a free Lean process.", counts["waiting_requests"])
+        yield _single("active_requests", "HTTP requests under way.", len(self._active_requests()))
+        yield _single("ready", "1 if the server can serve.", counts["ready"])
+        yield _single("server_resident_bytes", "Resident memory of the server itself.", own.memory_info().rss)
+        yield _single("start_time_seconds", "When the server started, in seconds since 1970.", own.create_time())
+        build = {"backend": self._settings.backend, **versions(self._settings)}
+        info = GaugeMetricFamily("nanoproof_lean_build_info", "What runs here, as labels.", labels=list(build))
+        info.add_metric([text or "" for text in build.values()], 1)
+        yield info
+
+
+def _by(counter: Counter) -> dict[str, int]:
+    """How often a counter with one label was raised, by the label's values."""
+    return {
+        value: int(sample.value)
+        for family in counter.collect()
+        for sample in family.samples
+        for value in sample.labels.values()
+    }
+
+
+def _single(name: str, help: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"nanoproof_lean_{name}", help, value)
+
+
+def _by_state(name: str, help: str, values: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"nanoproof_lean_{name}", help, labels=["state"])
+    for state, value in values.items():
+        family.add_metric([state], value)
+    return family
+
+
+def _lean_version(settings: ServerSettings) -> str | None:
+    """The version that the project's `lean-toolchain` names, such as v4.27.0; whitelists go by it."""
+    if settings.backend == "nanolean":
+        return EMBEDDED_LEAN
+    try:
+        return lean_version(Path(settings.project_path).expanduser()) if settings.project_path else None
+    except UserError:
+        return None
+
+
+# -- The HTTP routes: LeanTree's API, and our batch call -------------------------------------------------------------
+
+T = TypeVar("T")
+
+_DEFAULT_TACTIC_MS = 1000.0
+_DEFAULT_WAIT_SECONDS = 60.0
+_MAX_TACTICS = 1024
+
+
+class GetProcess(flask_app.Body):
+    """The body of `/process/get`; `timeout` is in seconds."""
+
+    blocking: bool | None = None
+    timeout: flask_app.Amount | None = None
+
+
+class Command(flask_app.Body):
+    """The body of `/process/ID/command`; `timeout` is in milliseconds, here and below."""
+
+    command: flask_app.Text
+    timeout: flask_app.Amount | None = None
+
+
+class ProofFromSorry(flask_app.Body):
+    """The body of `/process/ID/proof_from_sorry`."""
+
+    theorem_with_sorry: flask_app.Text
+    fresh: bool | None = None
+
+
+class Tactic(flask_app.Body):
+    """The body of the calls that try one tactic."""
+
+    tactic: flask_app.Text
+    timeout: flask_app.Amount | None = None
+
+
+class Tactics(flask_app.Body):
+    """The body of the call that tries several."""
+
+    tactics: Annotated[list[flask_app.Text], FailFast(), Field(max_length=_MAX_TACTICS)]
+    timeout: flask_app.Amount | None = None
+
+
+class IdConverter(IntegerConverter):
+    """Ids in paths: as many digits as an id can have."""
+
+    regex = r"\d{1,18}"
+
+
+def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
+    """The routes over a pool; `active_requests` lists the requests under way for `/status`."""
+    routes = Blueprint("lean", __name__)
+    pool.metrics.registry.register(Gauges(settings, pool, active_requests))
+    _add_observing(routes, settings, pool, active_requests)
+    _add_leasing(routes, settings, pool)
+    _add_proving(routes, settings, pool)
+    return routes
+
+
+def _add_observing(
+    routes: Blueprint, settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]
+) -> None:
+    @routes.get("/status")
+    def status() -> Response:
+        return flask_app.reply(server_status(settings, pool, active_requests()))
+
+    @routes.get("/metrics")
+    def metrics() -> Response:
+        return flask_app.metrics_of(pool.metrics.registry)
+
+
+def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
+    @routes.post("/process/get")
+    def get_process() -> Response:
+        body = GetProcess.read()
+        seconds = _DEFAULT_WAIT_SECONDS if body.timeout is None else body.timeout
+        gone = flask_app.caller_gone()
+        try:
+            lease = pool.get(body.blocking is not False, min(seconds, settings.longest_seconds), gone)
+        except TooManyWaiting:
+            return flask_app.reply_later({"error": "too many requests are waiting for a process"}, 429)
+        except ShuttingDown:
+            return flask_app.reply_later({"error": "the server is shutting down"}, 503)
+        except CannotStart as error:
+            return flask_app.reply_later({"error": f"no Lean process can be started: {error}"}, 503)
+        if lease is not None and gone():
+            pool.give_back(lease.id)
+            lease = None
+        if lease is None:
+            return flask_app.reply({"process_id": None})
+        answer = {"process_id": lease.id, "lease_seconds": settings.lease_seconds}
+        # Each command and statement starts from the imports, and independent goals are branches of their own.
+        return flask_app.reply({**answer, "fresh_environments": True, "splits_goals": True})
+
+    @routes.post("/process/<id:pid>/heartbeat")
+    def heartbeat(pid: int) -> Response:
+        try:
+            pool.heartbeat(pid)
+        except LeaseNotFound:
+            return flask_app.reply({"error": f"Process {pid} not found"}, 404)
+        return flask_app.reply({"status": "ok", "lease_seconds": settings.lease_seconds})
+
+    @routes.post("/process/<id:pid>/return")
+    def return_process(pid: int) -> Response:
+        return flask_app.reply({"status": "ok"} if pool.give_back(pid) else {"status": "ok", "already_returned": True})
+
+
+def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
+    @routes.post("/process/<id:pid>/command")
+    def command(pid: int) -> Response:
+        body = Command.read()
+        seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
+        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds))
+
+    @routes.post("/process/<id:pid>/proof_from_sorry")
+    def proof_from_sorry(pid: int) -> Response:
+        body = ProofFromSorry.read()
+
+        def start(lease: Lease) -> dict[str, Any]:
+            try:
+                started = lease.start(body.theorem_with_sorry, settings.command_seconds, bool(body.fresh))
+                return {"value": describe(started)}
+            except TacticRefused as error:
+                return {"error": str(error)}
+
+        return on_lease(pool, pid, start)
+
+    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
+    def try_apply_tactic(pid: int, state: int) -> Response:
+        body = Tactic.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
+        return on_lease(
+            pool, pid, lambda lease: attempt(pool.metrics, lease, state, body.tactic, seconds), missing_status=200
+        )
+
+    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
+    def try_apply_tactics(pid: int, state: int) -> Response:
+        body = Tactics.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
+        gone = flask_app.caller_gone()
+        return on_lease(
+            pool,
+            pid,
+            lambda lease: {
+                "results": [
+                    attempt(pool.metrics, lease, state, tactic, seconds) for tactic in body.tactics if not gone()
+                ]
+            },
+        )
+
+    @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
+    def apply_tactic(pid: int, state: int) -> Response:
+        body = Tactic.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
+        return on_lease(
+            pool,
+            pid,
+            lambda lease: counted(pool.metrics, lambda: describe(lease.apply_whole(state, body.tactic, seconds))),
+        )
+
+    @routes.post("/process/<id:pid>/proof/<id:state>/state")
+    def proof_state(pid: int, state: int) -> Response:
+        return on_lease(pool, pid, lambda lease: {"proof_state_id": state})
+
+
+def on_lease(pool: Pool, pid: int, work: Callable[[Lease], Any], missing_status: int = 404) -> Response:
+    """Run `work` with the lease to itself; what goes wrong with the lease becomes an error response."""
+    try:
+        with pool.use(pid) as lease:
+            return flask_app.reply(work(lease))
+    except LeaseNotFound:
+        return flask_app.reply({"error": f"Process {pid} not found"}, missing_status)
+    except TooManyWaiting:
+        return flask_app.reply_later({"error": f"too many requests are waiting for process {pid}"}, 429)
+    except (LeaseError, ProtocolError) as error:
+        return flask_app.reply({"error": str(error)}, 500)
+
+
+def attempt(metrics: Metrics, lease: Lease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
+    """One tactic as a value: the branches that it leaves, or why it has none."""
+    try:
+        return {"value": counted(metrics, lambda: describe_all(lease.apply(state, tactic, seconds)))}
+    except (LeaseError, ProtocolError) as error:
+        return {"error": str(error)}
+
+
+def counted(metrics: Metrics, work: Callable[[], T]) -> T:
+    """Do `work`, which tries one tactic, and count how it ended."""
+    began, outcome = time.perf_counter(), "failed"
+    try:
+        result = work()
+        outcome = "applied"
+        return result
+    except TacticRefused:
+        outcome = "refused"
+        raise
+    except TacticTimedOut:
+        outcome = "timeout"
+        raise
+    except ProcessGone:
+        outcome = "process_gone"
+        raise
+    finally:
+        metrics.tactic(outcome, time.perf_counter() - began)
+
+
+def describe(entry: tuple[int, ReplBranch]) -> dict[str, Any]:
+    """A branch as clients see it."""
+    branch_id, branch = entry
+    return {"proof_state_id": branch_id, "goals": [goal.to_wire() for goal in branch.parsed_goals()]}
+
+
+def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, Any]]:
+    """Branches as clients see them; none means that the branch is closed."""
+    return [describe(entry) for entry in entries]
+
+
+def _seconds(timeout_ms: float | None, settings: ServerSettings, default_ms: float) -> float:
+    return min((default_ms if timeout_ms is None else timeout_ms) / 1000, settings.longest_seconds)
+
+
+# -- The Flask application of the Lean server, and what serves it ----------------------------------------------------
+
 
 _SERVED_TO_THE_END = ("lean.status", "lean.metrics", "lean.return_process")
 
 
 def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -> Flask:
     """The application over a started pool; for the `token` see `guarded_app`."""
-    app = guarded_app(
+    app = flask_app.guarded_app(
         __name__, token, settings.on_loopback, pool.metrics.requests, lambda: pool.closing, _SERVED_TO_THE_END
     )
     app.url_map.converters["id"] = IdConverter

@@ -1,21 +1,231 @@
-"""How the server starts a process of either kind, and what it does before and between leases."""
+"""The options of the Lean server, how it starts a process of either kind, and how it limits tactics in time.
+
+The official REPL has no time limit. Lean has two means that could stand in for one:
+
+- **Heartbeats** count allocations (200 million by default, for each tactic in a REPL). A proof cannot change that
+  number: `set_option maxHeartbeats N in tac` sets the option, but the elaborator looks at a number that it copied from
+  it before (`Core.Context.maxHeartbeats`, see issue 69 of the REPL). Nor do they measure time: how many come in a
+  second depends on the tactic and the machine.
+- **Cancellation** is how the language server stops what nobody waits for any more: the elaborator looks at a token
+  wherever it looks at heartbeats, and no tactic can catch it, as some do with heartbeats.
+
+So processes are taught a tactic that runs another one and sets its token after some milliseconds. It is defined in an
+environment beside the base environment, in which proofs start; commands, and with them final checks, do not see it. The
+tactic to run begins on a line of its own: its columns, which mean something to Lean, are what they would be without us.
+
+Forks of the REPL that take a `timeout` answer in time, but leave the computation running: the second line of defence.
+What a process can do is tried out once it has its imports, and what it cannot do is not relied on.
+"""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from nanoproof.common.config import check, opt, validate
 from nanoproof.common.errors import UserError
+from nanoproof.common.web.http_client import on_loopback
 from nanoproof.lean.nanolean import check_installed
-from nanoproof.lean.repl_goals import error_messages
-from nanoproof.lean.server.limits import find_out, limited
+from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, judge, judge_statement
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
-from nanoproof.lean.server.settings import ServerSettings
+
+# -- The options of the Lean server ----------------------------------------------------------------------------------
+
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Lean server"""
+
+    backend: Literal["auto", "nanolean", "repl"] = opt(
+        "auto",
+        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if something is "
+        "said of a project, a REPL or imports.",
+    )
+    project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl); default: LEAN_PROJECT_PATH.")
+    repl_exe: str = opt(
+        "",
+        "REPL executable; relative paths are taken from the project (backend repl); default: LEAN_REPL_EXE, or where "
+        "nanoproof.lean.project builds it.",
+    )
+    imports: tuple[str, ...] = opt((), "Modules that every process imports first (backend repl).")
+    address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
+    token: bool = opt(True, "Ask callers for the token in NANOPROOF_LEAN_TOKEN; --no-token answers all who come.")
+    port: int = opt(8000, "Port to listen on; 0 picks a free one.", min=0, max=65535)
+    max_processes: int = opt(2, "How many Lean processes may be leased at the same time.", min=1)
+    spares: int = opt(1, "How many more processes are kept ready to replace those that get killed.", min=0)
+    warmup: bool = opt(False, "Start all processes before listening instead of on demand.")
+    lease_seconds: float = opt(600.0, "A lease that is idle for this long is taken back.", above=0)
+    start_seconds: float = opt(600.0, "How long a process may take to start and import.", above=0, advanced=True)
+    soft_limits: bool = opt(
+        True, "Have Lean or the REPL stop a tactic that runs out of time, where one of them can.", advanced=True
+    )
+    grace_seconds: float = opt(
+        1.0,
+        "How much longer than its time a tactic may take to stop before its process is killed.",
+        min=0,
+        advanced=True,
+    )
+    command_seconds: float = opt(300.0, "How long one command (a statement, a final check) may take.", above=0)
+    longest_seconds: float = opt(
+        3600.0, "Longer timeouts that clients ask for are cut to this.", above=0, advanced=True
+    )
+    receive_seconds: float = opt(
+        600.0,
+        "A connection on which nothing comes for so long is closed, unless it waits for an answer.",
+        above=0,
+        advanced=True,
+    )
+    drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0, advanced=True)
+    max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0, advanced=True)
+    max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1, advanced=True)
+    recycle_gb: float | None = opt(
+        4.0,
+        "A process with more unshared resident memory is replaced after its lease or proof.",
+        above=0,
+        advanced=True,
+    )
+    memory_limit_gb: float | None = opt(8.0, "A process with more unshared resident memory is killed.", above=0)
+    address_space_gb: float | None = opt(
+        64.0,
+        "Hard limit of a process's address space, mapped library files included (Linux, macOS).",
+        above=0,
+        advanced=True,
+    )
+    exit_with_parent: bool = opt(False, "End when standard input closes or the parent process ends.", advanced=True)
+    log_level: str = opt(
+        "warning",
+        "Which messages go to standard error.",
+        choices=(*_LEVELS, *(level.upper() for level in _LEVELS)),
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "server")
+        if self.backend == "auto":
+            real = self.project_path or self.repl_exe or self.imports
+            object.__setattr__(self, "backend", "repl" if real else "nanolean")
+        if self.backend == "repl":
+            project = "--project-path (or LEAN_PROJECT_PATH) is needed: the built Lean project in which the REPL runs"
+            check(bool(self.project_path), f"{project}; for NanoLean give --backend nanolean")
+            check(
+                bool(self.repl_exe),
+                f"--repl-exe (or LEAN_REPL_EXE) is needed: the REPL's executable, which is not in {self.project_path} "
+                "where python -m nanoproof.lean.project setup builds it",
+            )
+        else:
+            check(
+                not self.imports, "server.imports is for the backend repl; nanolean has its library built in", "server"
+            )
+
+    @property
+    def max_waiting(self) -> int:
+        """How many callers may wait for a free process, or for their turn, before others are sent away with 429."""
+        return max(8, self.max_processes)
+
+    @property
+    def address_space_bytes(self) -> int | None:
+        """The limit of a process's address space in bytes."""
+        return None if self.address_space_gb is None else round(self.address_space_gb * 2**30)
+
+    @property
+    def threads(self) -> int:
+        """Worker threads: one per lease, one per waiting caller, and some for status and returns."""
+        return self.max_processes + 2 * self.max_waiting + 8
+
+    @property
+    def on_loopback(self) -> bool:
+        """True if only programs on this machine can connect."""
+        return on_loopback(self.address)
+
+
+TACTIC = "nanoproof_within"
+STOPPED = "the tactic timed out and was stopped"
+"""What our tactic fails with; for `verdicts.judge` this is time that ran out."""
+DEFINITION = f"""open Lean Elab Tactic in
+elab "{TACTIC} " limit:num tac:tactic : tactic => do
+  let token ← IO.CancelToken.new
+  let isOver ← IO.mkRef false
+  let isOpen ← IO.mkRef true
+  let stop := (← IO.monoMsNow) + limit.getNat
+  let _ ← IO.asTask (prio := .dedicated) do
+    for _ in [0:limit.getNat] do
+      unless (← isOver.get) do
+        if (← IO.monoMsNow) < stop then IO.sleep 10
+    token.set
+  try
+    withTheReader Core.Context (fun c => {{ c with cancelTk? := some token }}) (evalTactic tac)
+    isOpen.set false
+  finally
+    let isLate ← token.isSet
+    isOver.set true
+    if isLate && (← isOpen.get) then throwError "{STOPPED}"
+"""
+"""The tactic. The thread that waits has a stack of its own and ends within 10 ms of the tactic, so that none pile up.
+
+A failing `finally` replaces the interruption, which the REPL could only show as the number of an internal exception.
+"""
+
+_SHARE = 0.9
+"""The part of its time after which a tactic is stopped, so that the answer comes within that time."""
+_TRIAL_SECONDS = 60.0
+_TRIAL_MS, _TRIAL_SLEEP_MS = 20, 200
+_TRIAL_STATEMENT = "example : True := by sorry"
+_LINE = re.compile(r"(?<=<input>:)\d+(?=:\d+)")
+
+
+def find_out(process: ReplProcess, base_env: int) -> Limits:
+    """Teach a process our tactic, and try what stops a tactic in it; takes half a second.
+
+    Raises `ReplError` if the process ends, and ValueError if its answers are none of a REPL.
+    """
+    answer = process.request({"cmd": DEFINITION, "env": base_env}, _TRIAL_SECONDS)
+    refusal = " ".join(error_messages(answer)) or str(answer.get("message", ""))
+    env = answer["env"] if isinstance(answer.get("env"), int) and not refusal else None
+    statement = {"cmd": _TRIAL_STATEMENT, "env": base_env if env is None else env}
+    start = judge_statement(process.request(statement, _TRIAL_SECONDS))
+    if not isinstance(start, Step):
+        raise ValueError(f"it starts no proof: {start}")
+    slow = f"sleep {_TRIAL_SLEEP_MS}"
+    if env is not None and not _is_stopped(process, start, f"{TACTIC} {_TRIAL_MS}\n({slow}; skip)"):
+        env, refusal = None, "the trial was not stopped"
+    return Limits(env, _is_stopped(process, start, slow, timeout=_TRIAL_MS), " ".join(refusal.split())[:300])
+
+
+def _is_stopped(process: ReplProcess, start: Step, tactic: str, **more: int) -> bool:
+    message = {"tactic": tactic, "proofState": start.proof_state, **more}
+    return isinstance(judge(process.request(message, _TRIAL_SECONDS)), OutOfTime)
+
+
+def limited(message: dict[str, Any], limits: Limits, seconds: float) -> dict[str, Any]:
+    """The request for a tactic, with the limits that the process has, so that its answer comes within `seconds`.
+
+    Where Lean stops the tactic, the REPL's own limit comes later, at the end of the time.
+    """
+    whole = max(10, int(seconds * 1000))
+    share = max(10, int(whole * _SHARE))
+    if limits.lean_env is None:
+        return {**message, "timeout": share}
+    return {**message, "tactic": f"{TACTIC} {share}\n{message['tactic']}", "timeout": whole}
+
+
+def as_written(message: str, limits: Limits) -> str:
+    """What Lean says about a tactic that was `limited`, with the line numbers of the tactic that was given."""
+    return message if limits.lean_env is None else _LINE.sub(lambda line: str(max(1, int(line[0]) - 1)), message)
+
+
+def is_runaway(outcome: OutOfTime, limits: Limits) -> bool:
+    """True if Lean did not stop a tactic that it should have stopped, so that it runs on behind the REPL's answer."""
+    return limits.lean_env is not None and STOPPED not in outcome.message
+
+
+# -- How the server starts a process of either kind, and what it does before and between leases ----------------------
 
 _LAKE_SECONDS = 300.0
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"

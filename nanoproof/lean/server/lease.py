@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from nanoproof.lean.banned import banned_reason
-from nanoproof.lean.errors import ProtocolError, SourceError
+from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.repl_goals import (
     OutOfTime,
@@ -21,10 +20,10 @@ from nanoproof.lean.repl_goals import (
     own_goals,
     split,
 )
-from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.limits import as_written, is_runaway
+from nanoproof.lean.server.backend import Backend, as_written, is_runaway
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.source import before_declaration
+from nanoproof.lean.types import ProtocolError, SourceError
 
 
 class LeaseError(Exception):

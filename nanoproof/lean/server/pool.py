@@ -9,12 +9,61 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nanoproof.lean.server.backend import Backend
-from nanoproof.lean.server.errors import CannotStart, LeaseNotFound, ShuttingDown, TooManyWaiting
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.lease import Lease, ProcessGone
-from nanoproof.lean.server.metrics import Metrics
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess
-from nanoproof.lean.server.settings import ServerSettings
+
+# -- Why the pool gives no lease, or none with this id ---------------------------------------------------------------
+
+
+class LeaseNotFound(LookupError):
+    """No lease has this id: it was never given, was returned, or expired."""
+
+
+class TooManyWaiting(Exception):
+    """More callers wait for a process, or for their turn with one, than the server has room for."""
+
+
+class CannotStart(Exception):
+    """Processes keep failing to start; the message is the reason of the last failure."""
+
+
+class ShuttingDown(Exception):
+    """The server takes no more work."""
+
+
+# -- The Prometheus metrics of a Lean server -------------------------------------------------------------------------
+
+_TACTIC_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+class Metrics:
+    """The counters of one server, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = self._counter("requests", "HTTP requests answered, by route and status.", "route", "status")
+        self.tactics = self._counter("tactics", "Tactics tried, by how they ended.", "outcome")
+        self.tactic_seconds = Histogram(
+            "nanoproof_lean_tactic_seconds",
+            "Seconds that a tactic took, refused ones included.",
+            buckets=_TACTIC_BUCKETS,
+            registry=self.registry,
+        )
+        self.starts = self._counter("starts", "Lean processes started, by how it went.", "outcome")
+        self.ends = self._counter("restarts", "Lean processes that ended or were replaced, by reason.", "reason")
+        self.leases = self._counter("leases", "Events in the life of leases.", "event")
+
+    def _counter(self, name: str, help: str, *labels: str) -> Counter:
+        return Counter(f"nanoproof_lean_{name}_total", help, labels, registry=self.registry)
+
+    def tactic(self, outcome: str, seconds: float) -> None:
+        """Count one tactic."""
+        self.tactics.labels(outcome).inc()
+        self.tactic_seconds.observe(seconds)
+
 
 log = logging.getLogger(__name__)
 

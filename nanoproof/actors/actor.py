@@ -1,0 +1,411 @@
+"""Actors: threads that each hold one Lean process and turn tasks into attempts, and their pool.
+
+An actor is a thread that holds one Lean process and turns tasks into attempts. What it works on is decided by a task
+source that can be exchanged at any time; an attempt that was begun is finished first, so nothing half-done is thrown
+away.
+"""
+
+import logging
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Literal
+
+from nanoproof.actors.fleet import ProofWatch, Reach, ServerWatch
+from nanoproof.actors.tasks import NULL_OBSERVER, Interrupted, Observer, ProofsLost, Stopped, Task, TaskSource
+from nanoproof.common.distributed import gather_json
+from nanoproof.common.errors import UserError
+from nanoproof.lean.client import FleetServer
+from nanoproof.lean.types import (
+    AccessDenied,
+    LeanError,
+    LeanSession,
+    ServerBusy,
+    ServerUnavailable,
+    TacticApplied,
+    TacticFailed,
+)
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import NOBODY, AttemptObserver, Prover
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Node
+from nanoproof.search.policy import Policy, PolicyError, PolicyUnavailable, Suggestion
+
+log = logging.getLogger(__name__)
+
+ProverFactory = Callable[[str, Policy], Prover]
+"""Makes the prover for a purpose, `collect` or `evaluate`."""
+
+OUT_OF_REACH = frozenset({ServerUnavailable.__name__, ServerBusy.__name__, AccessDenied.__name__})
+"""Why an attempt ended that says nothing about its theorem: its server was gone, or had no process for it any more."""
+MAX_RETURNS = 4
+"""How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
+LEASE_TIMEOUT_SECONDS = 30.0
+FIRST_BACKOFF_SECONDS = 0.5
+MAX_BACKOFF_SECONDS = 30.0
+MAX_DEFECTS = 3
+"""So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
+IDLE_POLL_SECONDS = 0.1
+BLAME_SECONDS = 5.0
+SWITCH_SECONDS = 0.0005
+"""How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
+back from the actors; Python's 5 ms would cost more than the operation."""
+
+
+class Actor(threading.Thread, AttemptObserver):
+    """One thread with one leased process, which watches its attempt. `snapshot` says what it does, for the monitor."""
+
+    def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
+        super().__init__(name=f"actor-{number}", daemon=True)
+        self.number, self._client, self._pool = number, client, pool
+        self._provers = {purpose: make(purpose, policy) for purpose in ("collect", "evaluate")}
+        self._session: LeanSession | None = None
+        self._backoff = FIRST_BACKOFF_SECONDS
+        self.state: str = "idle"
+        self.theorem, self.budget = "", 0
+        self.search = SearchLog()
+        self.trace: AttemptObserver = NOBODY
+        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
+        self.since = time.monotonic()
+
+    def snapshot(self) -> dict[str, Any]:
+        """State (idle, model, lean or error) and for how long, theorem, simulations so far, seconds in each state."""
+        return {
+            "actor": self.number,
+            "state": self.state,
+            "state_seconds": round(time.monotonic() - self.since, 2),
+            "theorem": self.theorem,
+            "simulations": self.search.counts.simulations,
+            "budget": self.budget,
+            "server": self._client.address,
+            "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
+        }
+
+    def enter(self, state: str) -> str:
+        """Note that the actor is now in `state`; returns the state that it left."""
+        now = time.monotonic()
+        previous = self.state
+        self.seconds[previous] += now - self.since
+        if previous != "idle":
+            self._pool.observer.span(self.number, previous, self.since, now)
+        self.state, self.since = state, now
+        return previous
+
+    # -- what the prover tells of the attempt at hand ------------------------------------------------------------------
+
+    def begin(self, root: Node, log: SearchLog) -> None:
+        """Its search begins."""
+        self.search = log
+        self.trace.begin(root, log)
+
+    @contextmanager
+    def waiting(self, on: Literal["lean", "model"]) -> Iterator[None]:
+        """In the block the actor waits for Lean or for the model."""
+        previous = self.enter(on)
+        try:
+            yield
+        finally:
+            self.enter(previous)
+
+    def suggested(self, state: str, suggestion: Suggestion) -> None:
+        """What the model said of a state."""
+        self.trace.suggested(state, suggestion)
+
+    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
+        """What Lean said to tactics in a state."""
+        self.trace.applied(state, tactics, results)
+
+    # -- work --------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Work until the pool closes."""
+        try:
+            while True:
+                self._let_rest()
+                session = self._ensure_session()
+                source, task = self._pool.take()
+                if task.returns and self._pool.servers.doubtful(self._client.address):
+                    self._drop_session()  # it may be this server that is gone: see, before the task is blamed for it
+                    try:
+                        session = self._lease()
+                    except LeanError as error:
+                        self._pool.put_back(source, task)
+                        self._wait_before_retry(str(error))
+                        continue
+                self.theorem, self.search, self.budget = task.theorem.id, SearchLog(), task.num_simulations
+                attempt = self._attempt(session, source.purpose, task)
+                self.theorem = ""
+                self.enter("idle")
+                out_of_reach = attempt.stop_reason in OUT_OF_REACH
+                if out_of_reach and task.returns < MAX_RETURNS:
+                    self._pool.put_back(source, replace(task, returns=task.returns + 1))
+                else:
+                    self._pool.finish(source, task, attempt, self._client.address)
+                if attempt.outcome == "error":
+                    self._drop_session()  # may take long, if its server does
+                if out_of_reach:
+                    self._wait_before_retry(attempt.message)
+        except Stopped:
+            pass
+        except Exception as error:  # it must reach the main thread
+            if not self._pool.closing:
+                log.error("actor %d failed: %s", self.number, error, exc_info=not isinstance(error, UserError))
+                self._pool.fail(error)
+        finally:
+            self._drop_session()
+
+    def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
+        """Try a task. What the policy or we could not do costs the attempt; if nothing else comes, it is raised.
+
+        Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
+        """
+        self.trace, prover = task.trace, self._provers[purpose]
+        try:
+            if task.again is not None:
+                attempt = prover.try_again(session, *task.again, lambda: self._pool.closing, self)
+            else:
+                rng, stop = random.Random(task.seed), lambda: self._pool.closing
+                attempt = prover.prove(
+                    session, task.theorem, task.num_simulations, rng, stop, self, may_disprove=task.may_disprove
+                )
+        except (PolicyUnavailable, Stopped):
+            raise
+        except PolicyError as error:  # about this attempt's question alone
+            attempt = _failed(task, error)
+        except UserError:
+            raise
+        except Exception as error:
+            self._pool.defect(error, f"{task.theorem.id} of {task.theorem.dataset}, seed {task.seed}")
+            attempt = _failed(task, error)
+        if self._pool.closing:
+            raise Stopped
+        return attempt
+
+    def _let_rest(self) -> None:
+        """Leave a server alone that loses proofs, while others do not."""
+        while seconds := self._pool.proofs.rest_seconds(self._client.address):
+            self._drop_session()
+            previous = self.enter("error")
+            if self._pool.servers.wait(self._client.address, seconds):
+                raise Stopped
+            self.enter(previous)
+
+    def _ensure_session(self) -> LeanSession:
+        while self._session is None:
+            if self._pool.closing:
+                raise Stopped
+            try:
+                return self._lease()
+            except LeanError as error:
+                self._wait_before_retry(str(error))
+        return self._session
+
+    def _lease(self) -> LeanSession:
+        self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
+        self._backoff = FIRST_BACKOFF_SECONDS
+        self._pool.servers.reached(self._client.address, self.number)
+        return self._session
+
+    def _wait_before_retry(self, reason: str) -> None:
+        previous = self.enter("error")
+        self._pool.cut_off(self._client.address, self.number, reason)
+        log.debug("actor %d waits up to %.1f s: %s", self.number, self._backoff, reason)
+        if self._pool.servers.wait(self._client.address, self._backoff):
+            raise Stopped
+        self._backoff = min(2 * self._backoff, MAX_BACKOFF_SECONDS)
+        self.enter(previous)
+
+    def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except LeanError as error:
+                log.info("actor %d: returning its process failed: %s", self.number, error)
+
+
+def _failed(task: Task, error: Exception) -> Attempt:
+    text, name = str(error) or repr(error), type(error).__name__
+    return Attempt(task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name)
+
+
+class ActorPool:
+    """The actors of one rank and the task source that they all draw from."""
+
+    def __init__(
+        self,
+        slots: Sequence[FleetServer],
+        policy: Policy,
+        make_prover: ProverFactory,
+        check: Callable[[], None] = lambda: None,
+        patience_seconds: float = float("inf"),
+        asked_to_end: Callable[[], bool] = lambda: False,
+        observer: Observer = NULL_OBSERVER,
+        tell_server: Callable[[str, Reach, int], None] | None = None,
+        lost_proofs: int = 0,
+    ) -> None:
+        """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
+        and `asked_to_end`, whose True ends it with Interrupted. All ranks make theirs together.
+
+        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `tell_server` is what
+        a `ServerWatch` tells of servers, `lost_proofs` the limit of a `ProofWatch`, which ends a wait with ProofsLost.
+        """
+        sys.setswitchinterval(SWITCH_SECONDS)
+        self._condition = threading.Condition()
+        self._source: TaskSource | None = None
+        self._put_back: list[tuple[TaskSource, Task]] = []
+        self._closing = threading.Event()
+        self._check, self._patience_seconds = check, patience_seconds
+        self._asked_to_end, self.observer = asked_to_end, observer
+        self._error: Exception | None = None
+        self._defects = 0
+        addresses = [client.address for client in slots]
+        self.servers = ServerWatch(addresses, tell_server)
+        self.proofs = ProofWatch((name for share in gather_json(addresses) for name in share), lost_proofs)
+        self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
+        for actor in self.actors:
+            actor.start()
+
+    @property
+    def closing(self) -> bool:
+        return self._closing.is_set()
+
+    def locked(self) -> threading.Condition:
+        """The pool's lock, as a context manager: task sources are left alone meanwhile."""
+        return self._condition
+
+    def set_source(self, source: TaskSource | None) -> None:
+        """From now on actors draw tasks from `source`; attempts under way go back to the source they came from."""
+        with self._condition:
+            self._source = source
+            self._condition.notify_all()
+
+    def take(self) -> tuple[TaskSource, Task]:
+        """Wait for a task (actors call this). Raises Stopped when the pool closes."""
+        with self._condition:
+            while not self.closing:
+                if self._put_back:
+                    return self._put_back.pop(0)
+                source = self._source
+                task = source.next() if source is not None else None
+                if source is not None and task is not None:
+                    return source, task
+                self._condition.wait(IDLE_POLL_SECONDS)
+        raise Stopped
+
+    def put_back(self, source: TaskSource, task: Task) -> None:
+        """Leave a task to the next actor that is free, as the server of this one is out of reach (actors call this)."""
+        with self._condition:
+            self._put_back.append((source, task))
+            self._condition.notify_all()
+
+    def cut_off(self, address: str, actor: int, reason: str) -> None:
+        """Note that a server gives an actor no process (actors call this).
+
+        When none is left, what was put back goes to other ranks, as far as its source can hand it over.
+        """
+        self.servers.failed(address, actor, reason)
+        if self.servers.gone_seconds:
+            with self._condition:
+                self._put_back = [(source, task) for source, task in self._put_back if not source.hand_over(task)]
+
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
+        """Hand an attempt, on the server at `address`, to its source (actors call this)."""
+        if attempt.lost and attempt.check is not None:
+            attempt = replace(attempt, check={**attempt.check, "server": address})
+        self.proofs.note(address, attempt)
+        with self._condition:
+            if attempt.outcome != "error":
+                self._defects = 0
+            source.finish(task, attempt)
+            self._condition.notify_all()
+
+    def defect(self, error: Exception, where: str) -> None:
+        """Note that an attempt met an error of ours (actors call this). Raises it if there is nothing but errors."""
+        log.error("an error that was not foreseen, at %s", where, exc_info=error)
+        with self._condition:
+            self._defects += 1
+            if self._defects >= MAX_DEFECTS * len(self.actors):  # one failure of the engine is told to all of them
+                raise error
+
+    def fail(self, error: Exception) -> None:
+        """Note that an actor died of `error` (actors call this)."""
+        with self._condition:
+            self._error = self._error or error
+            self._condition.notify_all()
+
+    def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
+        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
+
+        Raises ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
+        """
+        while True:
+            self._check()
+            self._check_reach()
+            if (lost := self.proofs.over()) is not None:
+                raise ProofsLost(lost)
+            if self._asked_to_end():
+                raise Interrupted
+            with self._condition:
+                if self._error is not None:
+                    raise self._error
+                if done():
+                    return
+                self._condition.wait(poll_seconds)
+
+    def blame(self, seconds: float = BLAME_SECONDS) -> None:
+        """Raise what `check` finds in the next seconds, if anything: who looks for lost ranks needs a moment."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._check()
+            time.sleep(0.05)
+
+    def _check_reach(self) -> None:
+        if self.servers.gone_seconds > self._patience_seconds:
+            raise ServerUnavailable(
+                f"no Lean process was to be had for {self._patience_seconds:g} s ({self.servers.reason})"
+            )
+
+    def stop(self) -> None:
+        """Tell all actors to stop and give up their attempts. Close the policy next, so that none waits for it."""
+        self._closing.set()
+        self.servers.close()
+        with self._condition:
+            self._condition.notify_all()
+
+    def join(self, timeout: float = 20.0) -> None:
+        """Wait for the actors to end and to return their processes."""
+        deadline = time.monotonic() + timeout
+        for actor in self.actors:
+            actor.join(max(0.0, deadline - time.monotonic()))
+
+
+def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
+    """`pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if the wait of one ended so.
+
+    Where a rank is gone, raises what the pool's check says of it: launchers then send a signal to the others, which is
+    not why the run ends.
+    """
+    interrupted, lost = False, None
+    try:
+        pool.wait(done)
+    except Interrupted:
+        interrupted = True
+    except ProofsLost as error:
+        lost = str(error)
+    try:
+        endings = gather_json({"interrupted": interrupted, "lost": lost})
+    except RuntimeError:  # another rank is gone, and with it the launcher's wish that this one goes on
+        pool.blame()
+        if not interrupted:
+            raise
+        endings = [{"interrupted": True, "lost": None}]
+    reasons = [ending["lost"] for ending in endings if ending["lost"] is not None]
+    if reasons:
+        raise ProofsLost(max(reasons, key=len))  # it is empty on ranks that were only told
+    if any(ending["interrupted"] for ending in endings):
+        raise Interrupted

@@ -1,0 +1,434 @@
+"""The Lean processes that a rank may use, and what actors find out about their servers."""
+
+import argparse
+import itertools
+import logging
+import math
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+from nanoproof.common.config import from_args, group, opt, validate
+from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
+from nanoproof.common.errors import UserError
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerReport, runs_nanolean
+from nanoproof.lean.embedded import EmbeddedServers, start_embedded
+from nanoproof.lean.probe import refuse_broken
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.lean.types import AccessDenied, ProcessLost, ServerBusy, ServerTimeout, ServerUnavailable
+from nanoproof.prover.attempt import Attempt
+
+# -- The Lean servers that a command uses, and data that follow the Lean which they run ------------------------------
+
+AUTO = "auto"
+"""The value of an option of data that follows the Lean which is named (`selfplay.fleet.follow_lean`)."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What `auto` stands for: with servers that run real Lean, and with the embedded prover."""
+
+    real: Any
+    nanolean: Any
+
+
+BENCHMARKS = Followed(("minif2f",), ("nanolean",))
+RL_DATA: Mapping[str, Followed] = {
+    "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
+    "sft_data": Followed("leantree", "nanolean"),
+    "eval_datasets": BENCHMARKS,
+}
+EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS}
+
+
+def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
+    """The names of all data that options take with real Lean."""
+    values = (value.real for value in data.values())
+    return tuple(name for value in values for name in ([value] if isinstance(value, str) else value))
+
+
+_BATCHES = "leave it out: batches of the network are as large as there is work and memory for"
+EARLIER_FLAGS = {
+    "--lean-server": "--lean-servers",
+    "--num-actors": "every Lean process has an actor; give --lean-processes, or the servers their --max-processes",
+    "--distributed": "leave it out: torchrun starts ranks on several machines, --lean-servers names Lean elsewhere",
+    "--infra-file": "there is no such file any more: name the Lean servers with --lean-servers HOST:PORT ...",
+    "--inference-server-port": "leave it out: the network needs no server (python -m nanoproof.inference is one)",
+    **dict.fromkeys(("--batch-time-limit", "--batch-max-gen-samples", "--batch-max-prompt-tokens"), _BATCHES),
+}
+"""Flags of earlier versions, for commands that prove (`Parser.add_earlier`)."""
+
+
+@dataclass(frozen=True)
+class FleetOptions:
+    """Lean processes."""
+
+    lean: LeanOptions = group(LeanOptions, "lean-")
+    lean_processes: int = opt(8, "Processes of the embedded server of each rank.", min=1)
+    lean_tactic_seconds: float = opt(
+        5.0, "How long one tactic may run (the embedded prover counts steps instead).", above=0, advanced=True
+    )
+    lean_lost_proofs: int = opt(
+        5,
+        "Found proofs in a row that the final check may lose, through no fault of theirs, before all ends (0: any).",
+        min=0,
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "fleet")
+
+
+log = logging.getLogger(__name__)
+
+OUTAGES = frozenset(
+    error.__name__ for error in (ServerTimeout, ProcessLost, ServerUnavailable, ServerBusy, AccessDenied)
+)
+"""How a server loses at one moment whatever is in its final check."""
+REST_SECONDS = 300.0
+"""How long a server that loses proofs is left alone, where others do not lose them."""
+ASK_SECONDS = 1.0
+"""How often a rank asks whether another one has seen enough."""
+MAX_REASON = 400
+
+Reach = Literal["up", "down", "gone"]
+"""`gone` is said of all servers together, when there is no other."""
+
+
+@dataclass(slots=True)
+class _Server:
+    actors: int
+    cut_off: set[int] = field(default_factory=set)
+    down_since: float | None = None
+    reason: str = ""
+    returns: int = 0
+
+
+class ServerWatch:
+    """Which servers the actors of a rank have at present: told once when it changes, and who waits is woken.
+
+    Safe for many threads.
+
+    A server is down when all its actors are cut off from it: when some are, it may be busy. `tell(address, state,
+    actors)` is called for each change: `down` and `up` of one server with the number of its actors; with the address
+    `all`, `gone` when the last one went down and `up` when one is back.
+    """
+
+    def __init__(self, addresses: Iterable[str], tell: Callable[[str, Reach, int], None] | None = None) -> None:
+        """`addresses` are those of the actors, one for each."""
+        self._servers = {address: _Server(actors) for address, actors in Counter(addresses).items()}
+        self._tell = tell or (lambda address, state, actors: None)
+        self._changed = threading.Condition()
+        self._closed = False
+        self._gone_since: float | None = None
+
+    @property
+    def gone_seconds(self) -> float:
+        """For how long no server has been within reach; 0 if one is."""
+        since = self._gone_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    @property
+    def reason(self) -> str:
+        """What the first of the actors that are cut off met; empty if none is."""
+        return next((server.reason for server in self._servers.values() if server.cut_off), "")
+
+    def doubtful(self, address: str) -> bool:
+        """Whether an actor is cut off from a server at present."""
+        return bool(self._servers[address].cut_off)
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """Address, state, actors and how many of them are cut off, of each server."""
+        return [
+            {
+                "address": address,
+                "state": "up" if server.down_since is None else "down",
+                "actors": server.actors,
+                "cut_off": len(server.cut_off),
+                "error": server.reason if server.cut_off else "",
+            }
+            for address, server in self._servers.items()
+        ]
+
+    def failed(self, address: str, actor: int, reason: str) -> None:
+        """An actor could not reach its server, or got no process of it."""
+        with self._changed:
+            server = self._servers[address]
+            server.cut_off.add(actor)
+            server.reason = reason
+            if server.down_since is not None or len(server.cut_off) < server.actors:
+                return
+            server.down_since = time.monotonic()
+            log.warning("Lean server %s is lost to its %d actors, which wait: %s", address, server.actors, reason)
+            self._tell(address, "down", server.actors)
+            if all(other.down_since is not None for other in self._servers.values()):
+                self._gone_since = time.monotonic()
+                log.error("no Lean server is within reach; all actors wait, and go on when one is back")
+                self._tell("all", "gone", sum(other.actors for other in self._servers.values()))
+
+    def reached(self, address: str, actor: int) -> None:
+        """An actor got a process of its server: all that wait for it may try."""
+        server = self._servers[address]
+        if not server.cut_off:
+            return
+        with self._changed:
+            server.cut_off.discard(actor)
+            server.returns += 1
+            self._changed.notify_all()
+            if server.down_since is None:
+                return
+            seconds, server.down_since = time.monotonic() - server.down_since, None
+            log.warning("Lean server %s is back after %.0f s", address, seconds)
+            self._tell(address, "up", server.actors)
+            if self._gone_since is not None:
+                self._gone_since = None
+                self._tell("all", "up", server.actors)
+
+    def wait(self, address: str, seconds: float) -> bool:
+        """Wait, less if another actor reaches the server meanwhile; True as soon as the watch is closed."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            server = self._servers[address]
+            before = server.returns
+            while not self._closed and server.returns == before and (left := deadline - time.monotonic()) > 0:
+                self._changed.wait(left)
+            return self._closed
+
+    def close(self) -> None:
+        """Wake all that wait."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+class Streak:
+    """How often in a row something went wrong, over all ranks, without a collective."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._turn = name, SharedCounter(f"{name}/turn")
+        self._counts: dict[int, SharedCounter] = {}
+
+    def wrong(self) -> int:
+        """It went wrong; how often by now."""
+        return self._count(self._turn.add(0)).add(1)
+
+    def right(self) -> None:
+        """It went right: count from 0 again."""
+        turn = self._turn.add(0)
+        if turn == 0 or self._count(turn).add(0) > 0:
+            self._turn.add(1)
+
+    def standing(self) -> tuple[bool, int]:
+        """Whether it ever went right, and how often it went wrong since."""
+        turn = self._turn.add(0)
+        return turn > 0, self._count(turn).add(0)
+
+    def _count(self, turn: int) -> SharedCounter:
+        return self._counts.setdefault(turn, SharedCounter(f"{self._name}/{turn}"))
+
+
+class ProofWatch:
+    """Which servers lose the proofs that are found: the final check says neither that they hold nor that they do not.
+
+    After `limit` of them in a row a server rests. If all servers that proofs were found on lose them, or if no proof
+    was ever accepted and so many were lost altogether, it is time to end. All ranks count together; safe for many
+    threads.
+    """
+
+    _numbers = itertools.count()
+
+    def __init__(self, addresses: Iterable[str], limit: int) -> None:
+        """`addresses` are the servers of all ranks; a `limit` of 0 is none. All ranks make theirs together."""
+        name = f"proofs/{next(self._numbers)}"
+        self._limit = limit
+        self._streaks = {address: Streak(f"{name}/{address}") for address in sorted(set(addresses))}
+        self._told = SharedCounter(f"{name}/over")
+        self._lock = threading.Lock()
+        self._outages: dict[str, float] = {}
+        self._rests: dict[str, float] = {}
+        self._over: str | None = None
+        self._ask_again = 0.0
+
+    def note(self, address: str, attempt: Attempt) -> None:
+        """Take note of an attempt that has ended (actors call this)."""
+        if self._limit == 0:
+            return
+        if attempt.outcome in ("proven", "disproven"):
+            self._streaks[address].right()
+        elif attempt.lost_by_server and self._is_news(address, attempt):
+            reason = f"{attempt.lost}: {' '.join(attempt.message.split())[:MAX_REASON]}"
+            self._note_loss(address, reason)
+
+    def over(self) -> str | None:
+        """Why it is time to end, None if it is not; empty if another rank knows that."""
+        if self._limit and self._over is None and time.monotonic() >= self._ask_again:
+            self._ask_again = time.monotonic() + ASK_SECONDS
+            if self._told.add(0) > 0 and self._over is None:
+                self._over = ""
+        return self._over
+
+    def rest_seconds(self, address: str) -> float:
+        """How long a server is to be left alone yet; 0 if it is well, as far as this rank knows."""
+        return max(0.0, self._rests.get(address, 0.0) - time.monotonic())
+
+    def _is_news(self, address: str, attempt: Attempt) -> bool:
+        """Whether a loss counts: of those in the final check when a server breaks down only the first does."""
+        if attempt.lost not in OUTAGES:
+            return True
+        now = time.monotonic()
+        began = now - attempt.seconds.get("simplify", 0.0) - attempt.seconds.get("check", 0.0)
+        with self._lock:
+            if began < self._outages.get(address, -math.inf):
+                return False
+            self._outages[address] = now
+            return True
+
+    def _note_loss(self, address: str, reason: str) -> None:
+        count = self._streaks[address].wrong()
+        standings = {name: streak.standing() for name, streak in self._streaks.items()}
+        lost = {name: times for name, (_, times) in standings.items() if times}
+        ever = [name for name, (accepted, _) in standings.items() if accepted]
+        with self._lock:
+            if all(lost.get(name, 0) >= self._limit for name in {*lost, *ever}) or (
+                not ever and sum(lost.values()) >= self._limit
+            ):
+                self._over = self._over or _verdict(lost, reason)
+                self._told.add(1)
+            elif count >= self._limit:
+                self._rests[address] = time.monotonic() + REST_SECONDS
+                level = logging.WARNING if count == self._limit else logging.INFO
+                told = _verdict({address: count}, reason)
+                log.log(level, "%s; it rests for %.0f s, as other servers do not lose them", told, REST_SECONDS)
+
+
+def _verdict(lost: dict[str, int], reason: str) -> str:
+    """What is to be said of servers that lost so many proofs each."""
+    total = sum(lost.values())
+    where = ", ".join(name if len(lost) == 1 else f"{name} ({times})" for name, times in lost.items())
+    return (
+        f"the final check lost the last {total} proofs that were found, through no fault of theirs: "
+        f"Lean server{'s' if len(lost) > 1 else ''} {where}, last with {reason}; to see what is wrong: "
+        f"python -m nanoproof.lean.probe --lean-servers {' '.join(lost)}"
+    )
+
+
+STEPS_NOT_SECONDS = ClientConfig(tactic_seconds=300.0)
+"""The embedded prover ends every tactic after a number of steps, so that its answers do not depend on how busy the
+machine is. The clock is there for a process that hangs."""
+
+
+class Fleet:
+    """One server for each process slot of this rank. Use it as a context manager: it ends what it started."""
+
+    def __init__(
+        self,
+        slots: list[FleetServer],
+        embedded: EmbeddedServers | None,
+        description: str,
+        lean: str | None,
+        is_real: bool | None = None,
+    ) -> None:
+        """`lean` is the version of Lean that the servers say they run, None if they do not say it; `is_real` says
+        whether all of them run real Lean, by default as `lean` has it."""
+        self.slots, self._embedded, self.description, self.lean = slots, embedded, description, lean
+        self.is_real = lean not in (None, EMBEDDED_LEAN) if is_real is None else is_real
+
+    def check(self) -> None:
+        """Raise ServerUnavailable if the embedded server has died; servers of others are waited for by their actors."""
+        if self._embedded is not None:
+            self._embedded.check()
+
+    def close(self) -> None:
+        """End the embedded server, if there is one."""
+        if self._embedded is not None:
+            self._embedded.close()
+
+    def __enter__(self) -> "Fleet":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+
+def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
+    """Connect to the servers of `options` (the slots of each dealt to the ranks in turn), or start an embedded one.
+
+    Raises UserError if a server cannot be reached or fails at what every proof needs (`lean.probe`), if they run
+    different versions of Lean, and if there is no slot for this rank.
+    """
+    if not options.lean.servers:
+        embedded = start_embedded(options.lean_processes)
+        servers = LeanFleet(embedded.addresses, embedded.token, STEPS_NOT_SECONDS).servers
+        slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
+        text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
+        return Fleet(slots, embedded, text, EMBEDDED_LEAN)
+    config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
+    fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=config)
+    reports = fleet.check()
+    on_main(lambda: refuse_broken([server.address for server in fleet.servers], options.lean.token))
+    lean = _lean_version(reports)
+    if lean == EMBEDDED_LEAN:
+        fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=STEPS_NOT_SECONDS)
+    counts = broadcast_json([report.status["max_processes"] for report in reports if report.status is not None])
+    dealt = deal_slots(counts, dist.rank, dist.world_size)
+    if not dealt:
+        raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
+    addresses = ", ".join(server.address for server in fleet.servers)
+    text = f"Lean server {addresses}, believed at its word ({len(dealt)} of {sum(counts)} processes)"
+    is_real = not any(runs_nanolean(report.status) for report in reports if report.status is not None)
+    return Fleet([fleet.servers[server] for server in dealt], None, text, lean, is_real)
+
+
+def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
+    """Put what it stands for in the place of each `auto` among the options `data`; a line says so if servers are named.
+
+    Raises UserError (ServerUnavailable) if a server cannot be reached, and if some run NanoLean and others real Lean.
+    """
+    followed = {name: value for name, value in data.items() if getattr(args, name) in (AUTO, (AUTO,), [AUTO])}
+    if not followed:
+        return
+    options = from_args(FleetOptions, args)
+    flags = ["--" + name.replace("_", "-") for name in followed]
+    is_real = bool(options.lean.servers) and _all_are_real(options, flags)
+    for name, value in followed.items():
+        setattr(args, name, value.real if is_real else value.nanolean)
+    if options.lean.servers and os.environ.get("RANK", "0") == "0":
+        kind = "real Lean" if is_real else "NanoLean"
+        values = [getattr(args, name) for name in followed]
+        chosen = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
+        print(f"{kind} at {', '.join(options.lean.servers)}: {', '.join(chosen)}", file=sys.stderr, flush=True)
+
+
+def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
+    """Whether all servers run real Lean; False if none does. Raises UserError that asks for `flags` if some do."""
+    reports = LeanFleet(options.lean.servers, token=options.lean.token).check()
+    kinds = {report.address: runs_nanolean(report.status or {}) for report in reports}
+    if len(set(kinds.values())) > 1:
+        nanolean, real = (", ".join(at for at, found in kinds.items() if found is kind) for kind in (True, False))
+        raise UserError(
+            f"--lean-servers: {nanolean} run NanoLean and {real} real Lean; say for which: {' '.join(flags)}"
+        )
+    return False in kinds.values()
+
+
+def _lean_version(reports: list[ServerReport]) -> str | None:
+    """What the servers agree on. Raises UserError if they run different versions of Lean."""
+    versions = {report.address: (report.status or {}).get("versions") for report in reports}
+    said = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
+    known = sorted({str(version) for version in said.values() if version})
+    if len(known) > 1:
+        texts = ", ".join(f"{address} has {version}" for address, version in said.items() if version)
+        raise UserError(f"--lean-servers run different versions of Lean: {texts}")
+    return known[0] if known else None
+
+
+def deal_slots(counts: list[int], rank: int, world_size: int) -> list[int]:
+    """Servers of this rank's slots: every `world_size`-th of all slots, so that each rank has some of each server."""
+    return [server for server, count in enumerate(counts) for _ in range(count)][rank::world_size]

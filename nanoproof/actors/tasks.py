@@ -1,0 +1,130 @@
+"""What actors work on, where it comes from, and whom they tell what they do.
+
+tree and samples can be written down when it has ended.
+
+An actor only ever appends to a list of bounded length here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.types import TacticApplied, TacticFailed, Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.prover.replay import SecondTry
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Node
+from nanoproof.search.policy import Suggestion
+
+Number = tuple[int, int, int]
+"""Step, rank and sequence of an attempt."""
+MAX_STATES = 200
+"""So many states of an attempt are remembered with what the model made of them."""
+
+
+class Observer(Protocol):
+    """Whoever is told what actors do. Its methods are called while others wait: they only take note."""
+
+    def trace(self) -> AttemptObserver:
+        """For an attempt that is about to begin."""
+        ...
+
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
+        """An attempt has ended, and is logged under this number; whether its tree is to be kept."""
+        ...
+
+    def span(self, actor: int, state: str, began: float, ended: float) -> None:
+        """An actor was in a state between two readings of `time.monotonic`."""
+        ...
+
+
+class Trace(AttemptObserver):
+    """Keeps the tree, and what model and Lean said of the first states."""
+
+    __slots__ = ("results", "root", "suggestions")
+
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self.suggestions: list[tuple[str, Suggestion]] = []
+        self.results: list[tuple[str, Sequence[str], Sequence[TacticApplied | TacticFailed]]] = []
+
+    def begin(self, root: Node, log: SearchLog) -> None:
+        self.root, self.suggestions, self.results = root, [], []
+
+    def suggested(self, state: str, suggestion: Suggestion) -> None:
+        if len(self.suggestions) < MAX_STATES:
+            self.suggestions.append((state, suggestion))
+
+    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
+        if len(self.results) < MAX_STATES:
+            self.results.append((state, tactics, results))
+
+
+class NullObserver:
+    """Takes note of nothing."""
+
+    def trace(self) -> AttemptObserver:
+        return NOBODY
+
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
+        return False
+
+    def span(self, actor: int, state: str, began: float, ended: float) -> None:
+        pass
+
+
+NULL_OBSERVER = NullObserver()
+
+
+# -- What actors work on, and where it comes from --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
+
+    `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
+    may be what is tried, if the prover's options ask for that. `trace` is told how the attempt goes. With `again` there
+    is an attempt already, and only some tactics of it are tried once more.
+    """
+
+    theorem: Theorem
+    num_simulations: int
+    index: int
+    seed: int
+    returns: int = 0
+    may_disprove: bool = True
+    trace: AttemptObserver = NOBODY
+    again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
+
+
+class TaskSource(Protocol):
+    """Hands out tasks and takes the attempts back. Its methods are called under the pool's lock."""
+
+    purpose: Literal["collect", "evaluate"]
+
+    def next(self) -> Task | None:
+        """The next task; None if there is none at present."""
+        ...
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Take the attempt at a task that `next` gave."""
+        ...
+
+    def hand_over(self, task: Task) -> bool:
+        """Leave a task that `next` gave to whichever rank is next to ask; False if it has to stay with this rank."""
+        ...
+
+
+class Interrupted(Exception):
+    """Somebody asked the run to end; raised in the main thread where it waits for actors."""
+
+
+class ProofsLost(UserError):
+    """The Lean servers lose the proofs that are found; raised in the main thread where it waits for actors."""
+
+
+class Stopped(Exception):
+    """The pool is closing; the attempt at hand is given up."""

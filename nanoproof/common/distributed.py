@@ -1,0 +1,304 @@
+"""Distributed helpers that work alone, under torchrun on CPU (gloo) and on GPUs (nccl), and signals that end a run."""
+
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from nanoproof.common.errors import UserError
+
+# -- Distributed helpers that work alone, under torchrun on CPU (gloo) and on GPUs (nccl) ----------------------------
+
+NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
+DTYPES = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "float64": torch.float64,  # slow; for inference that is to be the same to the last bit in whichever batch
+}
+
+
+@dataclass(frozen=True)
+class DistInfo:
+    """Where this process runs, and why there."""
+
+    rank: int
+    local_rank: int
+    world_size: int
+    device: torch.device
+    device_reason: str
+    dtype: torch.dtype
+    dtype_reason: str
+
+    @property
+    def is_main(self) -> bool:
+        return self.rank == 0
+
+    def decisions(self) -> dict[str, str]:
+        """For `meta.json` and the log: each choice with its reason."""
+        chosen = {
+            "device": f"{self.device} ({self.device_reason})",
+            "dtype": f"{str(self.dtype).removeprefix('torch.')} ({self.dtype_reason})",
+            "ranks": f"{self.world_size} ({'torchrun' if dist.is_initialized() else 'started alone'})",
+        }
+        if self.device.type == "cpu":
+            chosen["threads"] = f"{torch.get_num_threads()} of {os.cpu_count()} cores ({self._threads_reason()})"
+        return chosen
+
+    def _threads_reason(self) -> str:
+        threads = os.environ.get("OMP_NUM_THREADS")
+        if threads is None:
+            return "torch's choice"
+        hint = "; torchrun sets 1 where none is given" if self.world_size > 1 and threads == "1" else ""
+        return f"for each rank, OMP_NUM_THREADS={threads}{hint}"
+
+
+def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.device, str]:
+    """The device for `--device-type` (empty: the best there is) and the reason. Raises UserError if it is not there."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if device_type and device_type not in available:
+        raise UserError(f"--device-type must be cuda, cpu or mps; got {device_type}")
+    if device_type and not available[device_type]:
+        raise UserError(f"--device-type {device_type}: this machine has no such device")
+    chosen = device_type or next(kind for kind, there in available.items() if there)
+    if chosen == "cuda" and local_rank >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise UserError(f"--nproc_per_node must be at most {count}, the CUDA devices of this machine")
+    reason = "asked for" if device_type else f"the first available of {', '.join(available)}"
+    if chosen == "cpu" and not device_type and NVIDIA_GPUS.exists():
+        reason += "; this machine has NVIDIA GPUs, but torch cannot use them: is their driver too old?"
+    return torch.device(chosen, local_rank) if chosen == "cuda" else torch.device(chosen), reason
+
+
+def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
+    """The compute dtype and the reason; `NANOPROOF_DTYPE` decides where it is set."""
+    asked = os.environ.get("NANOPROOF_DTYPE")
+    if asked:
+        if asked not in DTYPES:
+            raise UserError(f"NANOPROOF_DTYPE must be one of {', '.join(DTYPES)}; got {asked}")
+        return DTYPES[asked], "NANOPROOF_DTYPE"
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0):
+        return torch.bfloat16, "CUDA device of capability 8.0 or more"
+    return torch.float32, f"{device.type} device"
+
+
+def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> DistInfo:
+    """Join the process group if torchrun started us, and choose device and dtype."""
+    rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    local_rank = int(os.environ.get("LOCAL_RANK", 0))
+    device, device_reason = choose_device(device_type, local_rank)
+    if device.type == "mps" and world_size > 1:
+        raise UserError("--device-type mps works with one rank only; start without torchrun, or take --device-type cpu")
+    dtype, dtype_reason = choose_dtype(device)
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
+        backend = "nccl" if device.type == "cuda" else "gloo"
+        own = device if backend == "nccl" else None  # connects at once, and says so if it cannot
+        dist.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes), device_id=own)
+    return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason)
+
+
+def cleanup() -> None:
+    """Leave the process group; to be called in a `finally`.
+
+    With nccl the ranks may wait for each other in this, so a rank that an exception ends goes without it (this has not
+    been run on GPUs).
+    """
+    if dist.is_initialized() and not (dist.get_backend() == "nccl" and sys.exc_info()[0] is not None):
+        dist.destroy_process_group()
+
+
+def barrier() -> None:
+    """Wait for all ranks."""
+    if dist.is_initialized():
+        dist.barrier()
+
+
+def broadcast_json(value: Any) -> Any:
+    """Rank 0's JSON value, on every rank."""
+    return gather_json(value)[0]
+
+
+def gather_json(value: Any) -> list[Any]:
+    """The JSON values of all ranks in rank order, on every rank. They travel as text: nothing is unpickled."""
+    if not dist.is_initialized():
+        return [value]
+    device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
+    data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8).to(device)
+    size = torch.tensor([data.numel()], device=device)
+    sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size())]
+    dist.all_gather(sizes, size)
+    longest = int(max(int(other) for other in sizes))
+    parts = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
+    dist.all_gather(parts, torch.nn.functional.pad(data, (0, longest - data.numel())))
+    return [json.loads(bytes(part[: int(count)].cpu().numpy())) for part, count in zip(parts, sizes)]
+
+
+def together(action: Callable[[], None]) -> None:
+    """Run `action` on all ranks. If it fails on one, it fails on all: nobody waits for a rank that is gone."""
+    problem: Exception | None = None
+    try:
+        action()
+    except Exception as error:
+        problem = error
+    problems = gather_json(None if problem is None else f"{type(problem).__name__}: {problem}")
+    if problem is not None:
+        raise problem
+    for rank, text in enumerate(problems):
+        if text is not None:
+            raise UserError(f"rank {rank} failed: {text}")
+
+
+def on_main(action: Callable[[], Any]) -> Any:
+    """Run `action` on rank 0 alone; all ranks return its JSON result, or raise its UserError."""
+    answer: dict[str, Any] = {}
+    if not dist.is_initialized() or dist.get_rank() == 0:
+        try:
+            answer = {"result": action()}
+        except UserError as error:
+            answer = {"error": str(error)}
+    answer = broadcast_json(answer)
+    if "error" in answer:
+        raise UserError(answer["error"])
+    return answer["result"]
+
+
+def connect_store(seconds: float) -> dist.TCPStore | None:
+    """A connection of its own to torchrun's store, whose answers may take so long; None for a rank that is alone.
+
+    Nobody waits here for what another thread asks of the store.
+    """
+    if not dist.is_initialized():
+        return None
+    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=seconds), wait_for_workers=False)
+
+
+def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:
+    """Element-wise sums over all ranks (double precision where the device has it)."""
+    if not dist.is_initialized():
+        return list(values)
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    tensor = torch.tensor(list(values), dtype=dtype, device=device)
+    dist.all_reduce(tensor)
+    return tensor.tolist()
+
+
+class SharedCounter:
+    """A counter that all ranks add to without a collective (it lives in the rendezvous store)."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"nanoproof/{name}"
+        self._store = dist.distributed_c10d._get_default_store() if dist.is_initialized() else None
+        self._alone = 0
+
+    def add(self, amount: int) -> int:
+        """Add `amount` (may be 0 to read) and return the new total over all ranks."""
+        if self._store is not None:
+            return int(self._store.add(self._name, amount))
+        self._alone += amount
+        return self._alone
+
+
+class HandedOver:
+    """Numbers that ranks leave to each other, each to be taken once, without a collective."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._written, self._taken = SharedCounter(f"{name}/written"), SharedCounter(f"{name}/taken")
+        self._places: dict[int, SharedCounter] = {}
+        self._mine: int | None = None
+
+    def put(self, number: int) -> None:
+        """Leave a number (0 or more)."""
+        self._place(self._written.add(1) - 1).add(number + 1)
+
+    def take(self) -> int | None:
+        """A number that was left and not taken; None if there is none. Not for several threads at once."""
+        if self._mine is None and self._taken.add(0) < self._written.add(0):
+            self._mine = self._taken.add(1) - 1
+        if self._mine is None or (number := self._place(self._mine).add(0)) == 0:
+            return None  # two that took the last one: the second has the next place, which is not written yet
+        self._mine = None
+        return number - 1
+
+    def _place(self, index: int) -> SharedCounter:
+        return self._places.setdefault(index, SharedCounter(f"{self._name}/{index}"))
+
+
+# -- The signals that end a run in good order ------------------------------------------------------------------------
+
+REPEAT_SECONDS = 1.0
+"""A signal that comes so soon after the first is the same one: launchers pass on what the whole group has got."""
+
+
+class StopSignal:
+    """Whether SIGINT or SIGTERM asked this run to end. A second one ends the process at once.
+
+    The second one is a thread's to read, so that it counts even while the main thread waits inside a kernel or for
+    another rank.
+    """
+
+    _numbers = itertools.count()
+
+    def __init__(self) -> None:
+        """All ranks make theirs together, after they have joined."""
+        self.received = False
+        self._ranks, self._told = SharedCounter(f"stop/{next(self._numbers)}"), False
+        self._undo: list[Callable[[], object]] = []
+
+    def __enter__(self) -> "StopSignal":
+        """Handle both signals from now on (main thread only)."""
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        previous = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        self._undo = [lambda: signal.set_wakeup_fd(previous), theirs.close]
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.signal(number, self._receive)
+            self._undo.insert(0, partial(signal.signal, number, handler))
+        threading.Thread(target=self._listen, args=(ours,), name="signals", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give both signals back."""
+        for undo in self._undo:
+            undo()
+
+    def _receive(self, *_: object) -> None:
+        self.received = True
+
+    def _listen(self, ours: socket.socket) -> None:
+        first: float | None = None
+        with ours:
+            while data := ours.recv(64):
+                numbers = [number for number in data if number in (signal.SIGINT, signal.SIGTERM)]
+                now = time.monotonic()
+                if numbers and first is not None and now - first > REPEAT_SECONDS:
+                    os._exit(128 + numbers[-1])
+                if numbers and first is None:
+                    first = now
+
+    def asked(self) -> bool:
+        """Whether this rank was asked to end, or knows by now of another one (no collective, so ranks may differ)."""
+        if self.received and not self._told:
+            self._ranks.add(1)
+            self._told = True
+        return self._told or self._ranks.add(0) > 0
+
+    def agreed(self, device: torch.device) -> bool:
+        """Whether any rank was asked to end (a collective), so that all end after the same step."""
+        return all_reduce_sum([float(self.received)], device)[0] > 0

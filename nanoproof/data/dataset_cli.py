@@ -1,0 +1,111 @@
+"""The commands `stats` and `show`, which every data set has, and `check-init` of those of theorems."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import UserError
+from nanoproof.data.theorems.theorem_sets import TheoremSet
+from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean, theorem_hash
+from nanoproof.data.whitelist import ABOUT, add_check_flags, check_set
+from nanoproof.lean.types import Theorem
+
+SHOWN = 5
+
+
+def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None) -> int:
+    """Run `stats`, `show` or `check-init` of a theorem set; the last is that of `nanoproof.data.whitelist`."""
+    parser, commands = make_parser(module, f"The data set {theorem_set.name}.", theorem_set.splits, "theorem")
+    if not theorem_set.is_benchmark:
+        for command in commands.choices.values():
+            command.add_argument(
+                "--lean-project",
+                metavar="DIR",
+                help="Lean project whose lean-toolchain picks the whitelist (default: LEAN_PROJECT_PATH, or none).",
+            )
+    add_check_flags(commands.add_parser("check-init", help=ABOUT))
+    args = parser.parse_args(argv)
+    if args.command == "check-init":
+        return check_set(theorem_set.name, args)
+    check_max(args)
+    lean = LeanChoice() if theorem_set.is_benchmark else choose_lean(args.lean_project)
+    if args.command == "stats":
+        report = theorem_set.stats(lean.version_for(theorem_set.name))
+        print(json.dumps(report, ensure_ascii=False) if args.json else _table(report))
+        return 0
+    print_items(list(_chosen(theorem_set, args, lean)), args.json)
+    return 0
+
+
+def make_parser(
+    module: str, description: str, splits: Sequence[str], item: str
+) -> tuple[Parser, "argparse._SubParsersAction[Parser]"]:
+    """The parser, and its commands, `stats` and `show`."""
+    parser = Parser(prog=f"python -m {module}", description=description)
+    commands = parser.add_subparsers(dest="command", required=True)
+    stats = commands.add_parser("stats", help="Count rows, what is left out of them, and what the splits hold.")
+    show = commands.add_parser("show", help=f"Print each {item}.")
+    show.add_argument("--split", choices=tuple(splits), help="Which part (default: the first; with --id all).")
+    show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="The first so many.")
+    show.add_argument("--id", metavar="ID", help="Only what has this id.")
+    show.add_earlier({"--n": "--max"})
+    for command in (stats, show):
+        command.add_argument("--json", action="store_true", help="Print JSON, one object per line.")
+    return parser, commands
+
+
+def check_max(args: argparse.Namespace) -> None:
+    """Raises UserError for a number that is too small."""
+    if "max" in args and args.max < 1:
+        raise UserError(f"--max must be >= 1, got {args.max}")
+
+
+def chosen_splits(args: argparse.Namespace, splits: Sequence[str]) -> list[str]:
+    """Where `show` looks: in the split that is asked for, else in the first, for an id in all."""
+    if args.split:
+        return [args.split]
+    return list(splits[:1] if args.id is None else splits)
+
+
+def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> None:
+    """Print each as text, an empty line in between, or as a line of JSON."""
+    for number, (text, record) in enumerate(items):
+        if as_json:
+            print(json.dumps(record, ensure_ascii=False))
+        else:
+            print(("\n" if number else "") + text)
+
+
+def _chosen(
+    theorem_set: TheoremSet, args: argparse.Namespace, lean: LeanChoice
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    splits = chosen_splits(args, theorem_set.splits)
+    found: list[tuple[str, Theorem]] = []
+    for split in splits:
+        theorems = theorem_set.list_theorems(split, lean.version_for(theorem_set.name))
+        found += [(split, theorem) for theorem in theorems if args.id in (None, theorem.id)]
+    if not found and args.id is not None:
+        raise UserError(f"--id {args.id}: no such theorem in {theorem_set.name} {', '.join(splits)}")
+    for split, theorem in found[: args.max]:
+        text = f"-- {theorem.dataset} {split}: {theorem.id}\n{theorem.source}"
+        record = {"id": theorem.id, "dataset": theorem.dataset, "split": split, "source": theorem.source}
+        yield text, {**record, "hash": theorem_hash(theorem.source)}
+
+
+def _table(report: dict[str, Any]) -> str:
+    version = f" under Lean {report['lean_version']}" if report["lean_version"] else ""
+    lines = [f"{report['name']}{version}", _line("rows", report["rows"]), *_reasons(report["left_out"])]
+    for split, counts in report["splits"].items():
+        unknown = f"  ({counts['unknown']:,} unknown to the whitelist)" if counts["unknown"] else ""
+        lines += [_line(split, counts["theorems"]) + unknown, *_reasons(counts["left_out"])]
+    return "\n".join(lines)
+
+
+def _reasons(left_out: dict[str, int]) -> list[str]:
+    return [_line("left out", count) + f"  {reason}" for reason, count in left_out.items()]
+
+
+def _line(name: str, count: int) -> str:
+    return f"  {name:<10}{count:>10,}"

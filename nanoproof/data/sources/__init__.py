@@ -1,0 +1,1 @@
+"""Where data sets come from: catalogue, downloads and manifests."""

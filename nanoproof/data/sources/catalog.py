@@ -1,0 +1,218 @@
+"""The table of data sets: what each is for, where its files come from, under which terms, and how many rows it has.
+
+CATALOG["leanworkbook"].files             # what `python -m nanoproof.data.download leanworkbook` fetches
+    of_stages(["rl"])                         # the names of a stage
+
+Revisions are branch names here. They become commits when a set is downloaded, and its manifest records these; from
+then on the set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from nanoproof.common.errors import UserError
+
+STAGES = ("pretrain", "midtrain", "sft", "rl", "bench")
+SEE_PAGE = "see its page"
+HUB_PAGE = "https://huggingface.co/datasets/"
+GIT_PAGE = "https://github.com/"
+
+LEAN_VERSIONS = ("v4.27.0",)
+"""Lean versions with published whitelists."""
+WHITELISTS = "Kripner/nanoproof"
+"""The repository they lie in, under `data/whitelists/`."""
+
+Host = Literal["hub", "git"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a repository, or several of one folder.
+
+    `host` is "hub" for data set repositories of the hub, "git" for repositories whose files are read over HTTPS. `path`
+    may have a `*` in its last part (on the hub only). `local` is the name within the data set's directory, by default
+    the last part of `path`; for a pattern it is the folder. `gated` says that the terms must be accepted on the
+    repository's page before a token may read it.
+    """
+
+    host: Host
+    repository: str
+    path: str
+    local: str = ""
+    revision: str = ""
+    gated: bool = False
+
+    def __post_init__(self) -> None:
+        defaults = {
+            "local": str(PurePosixPath(self.path).parent if self.is_pattern else PurePosixPath(self.path).name),
+            "revision": "main" if self.host == "hub" else "HEAD",
+        }
+        for name, value in defaults.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
+        assert self.host == "hub" or not self.is_pattern, "repositories are not listed over HTTPS"
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it stands for several files."""
+        return "*" in self.path
+
+    @property
+    def address(self) -> str:
+        """The repository in one word, as manifests record it."""
+        return f"{self.host}:{self.repository}"
+
+    @property
+    def page(self) -> str:
+        """The repository's page, for people."""
+        return (HUB_PAGE if self.host == "hub" else GIT_PAGE) + self.repository
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set.
+
+    `files` are needed, `whitelists` (by Lean version) are fetched beside them. `rows` are those to expect in each file
+    (of files that are not named they are not known); `about` says that the number is rounded. `shards` is the number of
+    files of a pattern, the last of which is for validation. `build` is the command that makes a set which is not
+    downloaded.
+    """
+
+    name: str
+    stages: tuple[str, ...]
+    title: str
+    reader: str
+    files: tuple[Source, ...] = ()
+    whitelists: tuple[tuple[str, Source], ...] = ()
+    licence: str = SEE_PAGE
+    rows: tuple[tuple[str, int], ...] = ()
+    about: bool = False
+    shards: int = 0
+    build: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command that brings the data set here."""
+        return self.build or f"python -m nanoproof.data.download {self.name}"
+
+    @property
+    def gated(self) -> str:
+        """The page where terms must be accepted; "" if there is none."""
+        return next((source.page for source in self.files if source.gated), "")
+
+    def expected_rows(self, filename: str) -> int | None:
+        """Rows that a file should have; None if that is not known."""
+        return dict(self.rows).get(filename)
+
+
+def _whitelists(filename: str) -> tuple[tuple[str, Source], ...]:
+    names = {version: f"{filename}.whitelist.{version}.json" for version in LEAN_VERSIONS}
+    return tuple((version, Source("git", WHITELISTS, f"data/whitelists/{name}")) for version, name in names.items())
+
+
+_DATA_SETS = (
+    DataSet(
+        name="nemotron",
+        stages=("pretrain",),
+        title="Mathematics of the web, the better pages of Nemotron-CC-Math",
+        reader="nanoproof.data.pretrain.nemotron",
+        files=(Source("hub", "nvidia/Nemotron-CC-Math-v1", "4plus/part_*.parquet", gated=True),),
+        shards=46,
+    ),
+    DataSet(
+        name="leangithubraw",
+        stages=("midtrain",),
+        title="Lean 4 files of public repositories, cloned and cleaned here",
+        reader="nanoproof.data.midtrain.leangithubraw",
+        licence="each repository's own, collected beside its files",
+        build="python -m nanoproof.data.midtrain.leangithubraw build",
+    ),
+    DataSet(
+        name="leantree",
+        stages=("sft",),
+        title="Proofs of Mathlib as trees of states and tactics",
+        reader="nanoproof.data.sft.leantree",
+        files=(Source("hub", "ufal/leantree", "leantree_mathlib.jsonl"),),
+    ),
+    DataSet(
+        name="leanworkbook",
+        stages=("rl",),
+        title="Contest problems put into Lean, those with a proof",
+        reader="nanoproof.data.rl.leanworkbook",
+        files=(Source("hub", "internlm/Lean-Workbook", "lean_workbook.json"),),
+        whitelists=_whitelists("lean_workbook.json"),
+    ),
+    DataSet(
+        name="numinamath",
+        stages=("rl",),
+        title="Contest problems put into Lean, partly by people",
+        reader="nanoproof.data.rl.numinamath",
+        files=(Source("hub", "AI-MO/NuminaMath-LEAN", "data/train-00000-of-00001.parquet", "numinamath.parquet"),),
+        whitelists=_whitelists("numinamath.parquet"),
+    ),
+    DataSet(
+        name="deepseek_prover",
+        stages=("rl",),
+        title="Synthetic statements of DeepSeek-Prover-V1",
+        reader="nanoproof.data.rl.deepseek_prover",
+        files=(Source("hub", "deepseek-ai/DeepSeek-Prover-V1", "dataset.jsonl", "deepseek_prover.jsonl"),),
+        whitelists=_whitelists("deepseek_prover.jsonl"),
+        rows=(("deepseek_prover.jsonl", 27_500),),
+        about=True,
+    ),
+    DataSet(
+        name="minif2f",
+        stages=("bench",),
+        title="Olympiad and school problems, the benchmark of formal proving",
+        reader="nanoproof.data.bench.minif2f",
+        files=(
+            Source("git", "google-deepmind/miniF2F", "MiniF2F/Valid.lean"),
+            Source("git", "google-deepmind/miniF2F", "MiniF2F/Test.lean"),
+        ),
+        rows=(("Valid.lean", 256), ("Test.lean", 244)),
+    ),
+    DataSet(
+        name="proofnet",
+        stages=("bench",),
+        title="Exercises of undergraduate textbooks",
+        reader="nanoproof.data.bench.proofnet",
+        files=(Source("git", "Kripner/ProofNet", "data/proofnet.jsonl"),),
+        rows=(("proofnet.jsonl", 371),),
+    ),
+    DataSet(
+        name="nanolean",
+        stages=STAGES,
+        title="The embedded prover's own data, generated here on first use",
+        reader="nanoproof.data.nanolean",
+        licence="MIT, as the code",
+        build="python -m nanoproof.data.nanolean make",
+    ),
+)
+
+CATALOG: dict[str, DataSet] = {data_set.name: data_set for data_set in _DATA_SETS}
+
+
+def of_stages(stages: Iterable[str]) -> list[str]:
+    """The names of the data sets of some stages, in the order of the catalog."""
+    wanted = set(stages)
+    return [data_set.name for data_set in _DATA_SETS if wanted & set(data_set.stages)]
+
+
+def choose(words: Iterable[str]) -> list[DataSet]:
+    """The data sets that names, stages or `all` stand for, each once. Raises UserError for other words."""
+    words = list(words)
+    unknown = [word for word in words if word not in (*CATALOG, *STAGES, "all")]
+    if unknown or not words:
+        raise UserError(
+            f"unknown data set {', '.join(unknown) or '(none)'}; there are: all, the stages {', '.join(STAGES)}, "
+            f"and {', '.join(CATALOG)}"
+        )
+    named = set(CATALOG) if "all" in words else set(words) | set(of_stages(words))
+    return [data_set for data_set in _DATA_SETS if data_set.name in named]
+
+
+def how_to_get(name: str) -> str:
+    """The command that brings a data set here."""
+    return CATALOG[name].command if name in CATALOG else f"python -m nanoproof.data.download {name}"

@@ -1,0 +1,253 @@
+"""Where files come from: data set repositories of the hub, and single files of public repositories over HTTPS.
+
+The token (`HF_TOKEN` or that of `hf auth login`), `HF_ENDPOINT`, `HF_HUB_OFFLINE` and proxies are that library's. Only
+the loop that writes a file is ours (`transfer.py`), because the library keeps nothing of a download that was stopped.
+Contents come over plain HTTPS, which the hub offers for every file of less than 50 GB.
+
+`NANOPROOF_RAW_ENDPOINT` names a mirror: it serves `/OWNER/NAME/COMMIT/PATH`, and may serve
+`/repos/OWNER/NAME/commits/REVISION` with the commit as its text. Where the commit cannot be learned, the file is taken
+at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import requests
+from huggingface_hub import HfApi, errors, get_session, get_token, hf_hub_url, hf_raise_for_status
+from huggingface_hub.hf_api import RepoSibling
+from huggingface_hub.utils import build_hf_headers
+
+from nanoproof.data.sources.catalog import Source
+from nanoproof.data.sources.transfer import PASSING_STATUS, Body, PassingError, RemoteFile, TransferError
+
+# -- Data set repositories of the hub: commits, file lists and contents, through `huggingface_hub` -------------------
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+
+
+class Hub:
+    """The hub, or what `HF_ENDPOINT` names in its place. `timeout` is how many seconds of silence are borne."""
+
+    def __init__(self, timeout: float) -> None:
+        self.endpoint = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self._timeout = timeout
+        self._api = HfApi(endpoint=self.endpoint)
+
+    def commit(self, source: Source, revision: str) -> str:
+        with self._errors(source, revision, source.path):
+            return self._api.dataset_info(source.repository, revision=revision, timeout=self._timeout).sha or ""
+
+    def files(self, source: Source, revision: str) -> list[RemoteFile]:
+        with self._errors(source, revision, source.path):
+            info = self._api.dataset_info(
+                source.repository, revision=revision, files_metadata=True, timeout=self._timeout
+            )
+            commit = info.sha or ""
+            found = [entry for entry in info.siblings or [] if fnmatch(entry.rfilename, source.path)]
+            if not found:
+                raise TransferError(_no_file(source, commit, source.path))
+            return [self._remote_file(source, commit, entry) for entry in sorted(found, key=lambda e: e.rfilename)]
+
+    @contextmanager
+    def open(self, file: RemoteFile, offset: int) -> Iterator[Body]:
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        with (
+            self._errors(file.source, file.commit, file.path),
+            get_session().stream("GET", file.url, headers=headers, timeout=self._timeout) as response,
+        ):
+            if response.status_code == 416:
+                yield Body(offset, iter(()))
+                return
+            hf_raise_for_status(response)
+            yield Body(offset if response.status_code == 206 else 0, response.iter_bytes())
+
+    def _remote_file(self, source: Source, commit: str, entry: RepoSibling) -> RemoteFile:
+        path, local = entry.rfilename, source.local
+        if source.is_pattern:
+            local = str(PurePosixPath(local) / PurePosixPath(path).name)
+        url = hf_hub_url(source.repository, path, repo_type="dataset", revision=commit or None, endpoint=self.endpoint)
+        sha256, blob = (entry.lfs.sha256, "") if entry.lfs else ("", entry.blob_id or "")
+        return RemoteFile(source, path, local, url, commit, entry.size, sha256, blob)
+
+    @contextmanager
+    def _errors(self, source: Source, revision: str, path: str) -> Iterator[None]:
+        """The library's exceptions as ours, each with what to do about it."""
+        try:
+            yield
+        except errors.OfflineModeIsEnabled as error:
+            message = "HF_HUB_OFFLINE is set, so nothing is asked of the hub; unset it to download"
+            raise TransferError(message, for_all=True, offline=True) from error
+        except errors.GatedRepoError as error:
+            raise TransferError(_gated(source), for_all=True) from error
+        except errors.RevisionNotFoundError as error:
+            raise TransferError(f"{source.page} has no revision {revision}", for_all=True) from error
+        except errors.EntryNotFoundError as error:
+            raise TransferError(_no_file(source, revision, path)) from error
+        except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+            raise TransferError(self._no_repository(source), for_all=True) from error
+        except errors.HfHubHTTPError as error:
+            raise self._by_status(source, error) from error
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            message = f"HF_ENDPOINT={self.endpoint} is no address such as {DEFAULT_ENDPOINT}"
+            raise TransferError(message, for_all=True) from error
+        except httpx2.TimeoutException as error:
+            message = f"no answer from {self.endpoint} within {self._timeout:g} s"
+            raise PassingError(message, reached=False) from error
+        except httpx2.ConnectError as error:
+            raise PassingError(f"{self.endpoint} cannot be reached ({error})", reached=False) from error
+        except httpx2.HTTPError as error:
+            raise PassingError(f"the connection to {self.endpoint} broke ({_one_line(error)})") from error
+        except (ValueError, TypeError, KeyError) as error:
+            message = f"{self.endpoint} does not answer as the hub does ({_one_line(error)}); does a proxy answer?"
+            raise TransferError(message, for_all=True) from error
+
+    def _by_status(self, source: Source, error: errors.HfHubHTTPError) -> Exception:
+        status = error.response.status_code
+        if status in PASSING_STATUS:
+            return PassingError(f"{self.endpoint} answers {status}", _seconds(error.response.headers))
+        if status in (401, 403) and _is_token_refused(error):
+            message = f"{self.endpoint} does not accept your token; log in with `hf auth login` or mend HF_TOKEN"
+            return TransferError(message, for_all=True)
+        if status in (401, 403) and source.gated:
+            return TransferError(_gated(source), for_all=True)
+        message = f"{self.endpoint} answers {status} for {source.repository}: {_one_line(error)}"
+        return TransferError(message, for_all=status in (401, 403))
+
+    def _no_repository(self, source: Source) -> str:
+        if source.gated:  # the hub does not tell hidden repositories from missing ones
+            return _gated(source)
+        private = "" if get_token() else ", or it is not public and you are not logged in (`hf auth login`, HF_TOKEN)"
+        return f"there is no data set repository {source.repository} at {self.endpoint}{private}"
+
+
+def _is_token_refused(error: errors.HfHubHTTPError) -> bool:
+    """Whether it is the token that was refused, whatever it was to read."""
+    return "credentials" in (error.server_message or str(error)).lower()
+
+
+def _gated(source: Source) -> str:
+    if get_token() is None:
+        return (
+            f"it is gated: accept the terms at {source.page} with your account, "
+            "then log in with `hf auth login` or set HF_TOKEN"
+        )
+    return (
+        f"it is gated and your token may not read it: accept the terms at {source.page} with the token's account, "
+        "and let the token read gated repositories"
+    )
+
+
+def _no_file(source: Source, revision: str, path: str) -> str:
+    return (
+        f"{source.page} has no {path} at revision {revision[:12]}; it may have moved (choose a --revision that has it)"
+    )
+
+
+def _seconds(headers: Any) -> float | None:
+    value = headers.get("Retry-After", "")
+    return float(value) if value.isdigit() else None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+# -- Single files of public repositories over HTTPS, as the repositories' host serves them raw -----------------------
+
+RAW_ENDPOINT = "https://raw.githubusercontent.com"
+COMMITS_ENDPOINT = "https://api.github.com"
+VARIABLE = "NANOPROOF_RAW_ENDPOINT"
+PIECE_BYTES = 1 << 16
+HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+class RawHost:
+    """The host of raw files. `timeout` is how many seconds of silence are borne."""
+
+    def __init__(self, timeout: float) -> None:
+        mirror = os.environ.get(VARIABLE, "").rstrip("/")
+        self.endpoint = mirror or RAW_ENDPOINT
+        self._commits = mirror or COMMITS_ENDPOINT
+        self._timeout = timeout
+        self._session = requests.Session()
+        self._session.headers["Accept-Encoding"] = "identity"  # sizes are those of the files
+
+    def commit(self, source: Source, revision: str) -> str:
+        if is_commit(revision):
+            return revision
+        url = f"{self._commits}/repos/{source.repository}/commits/{quote(revision, safe='')}"
+        try:
+            with self._request("GET", url, {"Accept": "application/vnd.github.sha"}) as response:
+                text = response.text.strip()
+        except (TransferError, PassingError):  # such as too many questions today; the file itself may well be had
+            return ""
+        return text if is_commit(text) else ""
+
+    def files(self, source: Source, revision: str) -> list[RemoteFile]:
+        url = f"{self.endpoint}/{source.repository}/{quote(revision, safe='')}/{quote(source.path)}"
+        with self._request("HEAD", url) as response:
+            if response.status_code == 404:
+                raise TransferError(
+                    f"{source.page} has no {source.path} at {revision[:12]} (404 from {url}); it may have moved "
+                    "(choose a --revision that has it)"
+                )
+            length = response.headers.get("Content-Length", "")
+        size = int(length) if length.isdigit() and response.status_code == 200 else None
+        commit = revision if is_commit(revision) else ""
+        return [RemoteFile(source, source.path, source.local, url, commit, size)]
+
+    @contextmanager
+    def open(self, file: RemoteFile, offset: int) -> Iterator[Body]:
+        headers = {"Range": f"bytes={offset}-"} if offset else {}
+        with self._request("GET", file.url, headers) as response:
+            if response.status_code == 416:
+                yield Body(offset, iter(()))
+            elif response.status_code >= 400:
+                raise TransferError(f"{file.url} answers {response.status_code}")
+            else:
+                start = offset if response.status_code == 206 else 0
+                yield Body(start, response.iter_content(PIECE_BYTES))
+
+    @contextmanager
+    def _request(self, method: str, url: str, headers: dict[str, str] | None = None) -> Iterator[requests.Response]:
+        try:
+            with self._session.request(
+                method, url, headers=headers, stream=True, timeout=self._timeout, allow_redirects=True
+            ) as response:
+                if response.status_code in PASSING_STATUS:
+                    wait = response.headers.get("Retry-After", "")
+                    message = f"{self.endpoint} answers {response.status_code}"
+                    raise PassingError(message, float(wait) if wait.isdigit() else None)
+                yield response
+        except (requests.exceptions.InvalidURL, requests.exceptions.MissingSchema) as error:
+            raise TransferError(f"{VARIABLE}={self.endpoint} is no address such as {RAW_ENDPOINT}") from error
+        except requests.exceptions.InvalidSchema as error:
+            raise TransferError(f"{VARIABLE}={self.endpoint} is no address such as {RAW_ENDPOINT}") from error
+        except requests.exceptions.Timeout as error:
+            message = f"no answer from {self.endpoint} within {self._timeout:g} s"
+            raise PassingError(message, reached=False) from error
+        except requests.exceptions.ChunkedEncodingError as error:
+            raise PassingError(f"the connection to {self.endpoint} broke ({error})") from error
+        except requests.exceptions.RequestException as error:
+            raise PassingError(f"{self.endpoint} cannot be reached ({_cause(error)})", reached=False) from error
+
+
+def is_commit(text: str) -> bool:
+    """Whether a text is a whole commit hash."""
+    return len(text) == 40 and set(text) <= HEXADECIMAL
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason, in a line; the outer ones repeat the address."""
+    while error.args and isinstance(error.args[0], BaseException):
+        error = error.args[0]
+    reason = getattr(error, "reason", None)
+    return _cause(reason) if isinstance(reason, BaseException) else " ".join(str(error).split())[:200]

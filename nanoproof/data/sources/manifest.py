@@ -1,0 +1,187 @@
+"""What of a data set is here: `manifest.json` in its directory, and access to the files that it lists.
+
+path = open_file("leanworkbook", "lean_workbook.json")     # or a UserError with the command that fetches it
+
+A file counts only if the manifest lists it and it has the size that the manifest says; what a stopped download left
+behind is never read. Checksums are compared by `python -m nanoproof.data.download NAME --verify`.
+"""
+
+import fnmatch
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.run_dir import home
+from nanoproof.data.sources.catalog import how_to_get
+
+FILENAME = "manifest.json"
+READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """One file: what it holds, and which file of which repository at which commit it is a copy of.
+
+    `commit` is "" where the host did not say it; `rows` is None where rows are not counted.
+    """
+
+    bytes: int
+    sha256: str
+    rows: int | None = None
+    source: str = ""
+    path: str = ""
+    revision: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The files of a data set that are complete, and the names of those that were wanted and are not here.
+
+    `source`, `revision` and `commit` are those of the main files; `date` is when the last of them came.
+    """
+
+    name: str
+    source: str
+    revision: str
+    commit: str
+    date: str
+    files: dict[str, FileRecord] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(record.bytes for record in self.files.values())
+
+
+def now() -> str:
+    """The date as manifests say it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def dataset_dir(name: str) -> Path:
+    """Where the files of a data set are kept."""
+    return home() / "data" / name
+
+
+def manifest_path(name: str) -> Path:
+    """Where its manifest is kept."""
+    return dataset_dir(name) / FILENAME
+
+
+def write_manifest(manifest: Manifest, directory: Path | None = None) -> None:
+    """Write it, in place of an older one; to another directory than the data set's if one is given."""
+    record = asdict(manifest)
+    record["files"] = {name: record["files"][name] for name in sorted(record["files"])}
+    atomic_write_json((directory or dataset_dir(manifest.name)) / FILENAME, record)
+
+
+def read_manifest(name: str) -> Manifest | None:
+    """The manifest of a data set; None if it has none. Raises UserError if it is damaged."""
+    path = manifest_path(name)
+    return _parse(path, read_json(path)) if path.exists() else None
+
+
+def require_manifest(name: str) -> Manifest:
+    """The manifest of a data set. Raises UserError, with the command that brings the data set, if it has none."""
+    manifest = read_manifest(name)
+    if manifest is None:
+        raise UserError(f"the data set {name} is not in {dataset_dir(name)}; get it with: {how_to_get(name)}")
+    return manifest
+
+
+def open_file(name: str, filename: str) -> Path:
+    """The path of a file that the manifest lists with the size that it has. Raises UserError otherwise."""
+    return _checked(require_manifest(name), filename)
+
+
+def open_files(name: str, pattern: str = "*") -> list[Path]:
+    """The paths of all files whose names match, sorted. Raises UserError if there is none, or if one is missing."""
+    manifest = require_manifest(name)
+    missing = fnmatch.filter(manifest.missing, pattern)
+    if missing:
+        raise UserError(
+            f"the data set {name} is incomplete: {_some(missing)} did not arrive; go on with: {how_to_get(name)}"
+        )
+    found = sorted(fnmatch.filter(manifest.files, pattern))
+    if not found:
+        raise UserError(f"the data set {name} has no file {pattern}; get it with: {how_to_get(name)}")
+    return [_checked(manifest, filename) for filename in found]
+
+
+def find_problems(
+    manifest: Manifest, hashes: bool = False, on_bytes: Callable[[int], None] | None = None
+) -> dict[str, str]:
+    """What is wrong with files on disk, by their names: gone or of another size, or (if asked) of another checksum.
+
+    `on_bytes` hears how many bytes have been hashed.
+    """
+    problems = {filename: _problem(manifest, filename) for filename in manifest.files}
+    found = {filename: problem for filename, problem in problems.items() if problem}
+    if hashes:
+        for filename, record in manifest.files.items():
+            if filename in found:
+                continue
+            if sha256_of(dataset_dir(manifest.name) / filename, on_bytes) != record.sha256:
+                found[filename] = "has another SHA-256 than its manifest says"
+    return found
+
+
+def sha256_of(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
+    """The SHA-256 of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(READ_BYTES):
+            digest.update(piece)
+            if on_bytes is not None:
+                on_bytes(len(piece))
+    return digest.hexdigest()
+
+
+def record_file(
+    path: Path, rows: int | None = None, source: str = "", revision: str = "", commit: str = ""
+) -> FileRecord:
+    """The record of a file that was made here rather than downloaded."""
+    return FileRecord(path.stat().st_size, sha256_of(path), rows, source, path.name, revision, commit)
+
+
+def _checked(manifest: Manifest, filename: str) -> Path:
+    path = dataset_dir(manifest.name) / filename
+    if filename not in manifest.files:
+        raise UserError(f"{manifest_path(manifest.name)} lists no {filename}; get it with: {how_to_get(manifest.name)}")
+    problem = _problem(manifest, filename)
+    if problem:
+        raise UserError(f"{path} {problem}; get it again with: {how_to_get(manifest.name)}")
+    return path
+
+
+def _problem(manifest: Manifest, filename: str) -> str:
+    expected = manifest.files[filename].bytes
+    try:
+        size = (dataset_dir(manifest.name) / filename).stat().st_size
+    except OSError:
+        return "is gone"
+    return "" if size == expected else f"is incomplete or changed: {size:,} bytes, its manifest says {expected:,}"
+
+
+def _some(names: Iterable[str]) -> str:
+    names = list(names)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _parse(path: Path, record: Any) -> Manifest:
+    try:
+        files = {filename: FileRecord(**entry) for filename, entry in record["files"].items()}
+        manifest = Manifest(**{**record, "files": files, "missing": tuple(record["missing"])})
+        whole = all(isinstance(entry.bytes, int) and isinstance(entry.sha256, str) for entry in files.values())
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise UserError(f"{path} is no manifest of a data set: {error}; remove it and download again") from error
+    if not whole or manifest.name != path.parent.name:
+        raise UserError(f"{path} is no manifest of the data set {path.parent.name}; remove it and download again")
+    return manifest

@@ -1,0 +1,301 @@
+"""One file from a host to the disk: resumed where it stopped, tried again after what passes, checked, then renamed.
+
+What has arrived of a file waits under a hidden name in the file's folder, with a part of the expected checksum in it,
+so that it is continued only with more of the same. (The hub's own library begins again in a new process.) Nothing has
+its real name before size, checksum and content are right.
+
+A proxy may answer with a page of its own where a file was asked for; that must not take the file's name.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.common.files import sync_directory
+from nanoproof.data.sources.catalog import Source
+from nanoproof.data.sources.manifest import READ_BYTES
+
+T = TypeVar("T")
+
+ATTEMPTS = 7
+"""How often in a row the request of a file may fail without a byte coming through: for a minute or so."""
+LIST_ATTEMPTS = 4
+"""How often other requests may; who mistyped an address should not wait long."""
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 60.0
+"""Seconds before the second attempt and, doubling, before later ones; a host may ask for others."""
+PASSING_STATUS = (408, 425, 429, 500, 502, 503, 504)
+"""HTTP answers that may be others later."""
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class TransferError(Exception):
+    """A file or a listing cannot be had; the message is one sentence and says what to do where something can be done.
+
+    `for_all` says that the other files of the repository cannot be had either, `offline` that the host was not reached.
+    """
+
+    def __init__(self, message: str, for_all: bool = False, offline: bool = False) -> None:
+        super().__init__(message)
+        self.for_all, self.offline = for_all, offline
+
+
+class PassingError(Exception):
+    """What may go away by itself: a lost connection, a busy host. `wait` is in seconds, if the host said it."""
+
+    def __init__(self, message: str, wait: float | None = None, reached: bool = True) -> None:
+        super().__init__(message)
+        self.wait, self.reached = wait, reached
+
+
+class Stopped(Exception):
+    """The user stopped the command."""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file as its host describes it. Where the host does not say them, `size` is None and the others are ""."""
+
+    source: Source
+    path: str
+    local: str
+    url: str
+    commit: str
+    size: int | None = None
+    sha256: str = ""
+    git_blob: str = ""
+
+    @property
+    def resume_key(self) -> str:
+        """What is equal only for the same content; "" if that cannot be told."""
+        if self.sha256 or self.git_blob:
+            return (self.sha256 or self.git_blob)[:16]
+        return hashlib.sha256(f"{self.commit} {self.path}".encode()).hexdigest()[:16] if self.commit else ""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The bytes of a file from `start` on."""
+
+    start: int
+    pieces: Iterator[bytes]
+
+
+class Remote(Protocol):
+    """A kind of host. All methods raise TransferError or PassingError."""
+
+    def commit(self, source: Source, revision: str) -> str:
+        """The commit that a revision stands for; "" if the host does not tell."""
+        ...
+
+    def files(self, source: Source, revision: str) -> list[RemoteFile]:
+        """The files that a source stands for, at a revision."""
+        ...
+
+    def open(self, file: RemoteFile, offset: int) -> AbstractContextManager[Body]:
+        """The bytes of a file, from `offset` on if the host can (the body says it)."""
+        ...
+
+
+def patiently(call: Callable[[], T], stop: threading.Event) -> T:
+    """The result of a call that is repeated while it raises PassingErrors, up to `LIST_ATTEMPTS` times."""
+    for attempt in range(1, LIST_ATTEMPTS + 1):
+        try:
+            return call()
+        except PassingError as error:
+            _wait_or_give_up(error, attempt, LIST_ATTEMPTS, stop)
+    raise AssertionError("not reached")
+
+
+def partial_path(file: RemoteFile, target: Path) -> Path:
+    """Where the beginning of a file waits for the rest."""
+    return target.with_name(f".{target.name}.{file.resume_key or 'new'}.partial")
+
+
+def fetch(
+    remote: Remote,
+    file: RemoteFile,
+    target: Path,
+    check: Callable[[Path], int | None],
+    on_bytes: Callable[[int], None],
+    stop: threading.Event,
+) -> tuple[int, str, int | None]:
+    """Bring a file to `target`; returns its size, its SHA-256 and what `check` said (its rows).
+
+    `on_bytes` hears how many bytes came, those of an earlier attempt included. Raises TransferError; then `target` is
+    as it was before.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_path(file, target)
+    for other in target.parent.glob(f".{target.name}.*.partial"):
+        key = other.name.removeprefix(f".{target.name}.").removesuffix(".partial")
+        outdated = other != partial or not file.resume_key
+        if outdated and "." not in key:  # with a dot it is of a file whose name begins like this one's
+            other.unlink(missing_ok=True)
+    try:
+        resumed = partial.exists()
+        _complete(remote, file, partial, on_bytes, stop)
+        size, sha256, problem = _verify(file, partial)
+        if problem and resumed:  # the beginning may have been damaged since
+            on_bytes(-partial.stat().st_size)
+            partial.unlink()
+            _complete(remote, file, partial, on_bytes, stop)
+            size, sha256, problem = _verify(file, partial)
+        if problem:
+            partial.unlink()
+            raise TransferError(f"{problem}; it was damaged on the way, nothing of it is kept, try again")
+        rows = _checked(check, partial)
+        os.replace(partial, target)
+        sync_directory(target.parent)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise TransferError(f"cannot write {target}: {error.strerror or error}") from error
+        partial.unlink(missing_ok=True)
+        reason = "the disk is full" if error.errno != errno.EFBIG else "files may not become that large here"
+        raise TransferError(
+            f"cannot write {target}: {reason}; nothing of it is kept, free space and try again"
+        ) from error
+    return size, sha256, rows
+
+
+def _complete(
+    remote: Remote, file: RemoteFile, partial: Path, on_bytes: Callable[[int], None], stop: threading.Event
+) -> None:
+    """Append what is missing to the partial file."""
+    on_bytes(partial.stat().st_size if partial.exists() else 0)
+    failures = 0
+    while True:
+        before = partial.stat().st_size if partial.exists() else 0
+        try:
+            _append(remote, file, partial, on_bytes, stop)
+            return
+        except PassingError as error:
+            now = partial.stat().st_size if partial.exists() else 0
+            failures = 1 if now > before else failures + 1
+            _wait_or_give_up(error, failures, ATTEMPTS, stop)
+
+
+def _append(
+    remote: Remote, file: RemoteFile, partial: Path, on_bytes: Callable[[int], None], stop: threading.Event
+) -> None:
+    """One request. Raises PassingError if less came than should."""
+    offset = partial.stat().st_size if partial.exists() else 0
+    if file.size is not None and offset > file.size:
+        partial.unlink()
+        on_bytes(-offset)
+        offset = 0
+    if offset and offset == file.size:
+        return
+    with remote.open(file, offset) as body, open(partial, "ab") as out:
+        if body.start != offset:
+            out.truncate(body.start)
+            on_bytes(body.start - offset)
+        for piece in body.pieces:
+            if stop.is_set():
+                raise Stopped
+            out.write(piece)
+            on_bytes(len(piece))
+        out.flush()
+        os.fsync(out.fileno())
+        size = os.fstat(out.fileno()).st_size
+    if file.size is not None and size < file.size:
+        raise PassingError(f"the connection ended after {size:,} of {file.size:,} bytes")
+
+
+def _wait_or_give_up(error: PassingError, failures: int, limit: int, stop: threading.Event) -> None:
+    if failures >= limit:
+        raise TransferError(f"{error} (tried {failures} times)", offline=not error.reached) from error
+    wait = FIRST_WAIT * 2 ** (failures - 1) if error.wait is None else error.wait
+    if stop.wait(min(wait, LONGEST_WAIT)):
+        raise Stopped
+
+
+def _verify(file: RemoteFile, path: Path) -> tuple[int, str, str]:
+    """Size and SHA-256 of what came, and what is wrong with it."""
+    size = path.stat().st_size
+    sha256, blob = hashlib.sha256(), hashlib.sha1(f"blob {size}\0".encode())
+    with open(path, "rb") as opened:
+        while piece := opened.read(READ_BYTES):
+            sha256.update(piece)
+            if file.git_blob:
+                blob.update(piece)
+    problem = ""
+    if file.size is not None and size != file.size:
+        problem = f"it has {size:,} bytes, its host says {file.size:,}"
+    elif file.sha256 and sha256.hexdigest() != file.sha256:
+        problem = f"its SHA-256 is {sha256.hexdigest()[:16]}.., its host says {file.sha256[:16]}.."
+    elif file.git_blob and blob.hexdigest() != file.git_blob:
+        problem = f"its git checksum is {blob.hexdigest()[:16]}.., its host says {file.git_blob[:16]}.."
+    return size, sha256.hexdigest(), problem
+
+
+def _checked(check: Callable[[Path], int | None], partial: Path) -> int | None:
+    try:
+        return check(partial)
+    except TransferError:
+        partial.unlink()
+        raise
+
+
+# -- Whether a file that came is what its name says, and how many rows it has ----------------------------------------
+
+THEOREM = re.compile(r"^(?:theorem|lemma)\s", re.MULTILINE)
+
+
+def count_rows(path: Path, filename: str) -> int | None:
+    """The rows of a file that goes by `filename`: of a table, lines, elements of a list or theorems; None of others.
+
+    Raises TransferError if the file is of another kind.
+    """
+    suffix = Path(filename).suffix
+    try:
+        if suffix == ".parquet":
+            return int(pq.read_metadata(path).num_rows)
+        if suffix == ".jsonl":
+            return _lines(path)
+        if suffix == ".json":
+            value = json.loads(path.read_bytes())
+            return len(value) if isinstance(value, list) else None
+        if suffix == ".lean":
+            return _theorems(path)
+    except (pa.ArrowException, ValueError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise TransferError(
+            f"what came as {filename} is no {suffix[1:]} file ({reason}); does a proxy answer?"
+        ) from error
+    return None
+
+
+def _lines(path: Path) -> int:
+    """Lines with text; the first must be a JSON object, and the last complete."""
+    count, last = 0, b""
+    with open(path, "rb") as file:
+        first = file.readline()
+        if not isinstance(json.loads(first), dict):
+            raise ValueError("the first line is no JSON object")
+        file.seek(0)
+        for line in file:
+            if line.strip():
+                count += 1
+                last = line
+    json.loads(last)
+    return count
+
+
+def _theorems(path: Path) -> int:
+    text = path.read_text(encoding="utf-8")
+    count = len(THEOREM.findall(text))
+    if count == 0:
+        raise ValueError("it holds no theorem")
+    return count

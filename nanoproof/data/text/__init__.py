@@ -1,0 +1,1 @@
+"""Text corpora: documents, rows and batches of tokens."""

@@ -1,0 +1,1 @@
+"""Theorem sets: statements, splits, whitelists, overlaps."""

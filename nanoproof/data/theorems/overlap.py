@@ -1,0 +1,378 @@
+"""What two sets of Lean text share: names, statements in a normal form, runs of 13 words.
+
+No Lean runs here, so what counts as equal is decided by the text alone. The normal form (`normal_form`) looks through:
+comments, white space and line breaks; the theorem's name, attributes and universes; the names of binders (variables,
+hypotheses, bound variables, instances); `(a b : T)` for `(a : T) (b : T)`; a leading `∀` for binders before the colon;
+ASCII for Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s` for `∑ i ∈ s`; prefixes of
+dotted names (`Real.sqrt`, `sqrt`). It does not look through: the order of binders, a hypothesis before the colon for
+one before an arrow, `variable` lines, notation, definitions, or anything that needs elaboration.
+
+index = Index(pieces_of_b)
+    for piece in pieces_of_a:
+        for hit in index.hits(piece): ...
+
+It serves `contamination.py`, which reports, and the making of leangithubraw, which leaves such files out.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nanoproof.lean.lexical import ATOM, NAME_START, find_top_level, mask
+from nanoproof.lean.types import Theorem
+
+_PART = f"(?:{ATOM}|[0-9]+|«[^«»\\n]*»)"
+_NAME = rf"(?:«[^«»\n]*»|{ATOM})(?:\.{_PART})*"
+_DECLARATION = re.compile(
+    rf"(?<![\w.'«])(?P<keyword>theorem|lemma|example|def)(?![\w.'])(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?"
+)
+_HEAD = re.compile(
+    r"\s*(?:(?:set_option|open)\s[^\n]*\sin\s+)?(?:@\[[^\n]*\]\s*)?"
+    r"(?:(?:private|protected|noncomputable|nonrec|unsafe|public)\s+)*"
+)
+_SCOPE = re.compile(r"^[ \t]*(?P<keyword>namespace|end|section)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^(?:@\[|#|(?:theorem|lemma|example|def|abbrev|instance|noncomputable|private|protected|open|namespace|section|end"
+    r"|set_option|variable|universe|attribute|notation|macro|syntax|structure|class|inductive|axiom)(?![\w.']))",
+    re.MULTILINE,
+)
+_BRANCH = re.compile(r"\n[ \t]*\|")
+_TOKEN = re.compile(
+    rf"{ATOM}(?:\.{_PART})*|«[^«»\n]*»|[0-9]+(?:\.[0-9]+)?|<->|->|<-|<=|>=|!=|=>|:=|/\\|\\/|∃!|\.\.\.?|\S"
+)
+_WORD = re.compile(r"\w+|[^\w\s]")
+_FIRST = re.compile(f"[{NAME_START}«]")
+
+LONGEST = 20_000
+"""Characters of the longest statement that has a normal form."""
+
+_PLAIN = {"->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "=>": "↦", "/\\": "∧", "\\/": "∨", "<->": "↔"}
+_PLAIN |= {"λ": "fun", "Real": "ℝ", "Nat": "ℕ", "Int": "ℤ", "Rat": "ℚ", "Complex": "ℂ"}
+_OPENING = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
+_CLOSING = {close: opening for opening, close in _OPENING.items()}
+_BINDERS = {"∀", "∃", "∃!", "fun", "Σ", "∑", "∏", "⋃", "⋂", "⨆", "⨅", "∫", "let", "have"}
+_KEYWORDS = {"in", "if", "then", "else", "from", "at", "by", "do", "with", "match", "show", "Type", "Prop", "Sort"}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A declaration of Lean text: full name ("" for an `example`), the text between name and proof, its line."""
+
+    name: str
+    text: str
+    line: int
+
+
+def declared_statements(text: str) -> Iterator[Statement]:
+    """The theorems, lemmas, examples and defs of a text in order; names with the namespaces around them."""
+    masked = mask(text)
+    declarations = [m for m in _DECLARATION.finditer(masked) if _begins_a_command(masked, m.start())]
+    scopes = list(_SCOPE.finditer(masked))
+    stack: list[str] = []
+    line, counted = 1, 0
+    for event in sorted([*declarations, *scopes], key=lambda match: match.start()):
+        keyword = event["keyword"]
+        if keyword in ("namespace", "section"):
+            stack.append(event["name"] if keyword == "namespace" else "")
+        elif keyword == "end":
+            if stack:
+                stack.pop()
+        else:
+            start = event.end() if keyword != "example" else event.end("keyword")
+            line += masked.count("\n", counted, event.start("keyword"))
+            counted = event.start("keyword")
+            name = "" if keyword == "example" else event["name"] or ""
+            if name and not name.startswith("_root_."):
+                name = ".".join([*filter(None, stack), name])
+            yield Statement(
+                name.removeprefix("_root_."), masked[start : _end_of_statement(masked, start)].strip(), line
+            )
+
+
+def _begins_a_command(masked: str, position: int) -> bool:
+    """Whether only attributes and modifiers stand on the line before."""
+    return _HEAD.fullmatch(masked, masked.rfind("\n", 0, position) + 1, position) is not None
+
+
+def _end_of_statement(masked: str, start: int) -> int:
+    """Where `:=`, the first branch of a definition by cases, or the next command comes."""
+    following = _COMMAND.search(masked, start)
+    stop = following.start() if following else len(masked)
+    body = masked[start:stop]
+    assign = find_top_level(body, ":=")
+    if assign >= 0:
+        body = body[:assign]
+    branch = next((m.start() for m in _BRANCH.finditer(body) if _balanced(body[: m.start()])), None)
+    return start + (len(body) if branch is None else branch)
+
+
+def _balanced(text: str) -> bool:
+    return all(text.count(opening) == text.count(close) for opening, close in _OPENING.items()) and (
+        text.count("|") % 2 == 0
+    )
+
+
+def code_words(text: str) -> list[str]:
+    """The words and signs of a text without its comments and strings."""
+    return _WORD.findall(mask(text))
+
+
+def name_key(name: str) -> str:
+    """A name without case and without the underscores that only some authors write; `q1` of a contest is `p1`.
+
+    So `imo_1959_p1` and `imo1959_q1` are one name, while `exercise_1_13` and `exercise_11_3` are two.
+    """
+    plain = re.sub(r"_(?!\d)|(?<!\d)_", "", name.casefold().strip("«»"))
+    return re.sub(r"(?<=\d)q(?=\d)", "p", plain)
+
+
+def name_keys(full_name: str) -> set[str]:
+    """The keys of a declaration's name and of the namespaces that it lies in."""
+    return {name_key(part) for part in full_name.split(".") if part}
+
+
+def normal_form(statement: str) -> str:
+    """The normal form of a statement: what stands between a theorem's name and its proof. "" for a very long one."""
+    if len(statement) > LONGEST:
+        return ""
+    tokens = [_PLAIN.get(token, token) for token in _TOKEN.findall(mask(statement))]
+    groups, conclusion = _telescope(tokens)
+    tokens = [token for group in groups for token in group] + [":", *conclusion] if conclusion else tokens
+    return " ".join(_renamed(tokens))
+
+
+def _telescope(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
+    """The binders before the colon, each variable in a group of its own, and what is claimed."""
+    groups: list[list[str]] = []
+    position = 0
+    while position < len(tokens) and tokens[position] in _OPENING:
+        end = _closing(tokens, position)
+        groups += _single(tokens[position:end])
+        position = end
+    if position >= len(tokens) or tokens[position] != ":":
+        return groups, []
+    rest = tokens[position + 1 :]
+    while rest[:1] == ["∀"]:
+        taken = _leading_forall(rest)
+        if taken is None:
+            break
+        groups += taken[0]
+        rest = taken[1]
+    return groups, rest
+
+
+def _leading_forall(tokens: list[str]) -> tuple[list[list[str]], list[str]] | None:
+    """The binders of `∀ .., rest` and the rest; None for `∀ x ∈ s` and the like."""
+    groups: list[list[str]] = []
+    position = 1
+    while position < len(tokens) and tokens[position] in _OPENING:
+        end = _closing(tokens, position)
+        groups += _single(tokens[position:end])
+        position = end
+    if position == 1:
+        comma = _top_level(tokens, ",", 1)
+        body = tokens[1:comma]
+        names = _names(body, 0)
+        if comma < 0 or not names or (len(names) < len(body) and body[len(names)] != ":"):
+            return None
+        groups, position = _single(["(", *(body if ":" in body else [*names, ":", "_"]), ")"]), comma
+    if position >= len(tokens) or tokens[position] != ",":
+        return None
+    return groups, tokens[position + 1 :]
+
+
+def _single(group: list[str]) -> list[list[str]]:
+    """`(a b : T)` as `(a : T) (b : T)`; the name of an instance is left out, and all brackets are round but its."""
+    names = _names(group, 1)
+    typed = bool(names) and len(names) + 1 < len(group) and group[len(names) + 1] == ":"
+    if group[0] == "[":
+        return [["[", *group[len(names) + 2 :]] if typed else group]
+    if not typed:
+        return [["(", *group[1:-1], ")"]]
+    return [["(", name, *group[len(names) + 1 : -1], ")"] for name in names]
+
+
+def _names(tokens: list[str], start: int) -> list[str]:
+    """The names that stand one after the other from a position on."""
+    end = start
+    while end < len(tokens) and (tokens[end] == "_" or (_is_name(tokens[end]) and "." not in tokens[end])):
+        end += 1
+    return tokens[start:end]
+
+
+def _is_name(token: str) -> bool:
+    return token not in _KEYWORDS and token not in _BINDERS and _FIRST.match(token) is not None
+
+
+def _closing(tokens: list[str], position: int) -> int:
+    """The position behind the bracket that closes the one here."""
+    depth = 0
+    for index in range(position, len(tokens)):
+        depth += (tokens[index] in _OPENING) - (tokens[index] in _CLOSING)
+        if depth == 0:
+            return index + 1
+    return len(tokens)
+
+
+def _top_level(tokens: list[str], wanted: str, start: int) -> int:
+    depth = 0
+    for index in range(start, len(tokens)):
+        if tokens[index] == wanted and depth == 0:
+            return index
+        depth += (tokens[index] in _OPENING) - (tokens[index] in _CLOSING)
+    return -1
+
+
+def _renamed(tokens: list[str]) -> Iterator[str]:
+    """Bound names become v0, v1, .. in the order in which they are bound; other dotted names lose their prefix."""
+    numbers: dict[str, str] = {}
+    for index, token in enumerate(tokens):
+        binder = token in _BINDERS
+        names = _names(tokens, index + 1) if binder or token in _OPENING else []
+        behind = tokens[index + 1 + len(names)] if index + 1 + len(names) < len(tokens) else ""
+        if binder or behind == ":" or (token == "{" and behind in ("|", "∈")):
+            for name in names:
+                numbers.setdefault(name, f"v{len(numbers)}")
+    summed = False
+    for token in tokens:
+        head, _, rest = token.partition(".")
+        summed = token in ("∑", "∏") or (summed and token != ",")
+        if head in numbers:
+            yield numbers[head] + ("." + rest if rest else "")
+        elif token == "in" and summed:
+            yield "∈"
+        else:
+            yield token.rpartition(".")[2] if rest and _is_name(token) else token
+
+
+GRAM = 13
+"""Words of a run."""
+SHORT_FORM = 3
+"""Statements with fewer signs than this (`: p`) say nothing, so they are never equal."""
+
+Kind = Literal["name", "statement", "key", "words"]
+KINDS: dict[Kind, str] = {
+    "name": "by name",
+    "statement": "by normalized statement",
+    "key": "by statement as elaborated",
+    "words": f"by {GRAM}-gram",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A theorem, or a whole document: its names and statements, each with the line, and its words.
+
+    `keys` are those of statements that were elaborated (of the embedded prover's sets only).
+    """
+
+    label: str
+    names: dict[str, int] = field(default_factory=dict)
+    forms: dict[str, int] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def grams(self) -> Iterator[int]:
+        """The runs of words, as hashes, good within this process."""
+        for start in range(len(self.words) - GRAM + 1):
+            yield hash(" ".join(self.words[start : start + GRAM]))
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A piece has something of a piece of the index: which, in what way, and what or how much (a share) it is."""
+
+    kind: Kind
+    piece: Piece
+    other: Piece
+    what: str
+    line: int = 0
+    share: float = 1.0
+
+
+def document_piece(text: str, label: str, with_words: bool = True) -> Piece:
+    """A file of Lean, or text that holds some. A declaration counts under its own name and its namespaces' names."""
+    names: dict[str, int] = {}
+    forms: dict[str, int] = {}
+    for statement in declared_statements(text):
+        for key in name_keys(statement.name):
+            names.setdefault(key, statement.line)
+        forms.setdefault(normal_form(statement.text), statement.line)
+    return Piece(label, names, _telling(forms), words=tuple(code_words(text)) if with_words else ())
+
+
+def statement_pieces(text: str, label: str) -> Iterator[Piece]:
+    """The declarations of a file of Lean, a piece each; text without any is one piece."""
+    none = True
+    for statement in declared_statements(text):
+        none = False
+        names = {name_key(statement.name.rpartition(".")[2]): statement.line} if statement.name else {}
+        forms = _telling({normal_form(statement.text): statement.line})
+        where = f"{label}, line {statement.line}: {statement.name or 'example'}"
+        yield Piece(where, names, forms, words=tuple(code_words(statement.text)))
+    if none:
+        yield document_piece(text, label)
+
+
+def theorem_piece(theorem: Theorem, key: Callable[[str], str] | None = None) -> Piece:
+    """One theorem: the last declaration of its source. What comes before (`open`, definitions) does not count."""
+    label = f"{theorem.dataset}: {theorem.id}" if theorem.dataset else theorem.id
+    statements = list(declared_statements(theorem.source))
+    if not statements:
+        return Piece(label)
+    last = statements[-1]
+    names = {name_key(last.name.rpartition(".")[2]): last.line} if last.name else {}
+    keys = (key(theorem.source),) if key else ()
+    return Piece(label, names, _telling({normal_form(last.text): last.line}), keys, tuple(code_words(last.text)))
+
+
+def _telling(forms: dict[str, int]) -> dict[str, int]:
+    return {form: line for form, line in forms.items() if form.count(" ") + 1 >= SHORT_FORM}
+
+
+class Index:
+    """Pieces by name, statement and runs of words."""
+
+    def __init__(self, pieces: Iterable[Piece], with_words: bool = True) -> None:
+        self.pieces: list[Piece] = []
+        self._by: dict[Kind, dict[str, list[int]]] = {kind: defaultdict(list) for kind in KINDS}
+        self._grams: dict[int, list[int]] = defaultdict(list)
+        self._gram_counts: list[int] = []
+        for number, piece in enumerate(pieces):
+            grams = set(piece.grams()) if with_words else set()
+            # words are not needed once they are counted
+            self.pieces.append(Piece(piece.label, piece.names, piece.forms, piece.keys))
+            self._gram_counts.append(len(grams))
+            for gram in grams:
+                self._grams[gram].append(number)
+            for kind, values in _values(piece):
+                for value in values:
+                    self._by[kind][value].append(number)
+
+    @property
+    def without_grams(self) -> int:
+        """Pieces with too few words for a run: they can be found in the other ways only."""
+        return self._gram_counts.count(0)
+
+    def hits(self, piece: Piece) -> Iterator[Hit]:
+        """What a piece shares with those of the index, each of them once in each way."""
+        for kind, values in _values(piece):
+            seen: set[int] = set()
+            for value, line in values.items():
+                for number in self._by[kind].get(value, ()):
+                    if number not in seen:
+                        seen.add(number)
+                        yield Hit(kind, piece, self.pieces[number], value, line)
+        if self._grams:
+            common = Counter(number for gram in set(piece.grams()) for number in self._grams.get(gram, ()))
+            for number, count in common.items():
+                share = count / self._gram_counts[number]
+                yield Hit("words", piece, self.pieces[number], f"{share:.0%} of its runs", share=share)
+
+
+def _values(piece: Piece) -> Iterator[tuple[Kind, dict[str, int]]]:
+    yield "name", piece.names
+    yield "statement", piece.forms
+    yield "key", dict.fromkeys(piece.keys, 0)

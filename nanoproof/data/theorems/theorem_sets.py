@@ -1,0 +1,450 @@
+"""Theorem sets: by name or by file, rows with checked fields, the split, and what was left out and why.
+
+SET = TheoremSet("leanworkbook", RL_SPLITS, read)       # `read` fills a `Parsed`
+    SET.list_theorems("train", "v4.27.0")
+    SET.stats()
+
+Order of work: parse, drop duplicates, shuffle, split, then leave out what the prover cannot work with or a whitelist
+calls failing. So neither our parser of sources nor a whitelist moves a theorem from one split to the other.
+
+Of a Lean file every `theorem` or `lemma` that begins a line (maybe behind `open Nat in` or the like) and whose proof is
+a `sorry` is one, under its own name. Its source is all that comes before it but the other such theorems, what belongs
+to them, and the header (imports are the server's): so it may use definitions, notation, `variable` lines, and what is
+proved there. Of a JSONL file every line is one, with `source` and, if the theorem's own name is not to be it, `id`.
+
+A file has no splits: all of it is what is asked for. No whitelist leaves anything out.
+
+list_theorems("leanworkbook", "train", "v4.27.0")
+    list_theorems("mine.lean", "valid")
+
+The module of a set is imported when it is asked for.
+"""
+
+import importlib
+import json
+import logging
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_text
+from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
+from nanoproof.lean.lexical import mask, without_header
+from nanoproof.lean.source import COMMAND, IN_FRONT, SORRY, parts, theorem_name
+from nanoproof.lean.types import SourceError, Theorem
+
+# -- The theorems of a Lean text, one by one -------------------------------------------------------------------------
+
+_BEFORE = rf"^(?:{IN_FRONT}[ \t]+)*(?:public[ \t]+)?"
+_NAME = r"[ \t\n]+(?P<name>[^\s:({\[⦃]+)"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A theorem of a text: its line (from 1 on), its name, its own text, and where that begins."""
+
+    line: int
+    name: str
+    text: str
+    start: int
+
+
+def blocks(text: str, keywords: tuple[str, ...] = ("theorem",)) -> Iterator[Block]:
+    """Each theorem that begins a line with one of the keywords; comments behind its last word are not part of it.
+
+    Before the keyword may stand `public`, and what goes with the theorem alone, as `open Nat in` does.
+    """
+    masked = mask(text)
+    for match in re.compile(f"{_BEFORE}(?:{'|'.join(keywords)}){_NAME}", re.MULTILINE).finditer(masked):
+        following = COMMAND.search(masked, match.end())
+        end = following.start() if following else len(masked)
+        end = match.start() + len(masked[match.start() : end].rstrip())
+        yield Block(text.count("\n", 0, match.start()) + 1, match["name"], text[match.start() : end], match.start())
+
+
+log = logging.getLogger(__name__)
+
+RL_SPLITS = ("train", "valid")
+BENCH_SPLITS = ("valid", "test")
+VALID_COUNT = 500
+"""Theorems of a set for reinforcement learning that are for validation."""
+SHUFFLE_SEED = 0
+DUPLICATE = "duplicate id"
+"""Why a row is left out whose id was there before."""
+
+
+class Parsed:
+    """The theorems of a data set in the order of its files, each id once; `left_out` counts the rest by reason."""
+
+    def __init__(self, dataset: str) -> None:
+        self.rows = 0
+        self.left_out: Counter[str] = Counter()
+        self._dataset = dataset
+        self._theorems: dict[str, tuple[str, Theorem]] = {}
+
+    def add(self, theorem_id: str, source: str, split: str = "") -> None:
+        """One more row with a theorem; a later one with the same id is a duplicate."""
+        if theorem_id in self._theorems:
+            self.leave_out(DUPLICATE)
+            return
+        self.rows += 1
+        self._theorems[theorem_id] = (split, Theorem(source, self._dataset, theorem_id))
+
+    def leave_out(self, reason: str) -> None:
+        """One more row without."""
+        self.rows += 1
+        self.left_out[reason] += 1
+
+    def splits(self) -> dict[str, list[Theorem]]:
+        """Theorems by split: as the data set says, or shuffled with the last `VALID_COUNT` for validation."""
+        if any(split for split, _ in self._theorems.values()):
+            named: dict[str, list[Theorem]] = {split: [] for split in BENCH_SPLITS}
+            for split, theorem in self._theorems.values():
+                named[split].append(theorem)
+            return named
+        theorems = [theorem for _, theorem in self._theorems.values()]
+        random.Random(SHUFFLE_SEED).shuffle(theorems)
+        return {"train": theorems[:-VALID_COUNT], "valid": theorems[-VALID_COUNT:]}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The theorems of a split, and what was left out of it; `unknown` are those that the whitelist does not know."""
+
+    theorems: list[Theorem]
+    left_out: Counter[str] = field(default_factory=Counter)
+    unknown: int = 0
+
+
+@dataclass(frozen=True)
+class TheoremSet:
+    """A theorem set by its reader. Benchmarks are never filtered."""
+
+    name: str
+    splits: tuple[str, ...]
+    read: Callable[[], Parsed]
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether its theorems are there to measure, not to learn from."""
+        return "train" not in self.splits
+
+    def list_theorems(self, split: str, lean_version: str | None = None) -> list[Theorem]:
+        """The theorems of a split in a fixed order; with a Lean version, without those that fail by its whitelist.
+
+        Raises UserError for an unknown split, for data that is missing or misshapen, and for a missing whitelist.
+        """
+        if split not in self.splits:
+            raise UserError(f"{self.name} has no split {split!r}; there are: {', '.join(self.splits)}")
+        listing = self._listing(self.read().splits()[split], split, lean_version)
+        if listing.left_out:
+            reasons = ", ".join(f"{count} x {reason}" for reason, count in listing.left_out.most_common())
+            log.info("%s %s: %d theorems; left out: %s", self.name, split, len(listing.theorems), reasons)
+        return listing.theorems
+
+    def stats(self, lean_version: str | None = None) -> dict[str, Any]:
+        """Rows, what was left out of them, and for each split theorems, those left out of it, and unknown ones."""
+        parsed = self.read()
+        listings = {split: self._listing(theorems, split, lean_version) for split, theorems in parsed.splits().items()}
+        return {
+            "name": self.name,
+            "rows": parsed.rows,
+            "left_out": dict(parsed.left_out.most_common()),
+            "lean_version": None if self.is_benchmark else lean_version,
+            "splits": {
+                split: {
+                    "theorems": len(listing.theorems),
+                    "left_out": dict(listing.left_out.most_common()),
+                    "unknown": listing.unknown,
+                }
+                for split, listing in listings.items()
+            },
+        }
+
+    def _listing(self, theorems: Sequence[Theorem], split: str, lean_version: str | None) -> Listing:
+        if self.is_benchmark:  # its reader has checked each theorem
+            return Listing(list(theorems))
+        left_out: Counter[str] = Counter()
+        usable = []
+        for theorem in theorems:
+            reason = unusable_because(theorem.source)
+            if reason is None:
+                usable.append(theorem)
+            else:
+                left_out[reason] += 1
+        if lean_version is None:
+            return Listing(usable, left_out)
+        filtered = filter_theorems(usable, load_whitelist(self.name, lean_version), f"{self.name} {split}")
+        if filtered.failing:
+            left_out[f"fails under Lean {lean_version}"] = filtered.failing
+        return Listing(filtered.theorems, left_out, filtered.unknown)
+
+
+def unusable_because(source: str) -> str | None:
+    """Why the prover cannot work with a source, in few words without the source; None if it can."""
+    try:
+        parts(source)
+    except SourceError as error:
+        return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
+    return None
+
+
+def require_usable(source: str, place: str) -> None:
+    """Raises UserError that names the place, for sets that promise theorems that the prover can work with."""
+    try:
+        parts(source)
+    except SourceError as error:
+        raise UserError(f"{place}: {error}") from error
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Rows
+
+
+def json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON list, each with its place for messages."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(records, list):
+        raise UserError(f"{path} must hold a list of objects, got {_kind(records)}")
+    for number, record in enumerate(records, start=1):
+        yield (place := f"{path}, row {number}"), _object(record, place)
+
+
+def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file with one on each line, each with its place for messages."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            place = f"{path}, line {number}"
+            if line.strip():
+                try:
+                    record = json.loads(line)
+                except ValueError as error:
+                    raise UserError(f"{place}: not valid JSON: {error}") from error
+                yield place, _object(record, place)
+
+
+def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a parquet file with the given columns, each with its place for messages; read in batches."""
+    number = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            missing = [column for column in columns if column not in file.schema_arrow.names]
+            if missing:
+                there = ", ".join(file.schema_arrow.names)
+                raise UserError(f"{path} has no column {', '.join(missing)}; it has: {there}")
+            for batch in file.iter_batches(batch_size=batch_rows, columns=list(columns)):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield f"{path}, row {number}", record
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        where = f", after row {number}" if number else ""
+        raise UserError(f"{path} is not a whole parquet file{where}: {str(error).splitlines()[0]}") from error
+
+
+def text_field(record: dict[str, Any], name: str, place: str) -> str:
+    """A field that must be a text. Raises UserError that names place and field."""
+    value = record.get(name)
+    if not isinstance(value, str):
+        found = f"got {_kind(value)}" if name in record else "it is missing"
+        raise UserError(f"{place}: the field {name!r} must be a text, {found}")
+    return value
+
+
+def _object(record: Any, place: str) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise UserError(f"{place}: expected an object, got {_kind(record)}")
+    return record
+
+
+def _kind(value: Any) -> str:
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
+    return "nothing (null)" if value is None else names.get(type(value), type(value).__name__)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Statements
+
+
+def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
+    """The statement with a `sorry` behind its `:= by` or bare `:=`; None if it ends in neither."""
+    if statement.endswith(":= by"):
+        return statement + after_by
+    return statement + after_assign if statement.endswith(":=") else None
+
+
+def remove_lines(text: str, *beginnings: str) -> str:
+    """The text without the lines that begin so, indented or not."""
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(beginnings))
+
+
+_IN_FRONT = re.compile(rf"(?:^[ \t]*{IN_FRONT}|@\[[^\]]*\])\s*\Z", re.MULTILINE)
+"""What belongs to the declaration behind it, besides the comment that documents it."""
+
+
+def is_file(name: str) -> bool:
+    """Whether what stands in the place of a data set's name is a file of theorems, which may not be there."""
+    return Path(name).suffix in (".lean", ".jsonl")
+
+
+def set_name(name: str) -> str:
+    """The name of a data set in results: a file goes by its name without folder and ending."""
+    return Path(name).stem if is_file(name) else name
+
+
+def read_theorems(file: str) -> list[Theorem]:
+    """The theorems of a file, in its order.
+
+    Raises UserError, with the line, for what the prover cannot work with and for a name that occurs twice, and if there
+    is no such file, or no theorem in it.
+    """
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise UserError(f"no such file of theorems: {path}")
+    found: dict[str, Theorem] = {}
+    for place, name, source in _lean(path) if path.suffix == ".lean" else _jsonl(path):
+        require_usable(source, place)
+        name = name or theorem_name(source) or place.rpartition(" ")[2]
+        if name in found:
+            raise UserError(f"{place}: the name {name} occurs twice")
+        found[name] = Theorem(source, set_name(file), name)
+    if not found:
+        raise UserError(f"{path} holds no theorem whose proof is a sorry")
+    return list(found.values())
+
+
+def _lean(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Place, name and source of each."""
+    text = without_header(read_text(path))
+    masked, before, position = mask(text), "", 0
+    for block in blocks(text, ("theorem", "lemma")):
+        end = block.start + len(block.text)
+        if not SORRY.search(masked, block.start, end):
+            continue
+        between = text[position : block.start]
+        head = _head(between, masked[position : block.start])
+        before += between[:head]
+        position = end
+        yield f"{path}, line {block.line}", block.name, before + between[head:] + block.text
+
+
+def _head(between: str, masked: str) -> int:
+    """Where, before a declaration, begins what belongs to it: `open .. in`, documentation, attributes."""
+    start = len(between)
+    while True:
+        code = len(masked[:start].rstrip())
+        if (documented := between.find("/--", code, start)) >= 0:
+            start = documented
+        elif match := _IN_FRONT.search(masked, 0, code):
+            start = match.start()
+        else:
+            return start
+
+
+def _jsonl(path: Path) -> Iterator[tuple[str, str, str]]:
+    for place, record in jsonl_rows(path):
+        name = text_field(record, "id", place) if "id" in record else ""
+        yield place, name, text_field(record, "source", place)
+
+
+# -- Theorem sets by name, or by the file that holds one -------------------------------------------------------------
+
+Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+
+
+class ListTheorems(Protocol):
+    """What a theorem set offers: a split's theorems, without those that do not work under a Lean version."""
+
+    def __call__(self, split: str, lean_version: str | None = None) -> list[Theorem]: ...
+
+
+def _of_module(module: str) -> ListTheorems:
+    def read(split: str, lean_version: str | None = None) -> list[Theorem]:
+        theorems: list[Theorem] = importlib.import_module(module).list_theorems(split, lean_version)
+        return theorems
+
+    return read
+
+
+def _nanolean(split: str, lean_version: str | None = None) -> list[Theorem]:
+    """The embedded set; its valid and test are a benchmark, which is never filtered."""
+    theorems: list[Theorem] = importlib.import_module("nanoproof.data.nanolean").list_theorems(split)
+    if split != "train" or lean_version is None:
+        return theorems
+    return filter_theorems(theorems, load_whitelist("nanolean", lean_version), "nanolean train").theorems
+
+
+DATASETS: dict[str, ListTheorems] = {
+    **{
+        name: _of_module(data_set.reader)
+        for name, data_set in CATALOG.items()
+        if {"rl", "bench"} & set(data_set.stages)
+    },
+    "nanolean": _nanolean,
+}
+
+
+def is_benchmark(name: str, split: str) -> bool:
+    """Whether theorems are there to measure provers: they are never filtered, nor trained on (but for a file's)."""
+    if is_file(name):
+        return True
+    stages = CATALOG[name].stages if name in CATALOG else ()
+    return "bench" in stages and split != "train"
+
+
+def splits_of(name: str) -> tuple[Split, ...]:
+    """The splits of a data set; a file has none, and goes by that of the default."""
+    if is_file(name):
+        return ("valid",)
+    stages = CATALOG[name].stages if name in CATALOG else ("rl", "bench")
+    wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
+    return tuple(split for split in SPLITS if split in wanted)
+
+
+def split_names(values: Iterable[str]) -> list[str]:
+    """Names of data sets and files of theorems given separated by spaces or commas, in order.
+
+    Raises UserError for unknown ones, and for two that would go by the same name.
+    """
+    names = [name for value in values for name in value.replace(",", " ").split()]
+    unknown = [name for name in names if name not in DATASETS and not is_file(name)]
+    if unknown or not names:
+        there = f"{', '.join(DATASETS)}, and files of theorems (.lean, .jsonl)"
+        raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}")
+    distinct = list(dict.fromkeys(names))
+    known: dict[str, str] = {}
+    for name in distinct:
+        if (other := known.setdefault(set_name(name), name)) != name:
+            raise UserError(f"{other} and {name} would both be called {set_name(name)}: rename one of them")
+    return distinct
+
+
+def list_theorems(name: str, split: Split, lean_version: str | None = None) -> list[Theorem]:
+    """The theorems of a data set's split, in a fixed order.
+
+    With a Lean version, those that its whitelist calls failing are left out (never of a benchmark). Raises UserError
+    for an unknown name or split, for data that is missing or misshapen, and for a missing whitelist.
+    """
+    if is_file(name):
+        return read_theorems(name)
+    split_names([name])
+    return DATASETS[name](split, lean_version)

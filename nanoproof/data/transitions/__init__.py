@@ -1,0 +1,1 @@
+"""Transitions: reading, augmenting and packing proof steps."""

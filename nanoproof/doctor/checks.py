@@ -1,0 +1,459 @@
+"""The checks: the machine, what lies under `$NANOPROOF_HOME`, and Lean."""
+
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nanoproof.common.files import read_json
+from nanoproof.common.run_dir import REPO_ROOT, code_revision, home
+from nanoproof.common.terminal import size
+from nanoproof.doctor.report import Asked, Finding, attempt, describe
+
+SET_UP = "bash runs/setup.sh"
+SET_UP_ANEW = "rm -rf .venv && bash runs/setup.sh"
+OLDEST_PYTHON = (3, 11)
+LITTLE_DISK = 2 * 10**9
+"""Bytes below which runs are expected to end with a full disk."""
+SHOWN = 4
+
+
+def python(asked: Asked) -> list[Finding]:
+    """The interpreter, and the revision of the code."""
+    text = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info < OLDEST_PYTHON:
+        wanted = ".".join(map(str, OLDEST_PYTHON))
+        return [Finding("python", "broken", f"{text}; nanoproof needs {wanted}", SET_UP)]
+    revision = code_revision()
+    where = f"{revision.removesuffix('+')[:12]}{' with changes' if revision.endswith('+') else ''} in {REPO_ROOT}"
+    code = Finding("code", "ok", where)
+    if revision == "unknown":
+        code = Finding("code", "absent", f"{REPO_ROOT} is no git checkout: results cannot name a revision", usable=True)
+    return [Finding("python", "ok", text), code]
+
+
+def packages(asked: Asked) -> list[Finding]:
+    """Installed versions against the pins of `pyproject.toml`."""
+    return [attempt("packages", _packages, SET_UP)]
+
+
+def _packages() -> Finding:
+    import tomllib
+
+    file = REPO_ROOT / "pyproject.toml"
+    if not file.exists():
+        return Finding("packages", "absent", f"no {file}: versions cannot be compared", usable=True)
+    project = tomllib.loads(file.read_text(encoding="utf-8"))
+    needed = [*project["project"]["dependencies"], "torch"]
+    missing = [name for name in needed if installed_version(name) is None]
+    if missing:
+        return Finding("packages", "broken", f"not installed: {_some(missing)}", SET_UP)
+    compared, wrong = compare_with_pins(project["tool"]["uv"]["constraint-dependencies"])
+    if wrong:
+        return Finding("packages", "broken", f"not as pinned: {_some(wrong)}", f"rm -f .venv/nanoproof-setup; {SET_UP}")
+    return Finding("packages", "ok", f"{compared} are installed, all as pinned")
+
+
+def compare_with_pins(pins: list[str]) -> tuple[int, list[str]]:
+    """How many of the pinned packages are installed, and those that have another version."""
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    compared, wrong = 0, []
+    for pin in map(Requirement, pins):
+        found = installed_version(pin.name)
+        if found is None or (pin.marker is not None and not pin.marker.evaluate()):
+            continue
+        compared += 1
+        if Version(found).public not in pin.specifier:
+            wrong.append(f"{pin.name} {found} (pinned {str(pin.specifier).removeprefix('==')})")
+    return compared, wrong
+
+
+def installed_version(name: str) -> str | None:
+    """The version of an installed distribution; None if there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def resources(asked: Asked) -> list[Finding]:
+    """Cores, memory, disk."""
+    return [attempt("cores", _cores), attempt("memory", _memory, SET_UP), attempt("disk", _disk)]
+
+
+def _cores() -> Finding:
+    count = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count
+    return Finding("cores", "ok", f"{usable} of {count} usable, load {os.getloadavg()[0]:.1f}")
+
+
+def _memory() -> Finding:
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return Finding("memory", "ok", f"{size(memory.available)} of {size(memory.total)} available")
+
+
+def _disk() -> Finding:
+    folder = home()
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    text = f"{size(free)} free at {folder}"
+    elsewhere = "export NANOPROOF_HOME=DIR"
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return Finding("disk", "broken", f"{there} cannot be written to", elsewhere)
+    if free < LITTLE_DISK:
+        return Finding("disk", "broken", f"only {text}", elsewhere)
+    return Finding("disk", "ok", text if there == folder else f"{text} (not made yet)")
+
+
+def compute(asked: Asked) -> list[Finding]:
+    """torch, its devices, and how the model would be computed."""
+    try:
+        import torch
+    except BaseException as error:
+        return [Finding("torch", "broken", f"cannot be imported: {type(error).__name__}: {error}", SET_UP_ANEW)]
+    cuda = f"CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+    findings = [Finding("torch", "ok", f"{torch.__version__}, {cuda}, {torch.get_num_threads()} threads")]
+    findings.append(attempt("device", _device))
+    if findings[-1].state == "ok":
+        findings += [attempt(key, partial(_choice, key)) for key in ("attention", "compile", "fp8")]
+    return findings
+
+
+def _device() -> Finding:
+    import torch
+
+    from nanoproof.common.distributed import choose_device, choose_dtype
+
+    device, reason = choose_device()
+    dtype, dtype_reason = choose_dtype(device)
+    how = f"{str(dtype).removeprefix('torch.')} ({dtype_reason})"
+    if device.type == "cuda":
+        gpus = [_gpu(index) for index in range(torch.cuda.device_count())]
+        return Finding("device", "ok", f"{', '.join(gpus)}; {how}")
+    if shutil.which("nvidia-smi") and Path("/proc/driver/nvidia/gpus").is_dir():
+        text = f"there is an NVIDIA GPU that this torch cannot use ({torch.__version__}): {how}"
+        return Finding("device", "broken", text, SET_UP_ANEW, usable=True)
+    return Finding("device", "ok", f"{device.type} ({reason}), {how}")
+
+
+def _gpu(index: int) -> str:
+    import torch
+
+    properties = torch.cuda.get_device_properties(index)
+    free, total = torch.cuda.mem_get_info(index)
+    capability = f"capability {properties.major}.{properties.minor}"
+    return f"cuda:{index} {properties.name} ({capability}, {size(free)} of {size(total)} free)"
+
+
+def _choice(key: str) -> Finding:
+    """One of the decisions that the stages print when they start."""
+    from nanoproof.common.distributed import choose_device, choose_dtype
+    from nanoproof.model.compute import choose_compute, missing_for_fp8
+
+    device = choose_device()[0]
+    dtype: Any = choose_dtype(device)[0]
+    if key == "fp8":
+        problem = missing_for_fp8(device, dtype)
+        return Finding("fp8", "absent" if problem else "ok", problem or "can be had with --fp8", usable=True)
+    chosen = choose_compute(device, dtype)
+    if key == "compile":
+        return Finding("compile", "ok" if chosen.compiled else "absent", chosen.compiled_reason, usable=True)
+    return Finding("attention", "ok", f"{chosen.attention} ({chosen.attention_reason})")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+# -- Checks of Lean: the embedded prover, servers, a project; and of the dashboard's pages ---------------------------
+
+if TYPE_CHECKING:
+    from nanoproof.lean.client import ServerReport
+
+PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
+BUILD = "python -m nanolean build"
+
+
+def embedded(asked: Asked) -> list[Finding]:
+    """NanoLean: whether its library loads."""
+    return [attempt("nanolean", _embedded, BUILD)]
+
+
+def _embedded() -> Finding:
+    from nanolean.library.loader import cache_path, library_files, load_library
+
+    path = cache_path()
+    if not path.exists():
+        text = f"library not checked yet; what needs it does it first ({len(library_files())} files, half a minute)"
+        return Finding("nanolean", "absent", text, BUILD, usable=True)
+    start = time.monotonic()
+    load_library()
+    seconds = time.monotonic() - start
+    return Finding("nanolean", "ok", f"library loaded in {seconds:.1f} s ({size(path.stat().st_size)})")
+
+
+def servers(asked: Asked) -> list[Finding]:
+    """Every Lean server that is given."""
+    if not asked.lean_servers:
+        text = "none given (--lean-servers HOST:PORT); RL and evaluation start the embedded prover then"
+        return [Finding("lean servers", "absent", text)]
+    try:
+        return _servers(asked)
+    except Exception as error:
+        return [Finding("lean servers", "broken", describe(error))]
+
+
+def _servers(asked: Asked) -> list[Finding]:
+    """All at the same time: a dead one may take seconds."""
+    from nanoproof.lean.client import LeanFleet, parse_address
+    from nanoproof.lean.types import LeanError
+
+    findings, addresses = [], []
+    for text in asked.lean_servers:
+        try:
+            addresses.append(parse_address(text))
+        except LeanError as error:
+            findings.append(Finding("lean servers", "broken", str(error)))
+    with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
+        reports = LeanFleet(addresses, asked.lean_token).statuses()
+        return [*threads.map(lambda report: _server(report, asked.lean_token), reports), *findings]
+
+
+def _server(report: "ServerReport", token: str | None) -> Finding:
+    """What its status says, and whether it can prove a small theorem."""
+    from nanoproof.lean.probe import COMMAND, brief_problem
+
+    address, status = report.address, report.status
+    if status is None:
+        start = "python -m nanoproof.lean.server --project-path DIR --repl-exe repl/.lake/build/bin/repl"
+        return Finding("lean servers", "broken", report.error, start)
+    if status["max_processes"] == 0:
+        return Finding("lean servers", "broken", f"{address}: it has no processes (--max-processes)")
+    if (problem := brief_problem(address, token)) is not None:
+        return Finding("lean servers", "broken", problem, f"{COMMAND} {address}")
+    return Finding("lean servers", "ok", f"{address}: {_processes(status)}")
+
+
+def _processes(status: dict[str, Any]) -> str:
+    words = [f"{status['max_processes']} processes"]
+    words += [
+        f"{status[name + '_processes']} {name}"
+        for name in ("available", "used", "starting")
+        if f"{name}_processes" in status
+    ]
+    if status.get("ready") is False:
+        words.append("not ready yet")
+    ram = status.get("ram")
+    if isinstance(ram, dict) and isinstance(ram.get("available_bytes"), (int, float)):
+        words.append(f"{size(ram['available_bytes'])} of memory available")
+    return ", ".join(words)
+
+
+def project_folder(asked: Asked) -> tuple[str, str] | None:
+    """The Lean project that is meant, and who says so."""
+    if asked.lean_project:
+        return asked.lean_project, "--lean-project"
+    folder = os.environ.get(PROJECT_VARIABLE)
+    return (folder, PROJECT_VARIABLE) if folder else None
+
+
+def project_version(asked: Asked) -> str | None:
+    """The Lean version of the project that is meant; None without one. Raises UserError if it names none."""
+    from nanoproof.lean.project.layout import lean_version
+
+    chosen = project_folder(asked)
+    return lean_version(Path(chosen[0]).expanduser()) if chosen else None
+
+
+def project(asked: Asked) -> list[Finding]:
+    """The Lean project, its version, and what is missing to start servers over it."""
+    create = "python -m nanoproof.lean.project create DIR"
+    if project_folder(asked) is None:
+        text = f"none given (--lean-project DIR, {PROJECT_VARIABLE}); the embedded prover needs none"
+        return [Finding("lean project", "absent", text, create)]
+    return [attempt("lean project", lambda: _project(asked), create)]
+
+
+def _project(asked: Asked) -> Finding:
+    from nanoproof.lean.project.layout import required_imports
+    from nanoproof.lean.project.setup import State, make_steps
+
+    chosen = project_folder(asked)
+    assert chosen is not None
+    folder = Path(chosen[0]).expanduser().absolute()
+    state, about = State(folder), f"{folder}: Lean {project_version(asked)}"
+    try:
+        about += f", imports {' '.join(required_imports(folder)) or 'none'}"
+        steps = make_steps(folder, install_elan=False)
+    except Exception as error:
+        return Finding("lean project", "ok", f"{about}; it was not made by nanoproof ({describe(error)})")
+    missing = [step.name for step in steps if not (step.is_there() if step.name == "elan" else state.is_done(step))]
+    if missing:
+        set_up = f"python -m nanoproof.lean.project setup {folder}"
+        return Finding("lean project", "broken", f"{about}; not set up: {', '.join(missing)}", set_up)
+    return Finding("lean project", "ok", f"{about}; ready for servers")
+
+
+def dashboard(asked: Asked) -> list[Finding]:
+    """What the dashboard would serve."""
+    return [attempt("dashboard", _dashboard)]
+
+
+def _dashboard() -> Finding:
+    built, page = REPO_ROOT / "web" / "dist" / "index.html", REPO_ROOT / "nanoproof" / "monitor" / "static"
+    if built.exists():
+        return Finding("dashboard", "ok", f"{built.parent}")
+    if not (page / "index.html").exists():
+        return Finding("dashboard", "broken", f"there is no page in {page}", "git checkout nanoproof/monitor/static")
+    source = (REPO_ROOT / "web" / "package.json").exists()
+    build = "cd web && npm ci && npm run build" if source else ""
+    return Finding("dashboard", "ok", "no browser build in web/dist: the built-in page is served", build)
+
+
+# -- Checks of what lies under `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints -------------------
+
+FIRST_MODEL = "python -m nanoproof.sft --data nanolean --depth 4 --aspect-ratio 32 --head-dim 32"
+STAGES = ("pretrain", "midtrain", "sft", "rl")
+OWN = "nanolean"
+"""The data set that is generated here."""
+_MODEL = re.compile(r"model_(\d+)\.json")
+
+
+def tokenizer(asked: Asked) -> list[Finding]:
+    """The tokenizer that stages take when no checkpoint brings its own."""
+    make = "python -m scripts.tok_train --vocab-size 1024"
+    if not (home() / "tokenizer").exists():
+        text = f"none in {home() / 'tokenizer'} (large models of real Lean: python -m scripts.tok_build)"
+        return [Finding("tokenizer", "absent", text, make)]
+    return [attempt("tokenizer", _tokenizer, "python -m scripts.tok_build")]
+
+
+def _tokenizer() -> Finding:
+    from nanoproof.model.tokenizer import Tokenizer
+
+    found = Tokenizer.load(home() / "tokenizer")
+    meta = home() / "tokenizer" / "tokenizer_meta.json"
+    pattern = f", words split as {read_json(meta).get('pattern')}" if meta.exists() else ""
+    return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
+
+
+def hub(asked: Asked) -> list[Finding]:
+    """Whether gated data sets can be asked for. The hub itself is not."""
+    return [attempt("hub", _hub, "bash runs/setup.sh")]
+
+
+def _hub() -> Finding:
+    import huggingface_hub
+    from huggingface_hub.constants import ENDPOINT
+
+    shown = re.sub("//[^/@]*@", "//", ENDPOINT)  # passwords are nobody's business
+    if huggingface_hub.get_token():
+        return Finding("hub", "ok", f"{shown}, there is a token")
+    text = f"{shown}, no token (only gated data sets need one)"
+    return Finding("hub", "absent", text, "hf auth login", usable=True)
+
+
+def data_sets(asked: Asked) -> list[Finding]:
+    """Every data set of the catalog, by its manifest."""
+    from nanoproof.data.sources.catalog import CATALOG
+
+    try:
+        version = project_version(asked)
+    except Exception:  # it is told where the project is looked at
+        version = None
+    findings = []
+    for name, data_set in CATALOG.items():
+        find = _own_data if name == OWN else partial(_data_set, name, version)
+        findings.append(attempt(f"data {name}", find, data_set.command))
+    return findings
+
+
+def _data_set(name: str, version: str | None) -> Finding:
+    from nanoproof.data.sources.catalog import CATALOG
+    from nanoproof.data.sources.manifest import dataset_dir, find_problems, read_manifest
+
+    key, data_set, directory = f"data {name}", CATALOG[name], dataset_dir(name)
+    manifest = read_manifest(name)
+    stages = "/".join(data_set.stages)
+    if manifest is None:
+        terms = f" (first accept its terms at {data_set.gated}, then: hf auth login)" if data_set.gated else ""
+        begun = "a download that was not finished" if directory.exists() else "not there"
+        return Finding(key, "absent", f"{stages}: {begun}{terms}", data_set.command)
+    problems = find_problems(manifest)
+    for filename, problem in problems.items():
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return Finding(key, "broken", f"{stages}: {filename} {problem}{more}", data_set.command)
+    wanted = [name for name in manifest.missing if ".whitelist." not in name]
+    if wanted:
+        return Finding(key, "broken", f"{stages}: {len(wanted)} files did not arrive", data_set.command)
+    if version and "rl" in data_set.stages and not any(file.endswith(f".{version}.json") for file in manifest.files):
+        check = f"python -m nanoproof.data.whitelist check-init {name} --lean-servers HOST:PORT --lean-project DIR"
+        return Finding(key, "broken", f"{stages}: no whitelist for Lean {version}", check)
+    rows = sum(record.rows or 0 for record in manifest.files.values())
+    counted = f", {rows:,} rows" if rows else ""
+    files = f"{len(manifest.files)} file{'s' if len(manifest.files) != 1 else ''}"
+    revision = f", {manifest.commit[:12] or manifest.revision}" if manifest.commit or manifest.revision else ""
+    versions = [file.split(".whitelist.")[1].removesuffix(".json") for file in manifest.files if ".whitelist." in file]
+    lists = f", whitelists of Lean {', '.join(versions)}" if versions else ""
+    text = f"{stages}: {files}, {size(manifest.bytes)}{counted}{revision}, {manifest.date[:10]}{lists}"
+    return Finding(key, "ok", text)
+
+
+def _own_data() -> Finding:
+    """The embedded set: the benchmark comes with the code, the rest is generated on first use."""
+    from nanoproof.data.nanolean import made_directory
+    from nanoproof.data.sources.catalog import CATALOG
+
+    key, stages, made = f"data {OWN}", "all stages", made_directory()
+    if not (made / "manifest.json").exists():
+        older = "made by other code only" if made.parent.exists() else "not made yet"
+        text = f"{stages}: {older}; what needs it makes it first (a minute or two)"
+        return Finding(key, "absent", text, CATALOG[OWN].command, usable=True)
+    counts: dict[str, Any] = read_json(made / "manifest.json")
+    counted = {name.replace("_", " "): value for name, value in counts.items() if isinstance(value, int)}
+    numbers = [f"{value:,} {name}" for name, value in counted.items() if name != "seed"]
+    return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {made.name}")
+
+
+def checkpoints(asked: Asked) -> list[Finding]:
+    """Runs, and the checkpoints in them."""
+    return [attempt("checkpoints", _checkpoints)]
+
+
+def _checkpoints() -> Finding:
+    runs: dict[str, list[Path]] = {}
+    manifests = [path for pattern in ("*/model_*.json", "*/*/model_*.json") for path in home().glob(pattern)]
+    finished = [path for path in manifests if _MODEL.fullmatch(path.name)]
+    torn = [path for path in finished if not path.with_suffix(".pt").exists()]
+    whole = sorted((path for path in finished if path not in torn), key=lambda path: path.stat().st_mtime)
+    for path in whole:
+        folder = path.parent.relative_to(home())
+        stage = next((part for part in reversed(folder.parts) if part in STAGES), folder.parts[0])
+        runs.setdefault(stage, []).append(folder)
+    begun = sum(1 for stage in STAGES for entry in _entries(home() / stage) if entry.is_dir())
+    if not whole:
+        text = f"none ({begun} runs without one)" if begun else "none"
+        return Finding("checkpoints", "absent", text, FIRST_MODEL)
+    newest = whole[-1].with_suffix(".pt").relative_to(home())
+    counts = ", ".join(f"{stage} {len(found)} in {len(set(found))} runs" for stage, found in runs.items())
+    lost = f"; {len(torn)} without weights, such as {torn[0].relative_to(home())}" if torn else ""
+    return Finding("checkpoints", "ok", f"{counts}; newest {newest}{lost}")
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []

@@ -1,0 +1,1 @@
+"""Evaluation of policies on benchmarks: plans, results, summaries and comparisons."""

@@ -1,0 +1,294 @@
+"""What the evaluation commands share: options, ranks, Lean servers, models one after the other, and how it all ends."""
+
+import argparse
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.fleet import EARLIER_FLAGS, EVAL_DATA, Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.tasks import Interrupted
+from nanoproof.common.config import Parser, add_flags, from_args, group
+from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, on_main
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json
+from nanoproof.common.rank_watch import RankWatch
+from nanoproof.common.run_dir import setup_logging, versions
+from nanoproof.data.theorems.theorem_sets import list_theorems, set_name
+from nanoproof.data.theorems.whitelists import choose_lean
+from nanoproof.evaluation.evaluate import evaluate
+from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
+from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.lean.types import Theorem
+from nanoproof.model.checkpoint import read_manifest, weights_sha256
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.factory import load_network, open_policy
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
+from nanoproof.training.options import RunOptions
+from nanoproof.training.setup import start_ranks
+
+log = logging.getLogger(__name__)
+
+Network = tuple[GPT, Tokenizer] | None
+
+EARLIER_EVAL_FLAGS = {
+    "--output-suffix": "name the whole directory of the results with --output-dir",
+    "--verbose": "write --log-level debug",
+    "--memory-profile": "only python -m nanoproof.rl takes it",
+}
+BASELINE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples", "solved_at", "seed")
+
+
+@dataclass(frozen=True)
+class EvalCommandOptions:
+    """The flags of every command that evaluates."""
+
+    run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
+    evaluation: EvalOptions = group(EvalOptions)
+    fleet: FleetOptions = group(FleetOptions)
+    sampling: SamplingConfig = group(SamplingConfig)
+    search: SearchConfig = group(SearchConfig, "search-", without=("finisher_use",))  # evaluation has its own
+
+
+def add_eval_flags(parser: Parser) -> None:
+    """Add the flags of every command that evaluates."""
+    add_flags(parser, EvalCommandOptions)
+    parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
+
+
+def parse_eval_args(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    """Parse, and let the benchmarks follow the Lean servers where they are not named."""
+    args = parser.parse_args(argv)
+    follow_lean(args, EVAL_DATA)
+    return args
+
+
+@dataclass(frozen=True)
+class Job:
+    """One evaluation that is to be done, and where its results go."""
+
+    target: Target
+    files: EvaluationFiles
+    extra: dict[str, Any]
+
+
+class EvalCommand:
+    """One rank of an evaluation command. Use `opened` and call `run` with as many targets as there are."""
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        dist: DistInfo,
+        fleet: Fleet,
+        loaded: dict[Path | None, Network],
+        watch: RankWatch,
+    ) -> None:
+        """`loaded` are networks that are there already, by the manifests of their checkpoints."""
+        self._watch = watch
+        self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
+        search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        self.search = search.without_solvers() if self.options.solving.disable_solvers else search
+        self.fleet_options = from_args(FleetOptions, args)
+        self.dist, self.fleet, self._loaded = dist, fleet, loaded
+        self.lean = choose_lean(self.fleet_options.lean.project, embedded=not self.fleet_options.lean.servers)
+        self.lean_version = fleet.lean or (self.lean.version if self.lean.required else None)
+        self._served = on_main(self._ask_server) if self.options.server.server is not None else None
+        self._versions = versions()
+        self._count = 0
+        self._models: dict[Path, dict[str, Any]] = {}
+        self._theorems: dict[str, list[Theorem]] = {}
+
+    def run(
+        self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
+    ) -> list[dict[str, Any]]:
+        """Do the evaluations one after the other, each with its seed; `done` is called on rank 0 after each.
+
+        All that can be wrong with them is found before the first begins. Raises UserError, with what is done so far
+        and how to go on, if Lean or the policy fails for good, and Interrupted after a signal.
+        """
+        jobs = [self._job(target, seed) for target, seed in zip(targets, seeds, strict=True)]
+
+        def check() -> None:
+            for job in jobs:
+                job.files.check(self.options.mode)
+
+        on_main(check)
+        about = on_main(self._about)
+        over = [self.options.continue_ and on_main(job.files.complete) for job in jobs]
+        summaries = []
+        for model in dict.fromkeys(target.model for target in targets):
+            mine = [(job, is_over) for job, is_over in zip(jobs, over, strict=True) if job.target.model == model]
+            with nullcontext() if all(is_over for _, is_over in mine) else self._actors(model) as pool:
+                for job, is_over in mine:
+                    if is_over or pool is None:
+                        summary: dict[str, Any] = on_main(job.files.read_summary)
+                    else:
+                        summary = self._evaluate(pool, job, about)
+                    summaries.append(summary)
+                    if self.dist.is_main:
+                        done(job, summary)
+        return summaries
+
+    def _job(self, target: Target, seed: int) -> Job:
+        options = self.options
+        theorems = self._theorems.get(target.dataset)
+        if theorems is None:
+            listed = list_theorems(target.dataset, options.split, self.lean.version_for(target.dataset))
+            theorems = self._theorems[target.dataset] = listed[: options.max_theorems]
+        if not theorems:
+            raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
+        model = self._identity(target.model)
+        settings = EvalSettings(
+            dataset=set_name(target.dataset),
+            split=options.split,
+            num_simulations=options.num_simulations,
+            seed=seed,
+            search=self.search,
+            policy=options.policy,
+            sampling=self.sampling if options.policy == "model" else None,
+            served_model=model if options.server.server is not None else None,
+            dtype=str(self.dist.dtype).removeprefix("torch.") if target.model is not None else None,
+            solvers=options.solvers if options.policy == "solver-only" else None,
+            model_sha256=model["sha256"] if model and options.server.server is None else None,
+            lean=self.lean_version,
+            retry_timeouts=options.retry_timeouts,
+        )
+        extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
+        files = EvaluationFiles(target.path, theorems, settings)
+        extra["baseline"] = find_baseline(options, files)
+        return Job(target, files, extra)
+
+    def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
+        """Which model it is: its file, its step, and a hash of its weights; what a policy server says of its own."""
+        if self._served is not None:
+            return self._served
+        if manifest is None:
+            return None
+        if manifest not in self._models:
+            contents = read_manifest(manifest)
+            digest = on_main(lambda: weights_sha256(manifest))
+            weights = manifest.parent / contents["weights"]
+            self._models[manifest] = {"path": str(weights), "step": contents.get("step"), "sha256": digest}
+        return self._models[manifest]
+
+    def _ask_server(self) -> dict[str, Any]:
+        """What a policy server serves; where it computes is no part of what the model is."""
+        with RemotePolicy(self.options.server.server or "", self.options.server.token) as remote:
+            return {name: value for name, value in remote.status()["model"].items() if name != "device"}
+
+    def _about(self) -> dict[str, Any]:
+        return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
+
+    @contextmanager
+    def _actors(self, model: Path | None) -> Iterator[ActorPool]:
+        """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
+        options, patience = self.options, self.options.lean_patience
+        network = self._loaded.pop(model, None) or load(options, model, self.dist)
+        with self._policy(network) as policy, StopSignal() as stop:
+            pool = ActorPool(
+                *(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked),
+                lost_proofs=self.fleet_options.lean_lost_proofs,
+            )
+            try:
+                yield pool
+            finally:
+                pool.stop()
+
+    def _check(self) -> None:
+        """Raise UserError if the embedded server or another rank is gone."""
+        self.fleet.check()
+        self._watch.check()
+
+    def _policy(self, network: Network) -> AbstractContextManager[Policy]:
+        options = self.options
+        server, token = options.server.server, options.server.token
+        return open_policy(options.policy, network, self.sampling, options.solvers, server, token)
+
+    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
+        return Prover(policy, self.search, ProverOptions(keep_tree=False))
+
+    def _evaluate(self, pool: ActorPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
+        self._count += 1
+        name = f"{self._count}_{job.target.dataset}"
+        try:
+            return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
+        except UserError as error:
+            raise UserError(f"{error}; {kept(job)}") from error
+        except Interrupted as error:
+            raise Interrupted(f"interrupted; {kept(job)}") from error
+
+
+def repeatable(dist: DistInfo) -> DistInfo:
+    """On a CPU, compute in float64 unless the user chose otherwise.
+
+    What is computed for a state differs in the last bits with the states that share its batch, which in float32 can
+    change a sampled tactic now and then.
+    """
+    if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
+        return dist
+    return replace(dist, dtype=torch.float64, dtype_reason="evaluations on a CPU that repeat to the last bit")
+
+
+def load(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
+    """The network of a checkpoint, where the policy needs one."""
+    return None if model is None else load_network(options.policy, str(model), dist)
+
+
+def kept(job: Job) -> str:
+    """What is there of an evaluation that ended early."""
+    done, solved = job.files.progress()
+    total = len(job.files.theorems)
+    return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
+
+
+def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any] | None:
+    """The evaluation to show beside another: `--baseline`, else the solver-only one in its usual place.
+
+    It must be of the same theorems under the same Lean; raises UserError where `--baseline` names one that is not.
+    """
+    ours = files.settings
+    suffix = ours.dataset if ours.split == DEFAULT_SPLIT else f"{ours.dataset}_{ours.split}"
+    path = Path(options.baseline).expanduser() if options.baseline else baseline_dir("solver-only") / f"eval_{suffix}"
+    if options.baseline is None and (options.policy == "solver-only" or not (path / SUMMARY).exists()):
+        return None
+    summary = read_json(path / SUMMARY)
+    theirs = summary.get("settings") or {}
+    if any(theirs.get(name) != files.plain[name] for name in ("theorem_set", "lean")):
+        if options.baseline is not None:
+            raise UserError(f"--baseline {options.baseline} is of other theorems, or of another Lean version")
+        return None
+    return {"path": str(path), "policy": theirs["policy"], **{name: summary[name] for name in BASELINE_FIELDS}}
+
+
+@contextmanager
+def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
+    """Join the other ranks, and start or reach the Lean servers.
+
+    Raises UserError before that if results are in the way, or if the first checkpoint cannot be loaded.
+    """
+    setup_logging(args.log_level)
+    options, fleet_options = from_args(EvalOptions, args), from_args(FleetOptions, args)
+    if options.mode == "new":
+        for target in targets:
+            refuse_earlier(target.path)
+    dist = start_ranks(from_args(RunOptions, args))
+    try:
+        dist = repeatable(dist)
+        first = targets[0].model
+        loaded = {} if options.continue_ else {first: load(options, first, dist)}
+        with RankWatch.of(dist) as watch, open_fleet(fleet_options, dist) as fleet:
+            log.info("Lean: %s", fleet.description)
+            yield EvalCommand(args, dist, fleet, loaded, watch)
+    finally:
+        cleanup()

@@ -1,0 +1,245 @@
+"""Evaluation of a policy on a benchmark, over all actors of all ranks.
+
+Ranks take theorems from a shared counter as they become free, so a slow theorem holds up nobody, and no collective is
+pending while they work. Every attempt is written down as it ends.
+"""
+
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from nanoproof.actors.actor import ActorPool, wait_together
+from nanoproof.actors.tasks import Task
+from nanoproof.common.distributed import DistInfo, HandedOver, SharedCounter, barrier, gather_json, on_main
+from nanoproof.common.terminal import Progress
+from nanoproof.evaluation.results import EvaluationFiles, Mode
+from nanoproof.evaluation.summary import theorem_key
+from nanoproof.lean.types import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.prover.replay import SecondTry, second_tries
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Node
+
+RETRY_SHARE, RETRY_LEAST_SECONDS = 0.25, 60.0
+"""Tactics that ran out of time are tried once more for as long a part of the time of an evaluation, or so many seconds:
+most of them may never end."""
+_LOOK_SECONDS = 0.3
+"""How often a rank that has no theorem looks for those that another left."""
+_RETURNS_BITS = 3
+_RETURNS_MASK = (1 << _RETURNS_BITS) - 1
+
+
+class EvaluationSource:
+    """Hands out the theorems of a benchmark, each once over all ranks.
+
+    `todo` are the numbers of those to try, and `keep` takes the attempts; it is called under the pool's lock. With
+    `retry_timeouts`, `given_up` has this rank's attempts without a proof in which tactics ran out of time, and these.
+    """
+
+    purpose: Literal["collect", "evaluate"] = "evaluate"
+
+    def __init__(
+        self,
+        name: str,
+        theorems: Sequence[Theorem],
+        todo: Sequence[int],
+        num_simulations: int,
+        seed: int,
+        keep: Callable[[Attempt], None],
+        retry_timeouts: bool = False,
+    ) -> None:
+        self._theorems, self._todo, self._num_simulations, self._seed = theorems, todo, num_simulations, seed
+        self._keep, self._retry_timeouts = keep, retry_timeouts
+        self.given_up: list[tuple[Task, Attempt, tuple[SecondTry, ...]]] = []
+        self._next, self._done, self._solved = (
+            SharedCounter(f"evaluation/{name}/{what}") for what in ("next", "done", "solved")
+        )
+        self._left = HandedOver(f"evaluation/{name}/left")
+        self.done = self.solved = 0
+        self._exhausted, self._look_again = False, 0.0
+
+    def next(self) -> Task | None:
+        """The next theorem that no rank has begun."""
+        if not self._exhausted:
+            turn = self._next.add(1) - 1
+            self._exhausted = turn >= len(self._todo)
+            if not self._exhausted:
+                return self._task(self._todo[turn])
+        if time.monotonic() < self._look_again:
+            return None
+        self._look_again = time.monotonic() + _LOOK_SECONDS
+        left = self._left.take()
+        return None if left is None else replace(self._task(left >> _RETURNS_BITS), returns=left & _RETURNS_MASK)
+
+    def _task(self, index: int) -> Task:
+        theorem = self._theorems[index]
+        trace = _LogKept() if self._retry_timeouts else NOBODY
+        return Task(theorem, self._num_simulations, index, attempt_seed(self._seed, theorem), trace=trace)
+
+    def hand_over(self, task: Task) -> bool:
+        """Leave the theorem to whichever rank is next to ask."""
+        self._left.put((task.index << _RETURNS_BITS) + min(task.returns, _RETURNS_MASK))
+        return True
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Keep the attempt. What is counted has been kept."""
+        self._keep(attempt)
+        if attempt.outcome == "proven":
+            self._solved.add(1)
+        tries = second_tries(task.trace.log) if isinstance(task.trace, _LogKept) else ()
+        if tries and attempt.outcome == "unproven":
+            self.given_up.append((replace(task, trace=NOBODY), attempt, tries))
+        self._done.add(1)
+
+    def finished(self) -> bool:
+        """Whether all theorems are done, on whichever rank."""
+        self.solved, self.done = self._solved.add(0), self._done.add(0)
+        return self.done >= len(self._todo)
+
+
+class _LogKept(AttemptObserver):
+    """Keeps the log of a search."""
+
+    def __init__(self) -> None:
+        self.log = SearchLog()
+
+    def begin(self, root: Node, log: SearchLog) -> None:
+        self.log = log
+
+
+class RetrySource:
+    """Has tactics that ran out of time tried once more, in one theorem of this rank at a time: nothing else runs then.
+
+    `keep` takes the attempts as they are afterwards. `total` are the theorems of all ranks; after `seconds` the rest is
+    left as it is.
+    """
+
+    purpose: Literal["collect", "evaluate"] = "evaluate"
+
+    def __init__(
+        self,
+        name: str,
+        given_up: Sequence[tuple[Task, Attempt, tuple[SecondTry, ...]]],
+        keep: Callable[[Attempt], None],
+        total: int,
+        seconds: float,
+    ) -> None:
+        hopeful = sorted(given_up, key=lambda one: (not one[2][0].proof, -one[2][0].prior))
+        self._todo, self._keep, self._total = deque(hopeful), keep, total
+        self._done, self._solved = (SharedCounter(f"evaluation/{name}/again/{what}") for what in ("done", "solved"))
+        self.done = self.solved = 0
+        self._busy, self._deadline = False, time.monotonic() + seconds
+
+    def next(self) -> Task | None:
+        """The next theorem, once the one before it is done."""
+        if self._busy or not self._todo:
+            return None
+        if time.monotonic() > self._deadline:
+            self._done.add(len(self._todo))
+            self._todo.clear()
+            return None
+        self._busy = True
+        task, attempt, tries = self._todo.popleft()
+        return replace(task, again=(attempt, tries))
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Keep the attempt; as it was if the server failed."""
+        if attempt.outcome != "error" or attempt.lost:
+            self._keep(attempt if attempt.outcome != "error" else replace(attempt, outcome="unproven"))
+        if attempt.outcome == "proven":
+            self._solved.add(1)
+        self._done.add(1)
+        self._busy = False
+
+    def hand_over(self, task: Task) -> bool:
+        """It stays with this rank."""
+        return False
+
+    def finished(self) -> bool:
+        """Whether all theorems are done, on whichever rank."""
+        self.solved, self.done = self._solved.add(0), self._done.add(0)
+        return self.done >= self._total
+
+
+def attempt_seed(seed: int, theorem: Theorem) -> int:
+    """The seed of the attempt at a theorem: the same whichever actor takes it, and among whichever other theorems."""
+    digest = hashlib.blake2b(f"{seed}/{theorem_key(theorem)}".encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "little")
+
+
+def try_theorems(
+    pool: ActorPool,
+    name: str,
+    theorems: Sequence[Theorem],
+    todo: Sequence[int],
+    num_simulations: int,
+    seed: int,
+    keep: Callable[[Attempt], None],
+    title: str = "evaluate",
+    show: bool = True,
+    retry_timeouts: bool = False,
+) -> None:
+    """Try the theorems numbered `todo` once each, and `keep` the attempts as they end.
+
+    With `retry_timeouts` an attempt without a proof, in which tactics ran out of time, may come to `keep` once more in
+    the end, when these were tried again. All ranks call it together, with the same `name` that was never used before.
+    The actors are left without a task source afterwards, unless the wait is ended by an exception.
+    """
+    started = time.monotonic()
+    source = EvaluationSource(name, theorems, todo, num_simulations, seed, keep, retry_timeouts)
+    _work_off(pool, source, Progress(len(theorems), title, "theorems", show=show, initial=len(theorems) - len(todo)))
+    if retry_timeouts and (total := sum(gather_json(len(source.given_up)))):
+        seconds = max(RETRY_LEAST_SECONDS, RETRY_SHARE * (time.monotonic() - started))
+        again = RetrySource(name, source.given_up, keep, total, seconds)
+        _work_off(pool, again, Progress(total, f"{title}, what ran out of time", "theorems", show=show))
+
+
+def _work_off(pool: ActorPool, source: EvaluationSource | RetrySource, progress: Progress) -> None:
+    pool.set_source(source)
+    with progress:
+        wait_together(pool, lambda: _advance(source, progress))
+    pool.set_source(None)
+
+
+def _advance(source: EvaluationSource | RetrySource, progress: Progress) -> bool:
+    before = source.done
+    finished = source.finished()
+    if source.done > before:
+        progress.update(source.done - before, note=f"{source.solved} proved")
+    return finished
+
+
+def evaluate(
+    pool: ActorPool,
+    name: str,
+    files: EvaluationFiles,
+    dist: DistInfo,
+    mode: Mode = "new",
+    about: dict[str, Any] | None = None,
+    extra: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Evaluate what `files` say, write the results there as they come, and return the summary.
+
+    All ranks call it together, with the same `name` that was never used before, and get the same summary. `about` is
+    what to note about this part of the work, `extra` goes into the summary. Raises UserError if `mode` does not allow
+    for what is there already, and what ends the pool's wait: everything that was done is written then. The pool stops.
+    """
+    todo = on_main(lambda: files.begin(about or {}, mode))
+    started = time.monotonic()
+    if todo:
+        settings = files.settings
+        title = f"evaluate {settings.dataset} {settings.split}"
+        budget, seed, again = settings.num_simulations, settings.seed, bool(settings.retry_timeouts)
+        with files.writer(dist.rank) as writer:
+            try:
+                try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main, again)
+            except BaseException:
+                pool.stop()  # no attempt that ends now can be written any more
+                raise
+        barrier()  # a network's file system promises to show what others wrote once they have closed it
+    summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
+    return summary

@@ -1,0 +1,148 @@
+"""What an evaluation command is to do: which checkpoints, on which benchmarks, and where the results go."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nanoproof.actors.fleet import AUTO
+from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
+from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
+from nanoproof.data.theorems.theorem_sets import is_file, set_name, split_names
+from nanoproof.evaluation.results import Mode
+from nanoproof.model.checkpoint import find_checkpoint, finished_steps
+from nanoproof.policy.factory import SOLVERS, PolicyName
+from nanoproof.search.config import SolverOption
+
+DEFAULT_SPLIT = "valid"
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """Evaluation."""
+
+    checkpoints: CheckpointsOption = group(CheckpointsOption)
+    run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
+    policy: PolicyName = opt("model", "Who suggests tactics.")
+    server: PolicyServerOptions = group(
+        PolicyServerOptions,
+        "policy-",
+        server=change(help="Policy server host:port that suggests tactics instead; needs --output-dir."),
+    )
+    datasets: tuple[str, ...] = opt(
+        (AUTO,),
+        "Benchmarks or files of theorems (.lean, .jsonl), space- or comma-separated; auto: minif2f if --lean-servers "
+        "run real Lean, else nanolean.",
+    )
+    split: Literal["valid", "test"] = opt(DEFAULT_SPLIT, "Which theorems of them.")
+    num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
+    solving: SolverOption = group(SolverOption)
+    max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
+    output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
+    force: bool = opt(False, "Overwrite earlier results.")
+    solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC", advanced=True)
+    baseline: str | None = opt(
+        None, "Evaluation to show beside the score; default: the solver-only one, if there is.", advanced=True
+    )
+    lean_patience: float = opt(
+        300.0, "Seconds without any Lean process after which the evaluation ends.", above=0, advanced=True
+    )
+    retry_timeouts: bool = opt(
+        True,
+        "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs.",
+        advanced=True,
+    )
+    continue_: bool = opt(False, "Go on with an evaluation: try what ended in an error or is missing.")
+
+    def __post_init__(self) -> None:
+        validate(self, "eval")
+        check(not (self.continue_ and self.force), "give either --continue (keep earlier results) or --force")
+        check(not (self.checkpoints.model_path and self.run_dir), "give either --model-path or --run-dir")
+        if self.server.server is not None:
+            check(self.policy == "model", f"give either --policy-server or --policy {self.policy}")
+            check(
+                not (self.checkpoints.model_path or self.run_dir),
+                "--policy-server has the model; leave out --model-path",
+            )
+            check(self.output_dir is not None, "--policy-server has no checkpoint directory here; give --output-dir")
+        elif self.policy == "model":
+            check(
+                bool(self.checkpoints.model_path or self.run_dir),
+                "--policy model needs --model-path or --run-dir (or choose another policy, or a --policy-server)",
+            )
+        else:
+            check(not (self.checkpoints.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
+        names = [name for value in self.datasets for name in value.replace(",", " ").split()]
+        one = len(set(names)) <= 1 and len(self.checkpoints.model_path) <= 1 and self.run_dir is None
+        check(self.output_dir is None or one, "--output-dir takes the results of one model on one data set only")
+
+    @property
+    def mode(self) -> Mode:
+        return "force" if self.force else "continue" if self.continue_ else "new"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One evaluation to do: a checkpoint (the path of its manifest; None without a network) on a benchmark."""
+
+    model: Path | None
+    dataset: str
+    path: Path
+
+
+def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
+    """All evaluations that `options` ask for, in order; `kind` begins the names of their directories.
+
+    Raises UserError for checkpoints and data sets that are not there.
+    """
+    datasets = split_names(options.datasets)
+    models: list[Path | None] = [None]
+    if options.policy == "model" and options.server.server is None:
+        models = list(_models(options))
+    if options.output_dir is not None:
+        return [Target(models[0], datasets[0], Path(options.output_dir).expanduser())]
+    return [
+        Target(model, dataset, _default_path(options, kind, model, dataset)) for model in models for dataset in datasets
+    ]
+
+
+def _models(options: EvalOptions) -> Iterator[Path]:
+    if options.run_dir is None:
+        found = [find_checkpoint(resolve_model_path(text)) for text in options.checkpoints.model_path]
+        yield from dict.fromkeys(path.resolve() for path in found)
+        return
+    directory = resolve_run_dir(options.run_dir)
+    steps = finished_steps(directory)
+    if not steps:
+        raise UserError(f"--run-dir {options.run_dir}: no checkpoint (model_<step>.pt with its .json) in {directory}")
+    for index in bisected(len(steps)):
+        yield directory / f"model_{steps[index]}.json"
+
+
+def bisected(count: int) -> list[int]:
+    """0, ..., count - 1 in an order that tells soon how a curve runs: middle, last, first, quartiles, eighths, ..."""
+    if count == 0:
+        return []
+    order = [count // 2, count - 1, 0]
+    gaps = [(0, count // 2), (count // 2, count - 1)]
+    while gaps:
+        middles = [(low, (low + high) // 2, high) for low, high in gaps if high - low > 1]
+        order += [middle for _, middle, _ in middles]
+        gaps = [gap for low, middle, high in middles for gap in ((low, middle), (middle, high))]
+    return list(dict.fromkeys(order))
+
+
+def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
+    """Beside the checkpoint; the default split has no name of its own in it."""
+    name = set_name(dataset)
+    suffix = name if options.split == DEFAULT_SPLIT or is_file(dataset) else f"{name}_{options.split}"
+    if model is None:
+        return baseline_dir(options.policy) / f"{kind}_{suffix}"
+    return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
+
+
+def baseline_dir(policy: str) -> Path:
+    """Where evaluations of policies without a checkpoint go."""
+    return home() / "baselines" / policy

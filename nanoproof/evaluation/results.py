@@ -1,0 +1,306 @@
+"""The directory of an evaluation: what it is of, results as they come, and the summary in the end.
+
+settings.json       what was evaluated and how; what a continued evaluation must agree with
+    results.jsonl       an attempt per line, appended as it ends; meanwhile other ranks write results_r<rank>.jsonl
+    proofs/*.lean       the checked text of every proof
+    proofs/*.ndjson     its certificate for external checkers (NanoLean only; .ndjson.gz where it is large)
+    summary.json        the score; written last, so without it the evaluation is not over
+    curve.png           solved theorems by simulations
+
+Whatever was written before a process was killed counts when the evaluation goes on. Ranks share the directory.
+"""
+
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from nanoproof.common.config import to_dict
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import (
+    JsonlWriter,
+    atomic_write,
+    atomic_write_json,
+    atomic_write_text,
+    json_line,
+    read_json,
+    read_jsonl,
+)
+from nanoproof.evaluation.summary import plot_curve, summarize, theorem_key, theorem_set_hash
+from nanoproof.lean.embedded import write_certificates
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.lean.types import Theorem
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.attempt import Attempt
+from nanoproof.search.config import SearchConfig
+
+log = logging.getLogger(__name__)
+
+SUMMARY, SETTINGS, RESULTS, PROOFS, CURVE = "summary.json", "settings.json", "results.jsonl", "proofs", "curve.png"
+PARTS = "results_r*.jsonl"
+NO_FLAGS = {
+    "theorem_set": "set of theorems",
+    "theorems": "number of theorems",
+    "model_sha256": "model",
+    "served_model": "model of the policy server",
+    "dtype": "NANOPROOF_DTYPE",
+    "lean": "Lean version",
+    "dataset": "data set",
+}
+RETRY_TIMEOUTS = "retry_timeouts"
+"""A setting that older evaluations do not have; they may go on with it or without."""
+Mode = Literal["new", "continue", "force"]
+
+
+@dataclass(frozen=True)
+class EvalSettings:
+    """Everything that decides what an evaluation of a list of theorems finds."""
+
+    dataset: str
+    split: str
+    num_simulations: int
+    seed: int
+    search: SearchConfig = field(default_factory=SearchConfig)
+    policy: str = "model"
+    sampling: SamplingConfig | None = None
+    """How the model is sampled; None where the policy has none."""
+    solvers: tuple[str, ...] | None = None
+    """The tactics of the policy solver-only."""
+    model_sha256: str | None = None
+    served_model: dict[str, Any] | None = None
+    """What a policy server says of its model."""
+    dtype: str | None = None
+    lean: str | None = None
+    retry_timeouts: bool | None = None
+    """Whether tactics that ran out of time are tried once more; None where that is not offered."""
+
+    def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
+        """As JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
+        return {
+            "dataset": self.dataset,
+            "split": self.split,
+            "theorems": len(theorems),
+            "theorem_set": theorem_set_hash(theorems),
+            "lean": self.lean,
+            "policy": self.policy,
+            **({"served_model": self.served_model} if self.served_model is not None else {}),
+            "model_sha256": self.model_sha256,
+            "dtype": self.dtype,
+            "num_simulations": self.num_simulations,
+            "seed": self.seed,
+            **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
+            **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
+            **(to_dict(self.sampling) if self.sampling is not None else {}),
+            **{f"search_{name}": value for name, value in to_dict(self.search).items()},
+        }
+
+
+def refuse_earlier(path: Path) -> None:
+    """Raise UserError if there are results of an evaluation in a directory where a new one is to go."""
+    if _holds_something(path):
+        raise UserError(f"{path} holds earlier results; --continue goes on with them, --force overwrites them")
+
+
+class EvaluationFiles:
+    """One evaluation of `theorems` under `settings`, at `path`; `plain` are the settings as JSON data."""
+
+    def __init__(self, path: Path, theorems: Sequence[Theorem], settings: EvalSettings) -> None:
+        self.path, self.theorems, self.settings = Path(path), theorems, settings
+        self.plain = settings.to_json(theorems)
+        self._keys = [theorem_key(theorem) for theorem in theorems]
+        self._record: dict[str, Any] = {}
+
+    def check(self, mode: Mode) -> None:
+        """Raise UserError if the directory holds an evaluation that `mode` does not allow to go on with or replace."""
+        if mode == "force" or not _holds_something(self.path):
+            return
+        if mode == "new":
+            refuse_earlier(self.path)
+        if not (self.path / SETTINGS).exists():
+            raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
+        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **read_json(self.path / SETTINGS)["settings"]}
+        names = [name for name in {**earlier, **self.plain} if earlier.get(name) != self.plain.get(name)]
+        if names:
+            changes = [_change(name, earlier.get(name), self.plain.get(name)) for name in names]
+            raise UserError(
+                f"--continue: the evaluation in {self.path} had other settings: {'; '.join(changes)}; "
+                "give the same, or --force to overwrite it"
+            )
+
+    def begin(self, about: dict[str, Any], mode: Mode) -> list[int]:
+        """The numbers of the theorems to try: all, or (mode "continue") those that ended in an error or are missing.
+
+        `about` is what may differ from part to part: versions, machine, servers. One rank calls it.
+        """
+        self.check(mode)
+        if mode == "force":
+            self._clear()
+        found = self.attempts()
+        todo = [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
+        parts = self._earlier_parts()
+        if any(part.get("versions") != about.get("versions") for part in parts):
+            log.warning("%s goes on under other versions than before; its summary lists both", self.path)
+        self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
+        try:
+            (self.path / SUMMARY).unlink(missing_ok=True)
+            self._gather(found)
+            atomic_write_json(self.path / SETTINGS, self._record)
+        except OSError as error:
+            raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
+        return todo
+
+    def complete(self) -> bool:
+        """Whether the evaluation is over and none of its attempts ended in an error."""
+        if not (self.path / SUMMARY).exists():
+            return False
+        found = self.attempts()
+        return all(key in found and found[key].outcome != "error" for key in self._keys)
+
+    def read_summary(self) -> dict[str, Any]:
+        """The summary of an evaluation that is over."""
+        summary: dict[str, Any] = read_json(self.path / SUMMARY)
+        return summary
+
+    def writer(self, rank: int) -> "ResultWriter":
+        """Where a rank writes its attempts."""
+        return ResultWriter(self.path, RESULTS if rank == 0 else f"results_r{rank}.jsonl", self._names())
+
+    def attempts(self) -> dict[str, Attempt]:
+        """What is known of the theorems, by their keys: the newest attempt without an error, else the newest."""
+        known = set(self._keys)
+        found: dict[str, Attempt] = {}
+        for file in _result_files(self.path):
+            for record in read_jsonl(file):
+                try:
+                    attempt = Attempt.from_json(record)
+                    key = theorem_key(attempt.theorem)
+                except (KeyError, TypeError, AttributeError) as error:
+                    raise UserError(f"{file} holds something that is no attempt: {error}") from error
+                if key in known and not (attempt.outcome == "error" and key in found and found[key].outcome != "error"):
+                    found[key] = attempt
+        return found
+
+    def progress(self) -> tuple[int, int]:
+        """How many theorems are done, errors not counted, and how many of them solved."""
+        done = [attempt for attempt in self.attempts().values() if attempt.outcome != "error"]
+        return len(done), sum(attempt.outcome == "proven" for attempt in done)
+
+    def finish(self, seconds: float, extra: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Put the results in order and write proofs, curve and summary. Returns the summary. One rank calls it."""
+        found = self.attempts()
+        missing = [key for key in self._keys if key not in found]
+        assert not missing, f"{len(missing)} theorems have no result"
+        self._gather(found)
+        attempts = [found[key] for key in self._keys]
+        self._write_proofs(attempts)
+        self._record["parts"][-1]["seconds"] = round(seconds, 1)
+        atomic_write_json(self.path / SETTINGS, self._record)
+        total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
+        numbers = summarize(attempts, self.settings.num_simulations, total_seconds)
+        names = {name: self.plain[name] for name in ("dataset", "split", "seed")}
+        if self.settings.lean == EMBEDDED_LEAN:
+            numbers["certificates"] = write_certificates(self.path / PROOFS)
+        summary = {**names, **numbers, **(extra or {}), **self._record}
+        plot_curve(summary, self.path / CURVE)
+        atomic_write_json(self.path / SUMMARY, summary)
+        return summary
+
+    def _earlier_parts(self) -> list[dict[str, Any]]:
+        """What was noted of the parts so far; the time of one that was killed is that until its last result."""
+        if not (self.path / SETTINGS).exists():
+            return []
+        parts: list[dict[str, Any]] = read_json(self.path / SETTINGS)["parts"]
+        if parts and "seconds" not in parts[-1]:
+            last = max((file.stat().st_mtime for file in _result_files(self.path)), default=0.0)
+            parts[-1]["seconds"] = round(max(0.0, last - parts[-1]["started"]), 1)
+        return parts
+
+    def _gather(self, found: dict[str, Attempt]) -> None:
+        """Write the known attempts to `results.jsonl`, in the order of the theorems; other ranks' files go then."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = "".join(json_line(found[key].to_json()) for key in self._keys if key in found)
+        atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
+        for file in self.path.glob(PARTS):
+            file.unlink()
+
+    def _write_proofs(self, attempts: Sequence[Attempt]) -> None:
+        names = self._names()
+        wanted = {names[theorem_key(a.theorem)]: a.source + "\n" for a in attempts if a.outcome == "proven"}
+        (self.path / PROOFS).mkdir(exist_ok=True)
+        for file in (self.path / PROOFS).glob("*.lean"):
+            if file.name not in wanted:
+                file.unlink()
+        for name, text in wanted.items():
+            file = self.path / PROOFS / name
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                atomic_write_text(file, text)
+
+    def _names(self) -> dict[str, str]:
+        return proof_names(self.theorems)
+
+    def _clear(self) -> None:
+        files = [self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)]
+        for file in [
+            *files,
+            *self.path.glob(PARTS),
+            *self.path.glob(f"{PROOFS}/*.lean"),
+            *self.path.glob(f"{PROOFS}/*.ndjson*"),
+        ]:
+            file.unlink(missing_ok=True)
+
+
+def _holds_something(path: Path) -> bool:
+    return any((path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(_result_files(path))
+
+
+def _result_files(path: Path) -> list[Path]:
+    whole = path / RESULTS
+    return [*([whole] if whole.exists() else []), *sorted(path.glob(PARTS))]
+
+
+class ResultWriter:
+    """Writes the attempts of one rank as they end, as a context manager.
+
+    Each line is with the operating system before `add` returns.
+    """
+
+    def __init__(self, path: Path, name: str, proofs: dict[str, str]) -> None:
+        self._proofs, self._names = path / PROOFS, proofs
+        self._writer = JsonlWriter(path / name)
+
+    def add(self, attempt: Attempt) -> None:
+        """Write an attempt, and its proof if it has one."""
+        self._writer.write(attempt.to_json())
+        if attempt.outcome == "proven":
+            atomic_write_text(self._proofs / self._names[theorem_key(attempt.theorem)], attempt.source + "\n")
+
+    def __enter__(self) -> "ResultWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._writer.close()
+
+
+def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:
+    """A file name for the proof of each theorem, by its key: its id, with a hash where that is no name of its own."""
+    plain = {theorem_key(theorem): re.sub(r"[^\w.'+-]|^\.", "_", theorem.id)[:120] for theorem in theorems}
+    uses = Counter(name.lower() for name in plain.values())
+    ids = {theorem_key(theorem): theorem.id for theorem in theorems}
+    return {
+        key: f"{name}.lean" if name and name == ids[key] and uses[name.lower()] == 1 else f"{name}-{key[:8]}.lean"
+        for key, name in plain.items()
+    }
+
+
+def _change(name: str, earlier: Any, now: Any) -> str:
+    label = NO_FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return f"{label} was {_shown(earlier)}, is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)

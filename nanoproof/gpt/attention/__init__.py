@@ -1,1 +1,0 @@
-"""Attention behind one contract (`contract.py`) with several paths, and the choice between them (`choose.py`)."""

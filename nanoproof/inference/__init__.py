@@ -1,0 +1,1 @@
+"""Inference: the engine (prefill, KV cache, decoding), its worker thread, and policies over HTTP."""

@@ -1,0 +1,80 @@
+"""`python -m nanoproof.inference`: serve a model's tactics and values over HTTP."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nanoproof.common.torch_command import run_main
+
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.distributed import init_distributed
+from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.web import http_server
+from nanoproof.inference.sampling import EngineLimits
+from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+from nanoproof.policy.factory import model_policy
+from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
+from nanoproof.policy.server import PolicyService, create_app
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Model."""
+
+    checkpoint: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Checkpoint, or a run whose latest one is served; needed.")
+    )
+    device: DeviceOption = group(DeviceOption)
+    threads: int | None = opt(
+        None, "CPU threads that compute (none: half of the cores, the others are for Lean).", min=1
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+        check(self.checkpoint.model_path is not None, "give --model-path: the model that is to be served")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse, bind, load the model, serve until a signal comes."""
+    parser = Parser(prog="python -m nanoproof.inference", description="Serve a model's tactics and values over HTTP.")
+    groups = {"": (ModelOptions, ServiceOptions, SamplingConfig), "engine-": (EngineLimits,)}
+    for prefix, classes in groups.items():
+        for each in classes:
+            add_flags(parser, each, prefix)
+    args = parser.parse_args(argv)
+    options, chosen = from_args(ServiceOptions, args), from_args(ModelOptions, args)
+    sampling, limits = from_args(SamplingConfig, args), from_args(EngineLimits, args, "engine_")
+    logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    http_server.allow_many_connections()
+
+    listener = http_server.bind(options)
+    http_server.on_signals(http_server.interrupt)
+    dist = init_distributed(chosen.device.device_type)
+    path = find_checkpoint(resolve_model_path(chosen.checkpoint.model_path or ""))
+    model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+    weights = path.parent / manifest["weights"]
+    about = {"path": str(weights), "step": manifest.get("step"), "sha256": weights_sha256(path)}
+    about["parameters"] = model.num_parameters()
+    with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:
+        for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():
+            log.info("%s: %s", name, decision)
+        service = PolicyService(policy, options, {**about, "device": str(dist.device)})
+        token = os.environ.get(TOKEN_VARIABLE)
+        if not token and not options.on_loopback:
+            log.warning("anyone who reaches %s can use the model; set %s", options.address, TOKEN_VARIABLE)
+        app = create_app(service, token)
+        server = http_server.HttpServer(app, options, listener)
+        http_server.on_signals(
+            http_server.Shutdown(service.drain, policy.close, options.drain_seconds, app.extensions["requests"], server)
+        )
+        http_server.say_listening(listener)
+        server.run()
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,174 @@
+"""CUDA graphs of decoding steps: a small step costs more to launch than to compute, unless it is replayed.
+
+A recording is for one shape, so shapes are rounded up to sizes that come again: rows, which cost little while a step
+is bound by memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a
+little more does as well; rare ones, and all when there are as many recordings as we keep, are computed as they come.
+The recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from nanoproof.inference.decode import Parts, Plan, PoolShape, StepOutput, StepShape, compute_step
+from nanoproof.inference.kv_cache import Pool, to_device
+from nanoproof.model.gpt import GPT
+
+log = logging.getLogger(__name__)
+
+MOST_RECORDINGS = 64
+WARMUP_RUNS = 2
+MOST_WASTE = 1.3
+"""How many times the columns that a step needs a recording may read."""
+
+
+class Recorder(Protocol):
+    """Records what a function does on the device."""
+
+    def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
+        """What does it again, and the tensors that will hold the result each time. RuntimeError if it cannot."""
+        ...
+
+    def forget(self) -> None:
+        """Nothing that was recorded is used any more."""
+        ...
+
+
+class CudaRecorder:
+    """CUDA graphs, which share their memory: only one runs at a time.
+
+    All are recorded on one stream, which the libraries' work space belongs to, once warmed up: none is allocated while
+    a graph is recorded. Other threads may use the device meanwhile, as the ranks' collectives do.
+    """
+
+    def __init__(self) -> None:
+        self._memory = torch.cuda.graph_pool_handle()
+        self._stream: torch.cuda.Stream | None = None
+
+    def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
+        stream = self._stream = self._stream or torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARMUP_RUNS):
+                compute()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        try:
+            with torch.cuda.graph(graph, pool=self._memory, stream=stream, capture_error_mode="thread_local"):
+                output = compute()
+        except BaseException:
+            self._stream = None
+            raise
+        finally:
+            torch.cuda.set_stream(before)  # one that fails leaves its own, which waits for nobody
+        return graph.replay, output
+
+    def forget(self) -> None:
+        self._memory = torch.cuda.graph_pool_handle()  # memory whose graphs are all gone may not be used again
+
+
+def rounded_shape(shape: StepShape, pools: Sequence[Pool]) -> StepShape:
+    """The shape to record for this one: all columns; rows 16, 32, 64, ...; slots 4, 6, 8, 12, 16, ... or all."""
+    sizes = []
+    for part, pool in zip(shape.pools, pools, strict=True):
+        rows = max(16, _power_of_two(part.rows))
+        slots = max(4, _power_of_two(part.slots))
+        slots = slots * 3 // 4 if part.slots <= slots * 3 // 4 else slots
+        sizes.append(PoolShape(part.size, rows, min(slots, pool.num_slots), pool.size.columns))
+    return StepShape(tuple(sizes), shape.windowed, shape.tempered)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
+
+
+def covers(large: StepShape, small: StepShape) -> bool:
+    """Whether one shape does for another without reading much more."""
+    if (large.windowed, large.tempered, len(large.pools)) != (small.windowed, small.tempered, len(small.pools)):
+        return False
+    pairs = list(zip(large.pools, small.pools))
+    fits = all(a.size == b.size and a.rows >= b.rows and a.slots >= b.slots for a, b in pairs)
+    read, needed = (sum(part.slots * part.columns for part in shape.pools) for shape in (large, small))
+    return fits and read <= MOST_WASTE * needed and large.rows <= 2 * small.rows
+
+
+class RecordedSteps:
+    """Computes steps, by recordings where there are some."""
+
+    def __init__(self, recorder: Recorder, network: GPT, num_tokens: int) -> None:
+        self._recorder, self._network, self._num_tokens = recorder, network, num_tokens
+        self._seen: Counter[StepShape] = Counter()
+        self._recordings: dict[StepShape, _Recording] = {}
+        self._generation: tuple[int, int] | None = None
+        self._works = True
+        self.replays = 0
+        recorder.forget()
+
+    def __len__(self) -> int:
+        return len(self._recordings)
+
+    def compute(
+        self, plan: Plan, parts: Parts, pools: Sequence[Pool], generation: tuple[int, int]
+    ) -> StepOutput | None:
+        """The step by a recording, or None if there is none. `generation` changes when tensors were replaced."""
+        if generation != self._generation:
+            self._recordings.clear()
+            self._recorder.forget()
+            self._generation = generation
+        shape = rounded_shape(plan.shape, pools)
+        recording = self._recordings.get(shape)
+        if recording is None:
+            larger = next((recorded for recorded in self._recordings if covers(recorded, shape)), shape)
+            shape, recording = larger, self._recordings.get(larger)
+        self._seen[shape] += 1
+        enough = len(self._recordings) >= MOST_RECORDINGS or not self._works
+        if recording is None and (self._seen[shape] < 2 or enough):
+            return None
+        padded, where_N = plan.padded(shape, parts, pools)
+        if recording is None:
+            recording = _Recording(padded, self._network.device)
+            try:
+                recording.record(self._recorder, self._network, self._num_tokens, parts, pools)
+            except RuntimeError:
+                log.warning(
+                    "a step could not be recorded; from now on new shapes are computed as they come", exc_info=True
+                )
+                self._works = False
+                return None
+            self._recordings[shape] = recording
+        self.replays += 1
+        return recording.replay(padded, where_N)
+
+
+class _Recording:
+    """One recorded step with the tensors it reads and writes."""
+
+    def __init__(self, plan: Plan, device: torch.device) -> None:
+        self._shape, self._device = plan.shape, device
+        self._rows_5N = torch.from_numpy(plan.rows_5N).to(device, copy=True)
+        self._positions_S = torch.from_numpy(plan.positions_S).to(device, copy=True)
+
+    def record(self, recorder: Recorder, network: GPT, num_tokens: int, parts: Parts, pools: Sequence[Pool]) -> None:
+        # What recording runs must not count: it changes the latest tokens; whatever else it writes is written again.
+        latest = parts.last_PQ.clone()
+        try:
+            self._replay, self._output = recorder.record(
+                lambda: compute_step(network, num_tokens, parts, pools, self._shape, self._rows_5N, self._positions_S)
+            )
+        finally:
+            parts.last_PQ.copy_(latest)
+
+    def replay(self, plan: Plan, where_N: np.ndarray) -> StepOutput:
+        self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)
+        self._positions_S.copy_(torch.from_numpy(plan.positions_S), non_blocking=True)
+        self._replay()
+        where = to_device(where_N, self._device)
+        output = self._output
+        # Copies: the next replay overwrites the originals.
+        return StepOutput(
+            output.tokens_N[where], output.logprobs_N[where], output.logits_NV[where], output.hidden_NC[where]
+        )

@@ -1,0 +1,159 @@
+"""What the engine is asked and what it answers, and how tokens are drawn.
+
+Shapes: S states, K samples of a state, R rows (samples that are being written), V tokens, T tokens to generate.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from nanoproof.common.config import opt, validate
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How the engine samples; `first_token_cap` None means that samples are independent."""
+
+    num_samples: int
+    max_new_tokens: int
+    first_token_cap: int | None = None
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """All randomness of a batch: `arrivals_SVC` for the first tokens, `uniforms_TSK` for the others."""
+
+    arrivals_SVC: torch.Tensor
+    uniforms_TSK: torch.Tensor
+
+    @classmethod
+    def draw(cls, seeds: list[int], num_tokens: int, options: SamplingOptions, device: torch.device) -> "Noise":
+        """The noise of requests with these seeds, for `num_tokens` possible first tokens."""
+        # A token is never wanted more often than there are samples; too few tokens make more copies of each necessary.
+        copies = min(options.first_token_cap or options.num_samples, options.num_samples)
+        copies = max(copies, math.ceil(options.num_samples / num_tokens))
+        arrivals, uniforms = [], []
+        for seed in seeds:
+            generator = torch.Generator(device=device).manual_seed(seed)
+            waits = torch.empty(num_tokens, copies, device=device).exponential_(generator=generator)
+            arrivals.append(waits.cumsum(dim=-1))
+            shape = (options.max_new_tokens, options.num_samples)
+            uniforms.append(torch.rand(shape, generator=generator, device=device))
+        return cls(torch.stack(arrivals), torch.stack(uniforms, dim=1))
+
+
+def first_tokens(logits_SV: torch.Tensor, arrivals_SVC: torch.Tensor, num_samples: int) -> torch.Tensor:
+    """First tokens (S, K) of the samples of each state, at most C of them alike.
+
+    Gumbel-top-k over C copies of each token: the c-th copy of token v has the key log p(v) - log(E1 + ... + Ec) with
+    exponential E, so that for C = 1 it is Gumbel-top-k without replacement, and in general it is sampling one after the
+    other where a token that was drawn C times leaves. (The keys are minus the log arrival times of Poisson processes.)
+    """
+    keys_SVC = logits_SV.unsqueeze(-1) - arrivals_SVC.log()
+    chosen_SK = keys_SVC.flatten(1).topk(num_samples, dim=-1).indices
+    return chosen_SK // arrivals_SVC.shape[-1]
+
+
+def next_tokens(probabilities_RV: torch.Tensor, uniforms_R: torch.Tensor) -> torch.Tensor:
+    """One token (R) per row, by inverting the cumulative distribution at the row's uniform number."""
+    cumulative_RV = probabilities_RV.cumsum(dim=-1)
+    targets_R1 = uniforms_R.unsqueeze(1) * cumulative_RV[:, -1:]
+    found_R1 = torch.searchsorted(cumulative_RV, targets_R1, right=True)
+    return found_R1.squeeze(1).clamp_(max=probabilities_RV.shape[-1] - 1)
+
+
+# -- What the engine is asked and what it answers --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EngineLimits:
+    """How much the engine holds at a time."""
+
+    cache_mbytes: float | None = opt(
+        None, "Memory for keys and values, in units of 10^6 bytes (none: a share of what is free).", above=0
+    )
+    max_rows: int | None = opt(
+        None, "Samples that are decoded at a time; one request may have more (none: what suits the device).", min=1
+    )
+    reuse_share: float = opt(
+        0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9, advanced=True
+    )
+    cuda_graphs: Literal["auto", "on", "off"] = opt(
+        "auto",
+        "Record decoding steps as CUDA graphs; auto does on a GPU.",
+        choices=("auto", "on", "off"),
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Text tokens up to EOS, and the log-probability of all of it (EOS included) at temperature 1.
+
+    The distribution is the model's over text tokens and EOS: markers cannot be sampled and do not count.
+    """
+
+    tokens: list[int]
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model says about one prompt: finished samples, how many did not end in time, and the value's bins."""
+
+    samples: list[Sample]
+    num_unfinished: int
+    value_distribution: list[float]
+
+    @property
+    def value(self) -> float:
+        """Expected number of tactics; the first bin stands for 1."""
+        return sum(tactics * p for tactics, p in enumerate(self.value_distribution, start=1))
+
+
+class EngineRequest:
+    """A prompt that was submitted. When it has ended, `completion` or `error` is set, or it was cancelled."""
+
+    __slots__ = ("cancelled", "completion", "error", "options", "prompt", "seed")
+
+    def __init__(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> None:
+        self.prompt, self.options, self.seed = tuple(prompt), options, seed
+        self.completion: Completion | None = None
+        self.error: Exception | None = None
+        self.cancelled = False
+
+    @property
+    def ended(self) -> bool:
+        return self.cancelled or self.completion is not None or self.error is not None
+
+
+@dataclass
+class EngineStats:
+    """Work so far."""
+
+    submitted: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    prefills: int = 0
+    """Prompts of which something had to be read; the others were known."""
+    prompt_tokens: int = 0
+    """Tokens of prompts that were read."""
+    reused_tokens: int = 0
+    """Tokens of prompts that were not read, because they were known."""
+    sampled_tokens: int = 0
+    """Tokens that were sampled, ends included."""
+    decode_steps: int = 0
+    decode_rows: int = 0
+    """Rows of the network in these steps: samples and markers."""
+    replayed_steps: int = 0
+    """Steps that were computed by a recording."""
+    cache_bytes: int = 0
+    """Keys and values: slots, and prompts that are kept."""

@@ -1,0 +1,277 @@
+"""What a tactic, a proof and a plain file may not contain.
+
+The final check puts a proof between parentheses, where Lean's parser takes no commands. What remains is that the proof
+does not close these parentheses itself, and that is counted here. So nothing may stand in a proof that our few lexical
+rules and Lean could read differently: it is refused, although it may be harmless.
+
+Lean runs what it reads: `#eval` and `initialize` do what they like, `macro`, `notation` and `elab` change what comes
+behind them, an `instance` changes what a statement means. So a file of somebody else is read here first, and only if
+each of its commands is one of a few does Lean see it. Commands are found wherever they stand, also behind a tactic on
+its line, by the words that begin them (`block.COMMAND`); a declaration must begin its line, so that its name is known.
+No list of words is complete for a language that libraries extend: see docs/checking.md for what is behind this.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+
+from nanoproof.lean.lexical import CLOSING, OPENING, blank, mask, spans
+from nanoproof.lean.source import IN_FRONT, NAME, declared_in
+
+_GAPS = ("sorry", "admit", "sorryAx", "include_str", "unsafe")
+_KEYWORDS = (
+    "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab", "run_meta",
+)  # fmt: skip
+"""Banned wherever they end a word: Lean reads them as keywords behind a dot or a numeral too."""
+_NAMES = (
+    "sorryAx", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat", "trustCompiler", "implemented_by", "extern",
+    "csimp", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "unsafePerformIO", "lcProof", "lcUnreachable",
+)  # fmt: skip
+_OPTIONS = r"(?:maxHeartbeats|maxRecDepth|synthInstance\.max\w+|exponentiation\.threshold|linter\.[\w.]+)(?![\w.'])"
+"""What a proof may set: limits and warnings. Others change what is checked (`debug.*`) or shown (`pp.*`)."""
+_SEARCH = (
+    "apply?", "rw?", "rw??", "rw_search", "rewrite?", "exact?", "try?", "simp?", "simp!?", "simp_all?", "simp_all!?",
+    "simpa?", "simpa!?", "dsimp?", "dsimp!?", "norm_num?", "grind?", "aesop?", "show_term", "observe?", "have?", "hint",
+    "polyrith", "plausible", "slim_check",
+)  # fmt: skip
+_BANNED = re.compile(
+    r"(?:(?<![\w.'«])|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
+    r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
+    r"|native\s*:=)"
+    r"|(?:\+native|" + "|".join(_KEYWORDS) + r")(?![\w.'?!])"
+    r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
+    r"|set_option(?![\w.'?!])\s*(?!\s|" + _OPTIONS + r")\S*"
+)
+_QUOTED_WORD = re.compile(r"(\.?)«([\w.'?!]+)»(?=(\.?))")
+_INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
+_HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
+_HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
+
+
+def banned_word(text: str) -> str | None:
+    """Which word no text with proofs may hold, and why; None if there is none. Comments and strings do not count."""
+    holes = " ".join(_INTERPOLATED.findall(text))  # such strings hold terms between braces
+    if found := _BANNED.search(_unquoted(mask(text))) or _BANNED.search(_unquoted(holes)):
+        if found["search"]:
+            return f"`{found['search']}` searches instead of proving"
+        return f"`{found.group()}` is not allowed in a proof"
+    return None
+
+
+def _unquoted(text: str) -> str:
+    """Quoted names without their quotes, and apart from what is no part of the name: a quote ends a keyword."""
+    return _QUOTED_WORD.sub(lambda m: (m[1] or " ") + m[2] + ("" if m[3] else " "), text)
+
+
+def banned_reason(tactic: str) -> str | None:
+    """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not."""
+    if reason := banned_word(tactic):
+        return reason
+    masked = mask(tactic)
+    for have in _HAVE.finditer(masked):
+        if not _states_type(masked, have.end()):
+            return "`have` without a stated type"
+    return None
+
+
+def _states_type(masked: str, position: int) -> bool:
+    """True if a `:` comes before the value (or the end) of the `have` whose keyword ends at `position`."""
+    depth = 0
+    while position < len(masked):
+        char = masked[position]
+        if char in OPENING:
+            depth += 1
+        elif char in CLOSING:
+            depth -= 1
+            if depth < 0:
+                return False
+        elif depth == 0 and (stop := _HAVE_STOPS.match(masked, position)):
+            return stop.group() == ":"
+        position += 1
+    return False
+
+
+_QUERIES = r"""
+    aesop_rules aesop_stats allow_unused_tactic check\w* clear_deprecations click_suggestions conv
+    count_heartbeats!? defeq_abuse discr_tree\w* dump_async_env_state eval!? exit explode find(?:_home|_syntax)?
+    grind_lint guard\w* help html import\w* info_trees instances kerodon_tags leansearch lint list_linters
+    lmfdb_tags long_instances long_names lookup loogle min_imports minimize_imports moogle norm_num parse
+    print\w* pull push(?:_discr_tree)? redundant_imports reset_min_imports reduce rw\?\? sample search show_\w+
+    simp stacks_tags string_diagram synth test time trans_imports unfold\?? version whats_new where whnfR?
+    widget wikidata_tags with_exporting
+"""
+_WORDS = r"""
+    theorem lemma example def abbrev instance axiom opaque inductive coinductive structure class
+    (?:theorem|def|instance|proof)_wanted irreducible_def alias export import initialize(?:_simps_projections)?
+    builtin_initialize init_quot private protected noncomputable nonrec partial unsafe deriving mutual namespace
+    with_weak_namespace section end variables? variable\? universe include omit attribute seal unseal
+    unset_option unlock_limits sudo macro macro_rules notation3? infix[lr]? prefix postfix syntax elab
+    elab_rules elab_stx(?:_quot)? binder_predicate unif_hint declare_syntax_cat
+    (?:builtin_)?(?:cbv_|d)?simproc(?:_decl|_pattern%)? (?:builtin_)?grind_propagator grind_pattern
+    grind_annotated init_grind_norm reset_grind_attrs% run_cmd run_elab run_meta
+    declare_(?:\w+_elab|\w+_elab_legacy|simp_like_tactic|aesop_rule_sets|\w+_simprocs|\w*int_theorems)
+    register_(?:builtin_option|option|hint|tactic_tag|error_explanation|linter_set|\w+_attr|\w+_alias|sym_d?simp|try\?_tactic)
+    def_eval_config_item docs_to_verso (?:un)?suppress_compilation compile_(?:inductive|def)%
+    gen_injective_theorems% mk_iff_of_inductive_prop (?:add|erase)_aesop_rules
+    assert_(?:no_sorry|exists|not_exists|imported|not_imported) add_decl_doc extend_docs library_note
+    recommended_spelling tactic_extension norm_cast_add_elim show_panel_widgets deprecate deprecated_module
+    deprecated_syntax guard_min_heartbeats insert_to_additive_translation lrat_proof name_(?:poly|power)_vars
+    recall set_library_suggestions to_additive_name_hint to_dual_(?:insert_cast(?:_fun)?|name_hint) whatsnew
+    termination_by decreasing_by
+    (?:local|scoped(?:\[\S+\])?)\s+(?:instance|notation3?|macro|attribute|infix[lr]?|prefix|postfix|simproc|syntax|elab)
+"""
+"""What begins commands, or belongs to them, in Lean v4.34 with Mathlib (`#help command` lists them there). `#` alone is
+an operator, too (`#univ`)."""
+COMMAND = re.compile(
+    rf"(?<![\w.'«])(?:#(?:{'|'.join(_QUERIES.split())})(?!\w)|@\[|(?:{'|'.join(_WORDS.split())})(?![\w.'!?]))"
+)
+"""Commands wherever they stand: one may follow a tactic on its line."""
+_RAW = re.compile(r'r#*"')
+_CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
+_BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def block_reason(proof: str) -> str | None:
+    """Why the text is not (or not surely) one block of tactics; None if it is."""
+    code, hidden = code_of(proof)
+    if code and (command := COMMAND.search(code)):
+        return f"`{' '.join(command.group().split())}` begins a command, which a proof may not hold"
+    return hidden or _unbalanced(code)
+
+
+def code_of(text: str, docs: bool = False) -> tuple[str, str | None]:
+    """The text without comments, literals and quoted names, and why Lean might see other ones; offsets stay the same.
+
+    The code is empty where a character cannot be seen. `docs` says that documentation may stand in it.
+    """
+    for char in text:
+        if char != "\n" and unicodedata.category(char) in _UNSEEN:
+            return "", f"U+{ord(char):04X} is a character that cannot be seen"
+    code, uncommented, reason = list(text), list(text), ""
+    for kind, start, end in spans(text):
+        part = text[start:end]
+        code[start:end] = blank(part)
+        if kind in ("line", "block"):
+            uncommented[start:end] = blank(part)
+        reason = reason or _suspicion(kind, part, text[max(0, start - 1) : start], docs)
+    return "".join(code), reason or _hidden("".join(code), "".join(uncommented))
+
+
+def _hidden(code: str, uncommented: str) -> str | None:
+    """What in the text hides where a block ends."""
+    if _RAW.search(uncommented):
+        return "a raw string hides where it ends"
+    if _CHARACTER.search(uncommented):
+        return "a character literal hides where a block ends"
+    if "«" in code or "»" in code:
+        return "a quoted name has no end"
+    return "`-/` ends a comment that was not begun" if "-/" in code else None
+
+
+def _suspicion(kind: str, text: str, before: str, docs: bool) -> str:
+    """Why Lean might see another end of a comment or literal than we do; `before` is the character before it."""
+    if kind in ("line", "block") and before and not _BEFORE_COMMENT.match(before):
+        return "a comment begins within an operator"
+    if kind in ("block", "string") and mask(text + ".")[-1] != ".":
+        return f"a {'comment' if kind == 'block' else kind} has no end"
+    if kind == "block" and text[2] in "-!/" and not docs:
+        return "a documentation comment is no tactic"
+    if kind == "string" and "{" in text:
+        return "a string may hold a term between `{` and `}`"
+    if kind in ("raw", "char"):
+        return "a literal hides where it ends"
+    return ""
+
+
+def _unbalanced(code: str) -> str | None:
+    depth = 0
+    for char in code:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return "`)` closes a parenthesis that the proof did not open"
+    return "`(` is not closed" if depth else None
+
+
+IMPORTS = ("Init", "Std", "Lean", "Batteries", "Mathlib")
+"""What a file may import, unless somebody says otherwise: these modules, and those below them."""
+
+_PLAIN = frozenset({"theorem", "lemma", "example", "def", "abbrev"})
+_SCOPES = frozenset({"namespace", "section", "end", "variable", "universe", "include", "omit"})
+_MODIFIERS = frozenset({"protected", "noncomputable", "nonrec"})
+_ENDINGS = frozenset({"termination_by", "decreasing_by"})
+_ATTRIBUTES = frozenset({"simp", "grind", "ext", "norm_cast", "push_cast", "reducible", "irreducible", "semireducible"})
+_HEAD = re.compile(
+    rf"^(?P<modifiers>[ \t]*(?:{IN_FRONT}\s+)*(?:@\[[^\]]*\]\s*|(?:{'|'.join(sorted(_MODIFIERS))})\s+)*)"
+    rf"(?P<keyword>{'|'.join(sorted(_PLAIN))})(?![\w.'])(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
+    re.MULTILINE,
+)
+_LISTED = re.compile(r"@\[(?P<names>[^\]]*)\]")
+_IMPORT = re.compile(r"[ \t]*import[ \t]+(?P<module>[^\s]+)[ \t]*(?:\n|\Z)|[ \t]*\n")
+_AT_THE_LINE = re.compile(r"^[ \t]*(?P<word>#\w+|(?:module|prelude|public|meta)(?![\w.'!?]))", re.MULTILINE)
+
+
+def plain_reason(text: str, imports: Sequence[str] = IMPORTS, allowed: Collection[str] = ()) -> str | None:
+    """Why the text of a file is not (or not surely) plain; None if it is.
+
+    `imports` are the modules that it may import, with all below them; `allowed` further words that may begin commands.
+    """
+    code, hidden = code_of(text.replace("\r\n", "\n"), docs=True)
+    if hidden:
+        return hidden
+    start, module = _after_imports(code, imports)
+    if module:
+        return f"it imports {module}, which is none of {', '.join(imports)}"
+    if (word := _AT_THE_LINE.search(code, start)) and word["word"] not in allowed:
+        return f"`{word['word']}` begins a command that is no plain declaration"
+    return _foreign_command(code, start, allowed)
+
+
+def declarations(text: str) -> list[tuple[str, str]]:
+    """Keyword and full name of each theorem, lemma, def and abbrev of a plain text, in order."""
+    return declared_in(text, _HEAD)
+
+
+def _after_imports(code: str, imports: Sequence[str]) -> tuple[int, str]:
+    """Where the imports at the top end, and the first of them that is not allowed."""
+    position = 0
+    while (line := _IMPORT.match(code, position)) and line.end() > position:
+        position = line.end()
+        module = line["module"]
+        if module is not None and not any(module == root or module.startswith(f"{root}.") for root in imports):
+            return position, module
+    return position, ""
+
+
+def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | None:
+    """What begins a command and is no plain declaration, or stands where our rules do not see what it declares."""
+    heads = list(_HEAD.finditer(code, start))
+    keywords = {head.start("keyword") for head in heads}
+    modifiers = [head.span("modifiers") for head in heads]
+    for match in COMMAND.finditer(code, start):
+        words, place = " ".join(match.group().split()), match.start()
+        word = words.split()[0]
+        before = code[code.rfind("\n", 0, place) + 1 : place].strip()
+        first = not before or (word, before) == ("section", "noncomputable")
+        in_front = any(begin <= place < end for begin, end in modifiers)
+        if word in allowed or words in allowed or word in _ENDINGS or place in keywords:
+            continue
+        if word in _PLAIN or (word in _SCOPES and not first and not in_front):
+            return f"`{word}` stands behind something else on its line, where it may hide what is declared"
+        if word == "@[" and in_front:
+            if name := _foreign_attribute(code, place):
+                return f"the attribute `{name}` is none of {', '.join(sorted(_ATTRIBUTES))}"
+        elif not (word in _SCOPES or (word in _MODIFIERS and (in_front or _opens_section(code, match.end())))):
+            return f"`{words}` begins a command that is no plain declaration"
+    return None
+
+
+def _foreign_attribute(code: str, place: int) -> str:
+    """The first of the attributes at a place that is not known to be harmless."""
+    found = _LISTED.match(code, place)
+    names = [name.split()[0] if name.split() else "" for name in found["names"].split(",")] if found else ["@["]
+    return next((name for name in names if name not in _ATTRIBUTES), "")
+
+
+def _opens_section(code: str, place: int) -> bool:
+    return re.match(r"\s+section(?![\w.'!?])", code[place : place + 20]) is not None

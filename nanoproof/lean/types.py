@@ -1,0 +1,329 @@
+"""What provers and Lean servers share: theorems, proof states, branches, results of tactics, sessions, errors."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.lexical import find_top_level
+
+# -- A theorem to be proved ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A statement whose proof is missing.
+
+    `source` is Lean text without imports (these are the server's) with exactly one `sorry`, the proof of its last
+    declaration. `dataset` and `id` say where it comes from; the pair is unique.
+    """
+
+    source: str
+    dataset: str = ""
+    id: str = ""
+
+
+class LeanError(UserError):
+    """Something outside our program failed; the message is one line.
+
+    `retryable` says that the same work may succeed later, or on another server.
+    """
+
+    retryable = False
+
+
+class TheoremRejected(LeanError):
+    """Lean refuses the statement of a theorem."""
+
+
+class SourceError(TheoremRejected):
+    """The text of a theorem is not of the form that we can work with (one declaration, one `sorry` as its proof)."""
+
+
+class ServerUnavailable(LeanError):
+    """A Lean server cannot be reached, or has nothing for us at present."""
+
+    retryable = True
+
+
+class ServerBusy(ServerUnavailable):
+    """A Lean server is well, but had no free process for us in time."""
+
+
+class AccessDenied(ServerUnavailable):
+    """A Lean server does not accept our token."""
+
+    retryable = False
+
+
+class ServerTimeout(LeanError):
+    """A Lean server took longer than the deadline of the call."""
+
+    retryable = True
+
+
+class ProcessLost(LeanError):
+    """The Lean process behind a lease is gone, and could not be replaced."""
+
+    retryable = True
+
+
+class ProtocolError(LeanError):
+    """A Lean server answered something that is neither a result nor a refusal; never training data."""
+
+
+LINE_WIDTH = 120  # Lean's default `format.width`
+_NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
+_METAVARIABLE = re.compile(r"\?([mu])\.\d+(?![\w.])")
+_HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One local name of a goal; `value` is set for `let`-like names only."""
+
+    user_name: str
+    type: str
+    value: str | None = None
+
+    def to_wire(self) -> dict[str, str]:
+        """The object that LeanTree servers exchange."""
+        wire = {"type": self.type, "user_name": self.user_name}
+        return wire if self.value is None else {**wire, "value": self.value}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One goal; types are Lean text, with further lines indented relative to the first."""
+
+    type: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+    tag: str | None = None
+
+    @cached_property
+    def untagged_text(self) -> str:
+        """The goal as Lean prints it, without its `case` line."""
+        lines = [*_hypothesis_lines(self.hypotheses), f"⊢ {_indent(self.type)}"]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"case {self.tag}\n{self.untagged_text}" if self.tag else self.untagged_text
+
+    def to_wire(self) -> dict[str, Any]:
+        """The object that LeanTree servers exchange."""
+        wire: dict[str, Any] = {"type": self.type, "hypotheses": [h.to_wire() for h in self.hypotheses]}
+        return {**wire, "tag": self.tag} if self.tag else wire
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> "Goal":
+        """Read what `to_wire` (or another LeanTree server) wrote; `ProtocolError` if it is something else."""
+        try:
+            hypotheses = tuple(
+                Hypothesis(
+                    _text(h["user_name"]), _text(h["type"]), None if h.get("value") is None else _text(h["value"])
+                )
+                for h in wire["hypotheses"]
+            )
+            return cls(_text(wire["type"]), hypotheses, wire.get("tag") or None)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ProtocolError(f"not a goal: {str(wire)[:200]!r} ({error!r})") from error
+
+
+@dataclass(frozen=True)
+class ProofState:
+    """The goals of one branch. `str()` is what the model reads."""
+
+    goals: tuple[Goal, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The goals as Lean prints them, an empty line between two; metavariables are numbered from 1.
+
+        Lean's numbers tell how much its process has done before, so that a state would read differently each time.
+        """
+        return _renumbered("\n\n".join(str(goal) for goal in self.goals))
+
+    @cached_property
+    def merge_key(self) -> str:
+        """The text without case tags: two states with one key are the same for search."""
+        return _renumbered("\n\n".join(goal.untagged_text for goal in self.goals))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_wire(self) -> list[dict[str, Any]]:
+        """The list of goal objects that LeanTree servers exchange."""
+        return [goal.to_wire() for goal in self.goals]
+
+    @classmethod
+    def from_wire(cls, wire: Iterable[Mapping[str, Any]]) -> "ProofState":
+        """Read what `to_wire` (or another LeanTree server) wrote; `ProtocolError` if it is something else."""
+        return cls(tuple(Goal.from_wire(goal) for goal in wire))
+
+
+def parse_goal(text: str) -> Goal:
+    """Read one goal as Lean prints it; `ProtocolError` if it is something else."""
+    tag = None
+    hypotheses: list[Hypothesis] = []
+    for entry in _entries(text):
+        if entry.startswith("⊢"):
+            return Goal(_dedent(entry[1:].strip()), tuple(hypotheses), tag)
+        if entry.startswith("case ") and not hypotheses and ":" not in entry:
+            tag = entry[5:].strip()
+        else:
+            hypotheses.extend(_parse_hypotheses(entry))
+    raise ProtocolError(f"not a goal as Lean prints it (no line starts with ⊢): {text[:200]!r}")
+
+
+def parse_state(text: str) -> ProofState:
+    """Read goals as Lean prints them, separated by empty lines; no text is no goals."""
+    return ProofState(tuple(parse_goal(part) for part in re.split(r"\n\s*\n", text.strip("\n")) if part.strip()))
+
+
+def _entries(text: str) -> list[str]:
+    """Split a goal's text into its entries: a line and the indented lines that continue it."""
+    entries: list[str] = []
+    for line in text.strip("\n").split("\n"):
+        if entries and (line[:1] == " " or not line):
+            entries[-1] += "\n" + line
+        else:
+            entries.append(line)
+    return entries
+
+
+@lru_cache(maxsize=4096)  # most lines of a state are those of the state before
+def _parse_hypotheses(entry: str) -> tuple[Hypothesis, ...]:
+    match = _HYPOTHESIS.fullmatch(entry)
+    if match is None:
+        raise ProtocolError(f"not a hypothesis as Lean prints it: {entry[:200]!r}")
+    rest = match["rest"]
+    split = find_top_level(rest, ":=") if ":=" in rest else -1
+    type_text, value = (rest, None) if split < 0 else (rest[:split].rstrip(), _dedent(rest[split + 2 :].strip()))
+    return tuple(Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"]))
+
+
+def _renumbered(text: str) -> str:
+    """The text with `?m.N` and `?u.N` numbered in the order in which they first appear."""
+    if "?" not in text:
+        return text
+    numbers: dict[str, int] = {}
+    return _METAVARIABLE.sub(lambda found: f"?{found[1]}.{numbers.setdefault(found[0], len(numbers) + 1)}", text)
+
+
+def _hypothesis_lines(hypotheses: tuple[Hypothesis, ...]) -> list[str]:
+    """Hypotheses as Lean prints them: neighbours of one type share a line, what is too long starts on its own line."""
+    groups: list[tuple[list[str], Hypothesis]] = []
+    for hypothesis in hypotheses:
+        last = groups[-1] if groups else None
+        if last and hypothesis.value is None and last[1].value is None and last[1].type == hypothesis.type:
+            last[0].append(hypothesis.user_name)
+        else:
+            groups.append(([hypothesis.user_name], hypothesis))
+    return [_hypothesis_line(" ".join(names), hypothesis) for names, hypothesis in groups]
+
+
+def _hypothesis_line(names: str, hypothesis: Hypothesis) -> str:
+    if hypothesis.value is not None:
+        head = f"{names} : {_indent(hypothesis.type)} :="
+        return _fit(head, hypothesis.value)
+    return _fit(f"{names} :", hypothesis.type)
+
+
+def _fit(head: str, body: str) -> str:
+    one_line = f"{head} {body}"
+    if "\n" in body or len(one_line) > LINE_WIDTH:
+        return f"{head}\n  {_indent(body)}"
+    return one_line
+
+
+def _indent(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _dedent(text: str) -> str:
+    return re.sub(r"\n {1,2}", "\n", text) if "\n" in text else text
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, got {value!r}")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Goals that must be worked on together, and a handle that only the session that made it understands."""
+
+    state: ProofState
+    handle: object = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TacticApplied:
+    """Lean accepted the tactic. The branches are independent subgoals, all to be proved; none means proved."""
+
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TacticFailed:
+    """The tactic did not apply. Only `rejected` is Lean's word on it; `timeout` and `banned` are ours."""
+
+    kind: Literal["rejected", "timeout", "banned"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What Lean says about a whole text in a fresh environment.
+
+    `errors` are the texts of its error messages, `sorries` the number of gaps it noticed, `axioms` what the theorems of
+    the text rest on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where there
+    are errors), `places` the line (from 1) and column (from 0) of each error; line 0 where that is not known, and an
+    `example` is checked as a theorem, which moves the columns behind it. `accepted` does not look at the axioms:
+    that is the caller's policy.
+    """
+
+    errors: tuple[str, ...]
+    sorries: int
+    axioms: tuple[str, ...]
+    statements: tuple[tuple[str, str], ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """True if there is neither an error nor a gap."""
+        return not self.errors and self.sorries == 0
+
+
+class LeanCalls(Protocol):
+    """What an attempt asks of Lean; calls come from one thread at a time."""
+
+    def start(self, theorem: Theorem) -> Branch:
+        """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
+        ...
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        """Try each tactic on the branch on its own; results in the order of `tactics`."""
+        ...
+
+    def check(self, source: str) -> CheckReport:
+        """Check a whole text in a fresh environment."""
+        ...
+
+
+class LeanSession(LeanCalls, Protocol):
+    """One leased Lean process."""
+
+    def close(self) -> None:
+        """Give the process back; calling it again does nothing."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

@@ -1,0 +1,285 @@
+"""Checkpoints: `model_<step>.pt` with `model_<step>.json` beside it, optimizer state, and the tokenizer.
+
+Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
+of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
+with the SHA-256 of each: without it there is no checkpoint, and whoever looks for the latest finds the one before.
+"""
+
+import hashlib
+import io
+import pickle
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import IO, Any, cast
+
+import torch
+
+from nanoproof.common.config import to_dict
+from nanoproof.common.distributed import DistInfo, gather_json, together
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.optim import MuonAdamW
+from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
+
+CHECKPOINT_NAME = re.compile(r"model_(\d+)\.(?:pt|json)")
+MANIFEST_NAME = re.compile(r"model_(\d+)\.json")
+FILE_NAME = re.compile(r"(?:model_(\d+)\.(?:pt|json)|optim_(\d+)(?:_r\d+of\d+)?\.pt)")
+TEMPORARY_NAME = re.compile(rf"\.{FILE_NAME.pattern}\.[0-9a-f]+\.tmp")
+FRESH_HINT = "--resume-fresh-optimizer goes on with fresh optimizer state"
+
+
+def save_checkpoint(
+    directory: Path,
+    step: int,
+    model: GPT,
+    tokenizer: Tokenizer,
+    optimizer: MuonAdamW | None = None,
+    extra: dict[str, Any] | None = None,
+    dist: DistInfo | None = None,
+) -> Path:
+    """Write weights, tokenizer and (if given) optimizer state; returns the path of the weights.
+
+    `extra` is JSON data (stage, metrics, the data seen so far ...) that `load_model` hands back. With several ranks all
+    call it together, with the same arguments; what goes wrong on one (a full disk) is raised on all.
+    """
+    directory = Path(directory)
+    rank, world_size = (dist.rank, dist.world_size) if dist is not None else (0, 1)
+    weights, shares = (
+        directory / f"model_{step}.pt",
+        _optimizer_names(step, world_size) if optimizer is not None else [],
+    )
+    manifest = weights.with_suffix(".json")
+    digests: dict[str, str] = {}
+    contents = {
+        "step": step,
+        "config": to_dict(model.config),
+        "weights": weights.name,
+        "optimizer": shares,
+        "tokenizer": TOKENIZER_FILE,
+        "extra": extra or {},
+    }
+
+    def begin() -> None:
+        if rank == 0:  # files that are replaced belong to no checkpoint
+            manifest.unlink(missing_ok=True)
+
+    def write() -> None:
+        if rank == 0:
+            tokenizer.save(directory / TOKENIZER_FILE)
+            digests[TOKENIZER_FILE] = file_sha256(directory / TOKENIZER_FILE)
+            digests[weights.name] = _write_tensors(weights, model.state_dict())
+        if optimizer is not None:
+            digests[shares[rank]] = _write_tensors(directory / shares[rank], optimizer.state_dict())
+        sync_directory(directory)
+
+    def finish() -> None:
+        if rank == 0:
+            atomic_write_json(manifest, {**contents, "sha256": digests})
+            sync_directory(directory)
+            _remove(directory, lambda found: found == step, keep={weights.name, manifest.name, *shares})
+
+    together(begin)
+    together(write)
+    for theirs in gather_json(digests):
+        digests.update(theirs)
+    together(finish)
+    return weights
+
+
+def _optimizer_names(step: int, world_size: int) -> list[str]:
+    if world_size == 1:
+        return [f"optim_{step}.pt"]
+    return [f"optim_{step}_r{rank}of{world_size}.pt" for rank in range(world_size)]
+
+
+def _write_tensors(path: Path, state: dict[str, Any]) -> str:
+    """Write what `torch.load` reads; returns the SHA-256 of the file."""
+    digest = hashlib.sha256()
+    atomic_write(path, lambda file: _save_tensors(state, _WatchedFile(file, digest)))
+    return digest.hexdigest()
+
+
+def _save_tensors(state: dict[str, Any], file: "_WatchedFile") -> None:
+    """`torch.save`, which hides why a file cannot be written (a full disk) behind an error of its own."""
+    try:
+        torch.save(state, cast(IO[bytes], file))
+    except RuntimeError as error:
+        raise file.problem or error from None
+
+
+class _WatchedFile(io.RawIOBase):
+    """A file that remembers what went wrong, and adds what is written to a digest: nothing is written out of order."""
+
+    def __init__(self, file: IO[bytes], digest: "hashlib._Hash") -> None:
+        self._file, self._digest = file, digest
+        self.problem: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.problem = error
+            raise
+
+
+def prune_checkpoints(directory: Path, keep: int | None, protect: Collection[int] = ()) -> list[int]:
+    """Delete all checkpoints but the newest `keep` (None: all stay) and those of the steps in `protect`.
+
+    With them goes what a killed run left of older ones. Returns the steps that were deleted. One rank calls it.
+    """
+    finished = finished_steps(directory)
+    if keep is None or not finished:
+        return []
+    assert keep > 0
+    doomed = [step for step in finished[:-keep] if step not in protect]
+    for step in doomed:
+        (directory / f"model_{step}.json").unlink()
+    sync_directory(directory)
+    staying = {*finished, *protect} - {*doomed}
+    _remove(directory, lambda step: step < finished[-1] and step not in staying)
+    return doomed
+
+
+def _remove(directory: Path, of_step: Callable[[int], bool], keep: Collection[str] = ()) -> None:
+    """Delete the files of a checkpoint, finished or not, of these steps."""
+    for file in directory.iterdir():
+        match = FILE_NAME.fullmatch(file.name) or TEMPORARY_NAME.fullmatch(file.name)
+        if match is not None and file.name not in keep and of_step(int(match[1] or match[2])):
+            file.unlink()
+
+
+def finished_steps(directory: Path) -> list[int]:
+    """The steps that have a checkpoint in a directory."""
+    matches = [MANIFEST_NAME.fullmatch(file.name) for file in directory.iterdir()]
+    return sorted(int(match[1]) for match in matches if match is not None)
+
+
+def find_checkpoint(path: Path | str) -> Path:
+    """The manifest (JSON) of a checkpoint: of this file, or of the latest step in this directory.
+
+    Raises UserError where there is no finished checkpoint.
+    """
+    path = Path(path)
+    if path.is_dir():
+        finished = finished_steps(path)
+        if not finished:
+            raise UserError(f"no checkpoint (model_<step>.pt with model_<step>.json) in {path}")
+        return path / f"model_{finished[-1]}.json"
+    manifest = path.with_suffix(".json")
+    if CHECKPOINT_NAME.fullmatch(path.name) is None or not manifest.exists():
+        raise UserError(f"no checkpoint at {path}: expected a directory, or model_<step>.pt with its .json beside it")
+    return manifest
+
+
+def read_manifest(path: Path | str) -> dict[str, Any]:
+    """The manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
+    manifest: dict[str, Any] = read_json(find_checkpoint(path))
+    return manifest
+
+
+def load_model(
+    path: Path | str, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+) -> tuple[GPT, Tokenizer, dict[str, Any]]:
+    """Model, tokenizer and manifest (`step`, `config`, `extra` ...) of a checkpoint file or the latest in a directory.
+
+    Raises UserError naming what is missing, damaged or does not fit. What the manifest has no digest of (as those of
+    older checkpoints) is taken as it is.
+    """
+    manifest_path = find_checkpoint(path)
+    manifest = read_json(manifest_path)
+    try:
+        config = GPTConfig(**manifest["config"])
+        weights, tokenizer_file = manifest_path.parent / manifest["weights"], manifest["tokenizer"]
+        for name in (tokenizer_file, weights.name):
+            _check_digest(manifest_path, manifest, name)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{manifest_path} does not describe a checkpoint: {error}") from error
+    tokenizer = Tokenizer.load(manifest_path.parent / tokenizer_file)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise UserError(
+            f"{manifest_path.parent / tokenizer_file} has {tokenizer.vocab_size} tokens, the model {config.vocab_size}"
+        )
+    model = GPT.allocate(config, device, compute_dtype)
+    load_weights(model, _load_tensors(weights), str(weights))
+    return model, tokenizer, manifest
+
+
+def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> None:
+    """Copy weights into the model. Raises UserError naming the parameters that are missing, unknown or misshapen."""
+    own = model.state_dict()
+    problems = [f"{name} is missing" for name in own if name not in state]
+    problems += [f"{name} is unknown to the model" for name in state if name not in own]
+    problems += [
+        f"{name} has shape {tuple(state[name].shape)}, the model's is {tuple(own[name].shape)}"
+        for name in own
+        if name in state and state[name].shape != own[name].shape
+    ]
+    if problems:
+        raise UserError(f"{source} does not fit the model: {'; '.join(problems[:5])}")
+    model.load_state_dict(state)
+
+
+def weights_sha256(manifest_path: Path) -> str:
+    """The SHA-256 of a checkpoint's weights: the one on record, or that of the file where an older one has none.
+
+    Raises UserError if there are no weights.
+    """
+    manifest = read_json(manifest_path)
+    weights = manifest_path.parent / str(manifest.get("weights", ""))
+    if not weights.is_file():
+        raise UserError(f"{manifest_path}: its weights {weights} are not there")
+    return _recorded(manifest, weights.name) or file_sha256(weights)
+
+
+def _recorded(manifest: dict[str, Any], name: str) -> str | None:
+    """The SHA-256 that a manifest has of a file; older ones have none."""
+    digest: str | None = manifest.get("sha256", {}).get(name)
+    return digest
+
+
+def _check_digest(manifest_path: Path, manifest: dict[str, Any], name: str) -> None:
+    """Raise UserError if a file of a checkpoint is not the one that was written, to the last bit."""
+    recorded = _recorded(manifest, name)
+    file = manifest_path.parent / name
+    if recorded is not None and file.is_file() and file_sha256(file) != recorded:
+        raise UserError(f"{file} is damaged: its SHA-256 is not the one that {manifest_path.name} records")
+
+
+def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None = None) -> None:
+    """Restore the optimizer state that was saved with a checkpoint, by however many ranks.
+
+    With several ranks all call it together; each looks whether some of the files are undamaged. Raises UserError naming
+    what is missing, damaged or does not fit.
+    """
+    manifest_path = find_checkpoint(path)
+    manifest = read_json(manifest_path)
+    names = manifest.get("optimizer")
+    if not names:
+        raise UserError(f"{manifest_path} was saved without optimizer state; {FRESH_HINT}")
+    rank, world_size = (dist.rank, dist.world_size) if dist is not None else (0, 1)
+
+    def check() -> None:
+        for name in names[rank::world_size]:
+            _check_digest(manifest_path, manifest, name)
+
+    try:
+        together(check)
+        optimizer.load_state_dicts([_load_tensors(manifest_path.parent / name) for name in names])
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{manifest_path}: {error}; {FRESH_HINT}") from error
+    except UserError as error:
+        raise UserError(f"{error}; {FRESH_HINT}") from error
+
+
+def _load_tensors(path: Path) -> dict[str, Any]:
+    """What `torch.save` wrote; tensors stay on disk until they are read, so that ranks read only what they need."""
+    try:
+        tensors: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError, OSError) as error:
+        raise UserError(f"{path} is damaged or not a checkpoint: {str(error).splitlines()[0]}") from error
+    return tensors

@@ -1,0 +1,303 @@
+"""How the forward pass is computed: attention, compilation, 8-bit products, and why; and its cost (FLOPs, MFU).
+
+Each tensor is scaled as a whole, anew each time, so that its largest entry is the largest number of the format
+("dynamic tensorwise scaling"): e4m3 for activations and weights, e5m2, of wider range, for gradients (Micikevicius et
+al. 2022, arXiv:2209.05433). Weights stay fp32 and are rounded to 8 bits where they are used; products add up in fp32.
+
+Shapes: N tokens, I input features, O output features.
+
+The arithmetic is tested on CPU; on a GPU it has not been run yet.
+
+Counted is what the result needs: 2 operations per weight and token in the forward pass and 4 in the backward pass, and
+in attention only the pairs of tokens that see each other (not the masked half, and no pair beyond a window), 4 * D per
+head and pair forward and twice that backward. So the shares are smaller than where whole squares are counted. Left out
+are normalisation, rotary positions, softmax, and everything that is computed twice to save memory.
+"""
+
+import importlib.util
+import logging
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from nanoproof.common.errors import UserError
+from nanoproof.model.attention import RowLayout, window_mask
+from nanoproof.model.flash_attention import SHAPES_DIFFER, choose_attention, make_path
+from nanoproof.model.gpt import GPT, GPTConfig, Linear
+
+FORWARD, GRADIENT = torch.float8_e4m3fn, torch.float8_e5m2
+# The kernels want all sizes to be multiples of this.
+MULTIPLE = 16
+SMALLEST_SCALE = 1e-12
+
+
+def quantize(x: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """8-bit floats and the fp32 scale by which they are to be multiplied."""
+    largest = torch.finfo(dtype).max
+    scale = (x.detach().abs().amax().float() / largest).clamp(min=SMALLEST_SCALE)
+    return (x.float() / scale).clamp(-largest, largest).to(dtype), scale
+
+
+def scaled_product(
+    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, out_dtype: torch.dtype
+) -> torch.Tensor:
+    """`a @ b` of 8-bit matrices; the kernel reads `a` by rows and `b` by columns, so they are laid out like that."""
+    by_columns = b.t().contiguous().t()
+    return torch._scaled_mm(a.contiguous(), by_columns, scale_a=scale_a, scale_b=scale_b, out_dtype=out_dtype)
+
+
+class _Float8Linear(torch.autograd.Function):
+    """y = x w^T, and its two gradients, each a product of 8-bit matrices."""
+
+    @staticmethod
+    def forward(ctx: Any, x_NI: torch.Tensor, weight_OI: torch.Tensor) -> torch.Tensor:
+        (x8, x_scale), (w8, w_scale) = quantize(x_NI, FORWARD), quantize(weight_OI, FORWARD)
+        ctx.save_for_backward(x8, x_scale, w8, w_scale)
+        ctx.weight_dtype = weight_OI.dtype
+        return scaled_product(x8, w8.t(), x_scale, w_scale, x_NI.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad_NO: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x8, x_scale, w8, w_scale = ctx.saved_tensors
+        g8, g_scale = quantize(grad_NO, GRADIENT)
+        grad_x = scaled_product(g8, w8, g_scale, w_scale, grad_NO.dtype)
+        grad_weight = scaled_product(g8.t(), x8, g_scale, x_scale, ctx.weight_dtype)
+        return grad_x, grad_weight
+
+
+class Float8Linear(Linear):
+    """A linear layer that multiplies in 8-bit floats; the weight is the fp32 parameter of the layer it replaces."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x_NI = x.flatten(0, -2)
+        missing = -x_NI.shape[0] % MULTIPLE
+        if missing:
+            x_NI = F.pad(x_NI, (0, 0, 0, missing))
+        y_NO = _Float8Linear.apply(x_NI, self.weight)
+        return y_NO[: y_NO.shape[0] - missing].unflatten(0, x.shape[:-1])
+
+
+def missing_for_fp8(device: torch.device, dtype: torch.dtype) -> str | None:
+    """Why 8-bit products cannot be used here; None if they can."""
+    if device.type != "cuda":
+        return f"it needs a CUDA device, this is {device.type}"
+    capability = torch.cuda.get_device_capability(device)
+    if capability < (8, 9):
+        return f"it needs a GPU of capability 8.9 (Ada, Hopper), this one has {capability[0]}.{capability[1]}"
+    if dtype != torch.bfloat16:
+        return f"it needs bfloat16 beside it, this is {str(dtype).removeprefix('torch.')}"
+    return None
+
+
+def convert_to_fp8(model: GPT) -> int:
+    """Replace the linear layers of the blocks, keeping their parameters (and names); returns how many.
+
+    Raises ValueError if a size does not suit the kernels.
+    """
+    layers = [(block, name, child) for block in model.layers for name, child in block.named_children()]
+    for _, name, linear in layers:
+        assert isinstance(linear, Linear)
+        for size in (linear.in_features, linear.out_features):
+            if size % MULTIPLE:
+                raise ValueError(f"the sizes of {name} must be multiples of {MULTIPLE}, got {size}")
+    for block, name, linear in layers:
+        assert isinstance(linear, Linear)
+        with torch.device("meta"):
+            replacement = Float8Linear(linear.in_features, linear.out_features)
+        replacement.weight = linear.weight
+        setattr(block, name, replacement)
+    return len(layers)
+
+
+log = logging.getLogger(__name__)
+
+COMPILE_CHOICES = ("auto", "on", "off")
+# A forward is compiled once for training and once for evaluation, and again when the sizes of packed batches grow.
+RECOMPILE_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Compute:
+    """What was chosen, each with its reason."""
+
+    attention: str
+    attention_reason: str
+    compiled: bool
+    compiled_reason: str
+    fp8: bool
+    fp8_reason: str
+
+    def decisions(self) -> dict[str, str]:
+        """For `meta.json` and the log."""
+        return {
+            "attention": f"{self.attention} ({self.attention_reason})",
+            "compile": f"{'on' if self.compiled else 'off'} ({self.compiled_reason})",
+            "fp8": f"{'on' if self.fp8 else 'off'} ({self.fp8_reason})",
+        }
+
+    def apply(self, model: GPT) -> None:
+        """Have `model.forward` computed like this. Parameters and their names stay as they are.
+
+        Raises UserError if the model's sizes do not suit the flash kernels or 8-bit products.
+        """
+        head_dim = model.config.head_dim
+        if self.attention in ("fa3", "varlen") and (head_dim % 8 or head_dim > 256):
+            raise UserError(
+                f"--attention {self.attention} wants heads whose size is a multiple of 8 up to 256, not {head_dim}; "
+                "give --attention sdpa"
+            )
+        model.attention = make_path(self.attention)
+        if self.fp8:
+            try:
+                convert_to_fp8(model)
+            except ValueError as error:
+                raise UserError(f"--fp8: {error}") from error
+        if self.compiled:
+            compile_model(model)
+
+
+def choose_compute(
+    device: torch.device, dtype: torch.dtype, attention: str = "auto", compiled: str = "auto", fp8: bool = False
+) -> Compute:
+    """Decide for `--attention`, `--compile` and `--fp8`. Raises UserError if what was asked for is not available."""
+    on, reason = choose_compile(device, compiled)
+    if on and attention == SHAPES_DIFFER:
+        if compiled == "on":
+            raise UserError(f"--compile on is for fixed shapes, those of --attention {SHAPES_DIFFER} differ")
+        on, reason = False, f"the shapes of --attention {SHAPES_DIFFER} differ from batch to batch"
+    path, path_reason = choose_attention(device, dtype, attention, on)
+    if device.type == "cuda" and attention == "auto" and path not in ("fa3", "varlen"):
+        log.warning("no flash kernel for packed rows, attention is %s: %s", path, path_reason)
+    problem = missing_for_fp8(device, dtype) if fp8 else None
+    if problem is not None:
+        raise UserError(f"--fp8: {problem}")
+    return Compute(path, path_reason, on, reason, fp8, "asked for" if fp8 else "not asked for")
+
+
+def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
+    """Whether to compile, for `--compile`, and the reason. Raises UserError if it is asked for and cannot be done."""
+    if wanted == "off":
+        return False, "asked for"
+    if wanted == "auto" and device.type != "cuda":
+        return False, f"auto compiles on CUDA only, this is {device.type}"
+    problem = None
+    if device.type == "cuda" and importlib.util.find_spec("triton") is None:
+        problem = "Triton is not installed"
+    if device.type == "cpu" and not any(map(shutil.which, (os.environ.get("CXX", "g++"), "g++", "clang++"))):
+        problem = "there is no C++ compiler"
+    if problem is None:
+        return True, "asked for" if wanted == "on" else "CUDA device"
+    if wanted == "on":
+        raise UserError(f"--compile on: {problem}")
+    log.warning("the model is not compiled: %s", problem)
+    return False, problem
+
+
+def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:
+    """Compile the trunk of `model.forward`, and the head of `model.losses`, for fixed shapes.
+
+    The head of `model.forward` is not compiled: for how many tokens it is differs from batch to batch.
+    """
+    options = {"backend": backend, "dynamic": False, "fullgraph": fullgraph, "recompile_limit": RECOMPILE_LIMIT}
+    compiler: Any = torch.compile
+    model.compiled_stream = compiler(model.stream, **options)
+    model.compiled_nll = compiler(model.nll, **options)
+
+
+# -- How much arithmetic a training step is, and which share of a GPU's peak that makes (MFU) ------------------------
+
+# Dense bf16 FLOP/s (adding up in fp32) by words of the device's name, as the maker gives them; the first that fits.
+PEAK_FLOPS = (
+    ("GB200", 2.5e15),
+    ("B200", 2.25e15),
+    ("GH200", 989e12),
+    ("H200 NVL", 835e12),
+    ("H200", 989e12),
+    ("H100 NVL", 835e12),
+    ("H100 PCIe", 756e12),
+    ("H100", 989e12),
+    ("H800 PCIe", 756e12),
+    ("H800", 989e12),
+    ("A100", 312e12),
+    ("A800", 312e12),
+    ("A40", 149.7e12),
+    ("A30", 165e12),
+    ("A10", 125e12),
+    ("L40S", 362e12),
+    ("L40", 181e12),
+    ("L4", 121e12),
+    ("RTX 5090", 209.5e12),
+    ("RTX 4090", 165.2e12),
+    ("RTX 3090", 71e12),
+)
+
+
+def matrix_parameters(config: GPTConfig) -> dict[str, int]:
+    """Weights that each token is multiplied with: attention and feed-forward of all layers, and the head."""
+    width, kv_width = config.width, config.kv_heads * config.head_dim
+    return {
+        "attention": config.depth * (2 * width + 2 * kv_width) * width,
+        "feed_forward": config.depth * 8 * width * width,
+        "head": config.vocab_size * width,
+    }
+
+
+def parameter_counts(model: GPT) -> dict[str, int]:
+    """Parameters of the model by kind; their sum is `model.num_parameters()`."""
+    counts = {"embedding": 0, "value_embedding": 0, "head": 0, "attention": 0, "feed_forward": 0, "scalars": 0}
+    kinds = {"qkv": "attention", "attention_out": "attention", "up": "feed_forward", "down": "feed_forward"}
+    for name, parameter in model.named_parameters():
+        parts = name.split(".")
+        kind = kinds[parts[2]] if parts[0] == "blocks" else parts[0]
+        counts[kind if kind in counts else "scalars"] += parameter.numel()
+    return counts
+
+
+def causal_pairs(length: int, window: int) -> int:
+    """Pairs (query, key) of a causal text of `length` tokens in which the key is less than `window` back."""
+    full = min(length, window)
+    return full * (full + 1) // 2 + (length - full) * window
+
+
+def layout_pairs(layout: RowLayout, windows: Sequence[int]) -> list[int]:
+    """For each layer, the pairs of packed rows that see each other; padding counts for nothing."""
+    mask = layout.mask() & (layout.segments > 0).unsqueeze(2)
+    pairs = {window: int(window_mask(mask, layout.positions, window).sum()) for window in set(windows)}
+    return [pairs[window] for window in windows]
+
+
+def training_flops(config: GPTConfig, tokens: int, logits: int, pairs: Sequence[int]) -> float:
+    """Forward and backward over `tokens` tokens, with logits of `logits` of them; `pairs[layer]` as above."""
+    weights = matrix_parameters(config)
+    matrices = 6 * (weights["attention"] + weights["feed_forward"]) * tokens + 6 * weights["head"] * logits
+    return float(matrices + 12 * config.num_heads * config.head_dim * sum(pairs))
+
+
+def flops_per_token(config: GPTConfig, length: int | None = None) -> float:
+    """Forward and backward for a token of causal rows of `length` tokens (default: the longest), all with logits."""
+    length = config.sequence_len if length is None else length
+    pairs = [causal_pairs(length, window) for window in config.windows]
+    return training_flops(config, length, length, pairs) / length
+
+
+def peak_flops(device_name: str) -> float | None:
+    """Dense bf16 peak of a GPU in FLOP/s; None if it is not in the table (as GPUs of laptops, of the same names)."""
+    if "laptop" in device_name.lower():
+        return None
+    return next((peak for words, peak in PEAK_FLOPS if re.search(rf"\b{words}\b", device_name)), None)
+
+
+def device_peak_flops(device: torch.device) -> float | None:
+    """The same for a torch device; None for all but CUDA devices of the table."""
+    return peak_flops(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
+
+
+def mfu(flops: float, seconds: float, peak: float | None, devices: int = 1) -> float | None:
+    """Share of the peak of all devices that `flops` in `seconds` make; None where the peak is not known."""
+    return None if peak is None or seconds <= 0 else flops / seconds / (peak * devices)

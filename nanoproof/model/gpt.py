@@ -1,0 +1,342 @@
+"""The network: a decoder-only Transformer that reads a proof state and writes a tactic or a value bin.
+
+Rotary positions, normalised queries and keys, ReLU² feed-forward, RMSNorm without parameters, untied head,
+grouped-query attention, sliding windows, per-layer scalars that weigh the residual stream against the embedding, and a
+second embedding that every layer adds to the values of attention.
+
+Shapes: B rows, T tokens, C width, H query heads, K key/value heads, D head size, V vocabulary, N selected tokens,
+P those of a part.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout
+
+ROPE_BASE = 10_000.0
+LOGIT_SOFTCAP = 15.0
+VOCAB_MULTIPLE = 64
+LOGITS_AT_ONCE, COMPILED_LOGITS_AT_ONCE = 2**29, 3 * 2**29
+"""How many logits `GPT.losses` holds at most. There are several copies of them in fp32; compiled code has fewer."""
+
+
+@dataclass(frozen=True)
+class NetworkShape:
+    """Model (when none is loaded)."""
+
+    depth: int = opt(26, "Number of layers, the dial of model size; width = depth x aspect ratio.", min=1)
+    aspect_ratio: int = opt(64, "Width per layer of depth.", min=1)
+    head_dim: int = opt(128, "Size of an attention head; the width is rounded up to a multiple of it.", min=2)
+    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1, advanced=True)
+    sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
+    window_pattern: str = opt(
+        "SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.", advanced=True
+    )
+    value_embedding: bool = opt(
+        True, "A second embedding of the tokens is added to the values of attention.", advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+        check(self.head_dim % 2 == 0, f"model.head_dim must be even, got {self.head_dim}", "model")
+        check(
+            bool(self.window_pattern) and set(self.window_pattern) <= {"S", "L"},
+            f"model.window_pattern must consist of S and L, got {self.window_pattern!r}",
+            "model",
+        )
+        check(
+            self.num_heads % self.kv_heads == 0,
+            f"model.num_kv_heads must divide the {self.num_heads} query heads, got {self.num_kv_heads}",
+            "model",
+        )
+
+    @property
+    def num_heads(self) -> int:
+        return math.ceil(self.depth * self.aspect_ratio / self.head_dim)
+
+    @property
+    def width(self) -> int:
+        return self.num_heads * self.head_dim
+
+    @property
+    def kv_heads(self) -> int:
+        return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+
+    @property
+    def windows(self) -> list[int]:
+        """Window of each layer in tokens; the last layer always sees everything."""
+        sizes = {"S": math.ceil(self.sequence_len / 4), "L": self.sequence_len}
+        pattern = [self.window_pattern[layer % len(self.window_pattern)] for layer in range(self.depth)]
+        pattern[-1] = "L"
+        return [sizes[letter] for letter in pattern]
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """The first field of `GPTConfig`, as checkpoints have it."""
+
+    vocab_size: int = opt(help="Number of tokens (given by the tokenizer).", min=1)
+
+
+@dataclass(frozen=True)
+class GPTConfig(NetworkShape, _Vocabulary):
+    """Size and shape of the network; `depth` is the dial from which the width follows."""
+
+    prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
+
+    @property
+    def padded_vocab_size(self) -> int:
+        return math.ceil(self.vocab_size / VOCAB_MULTIPLE) * VOCAB_MULTIPLE
+
+
+class Linear(nn.Linear):
+    """Linear layer without bias whose weight is kept in fp32 and used in the dtype of its input."""
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.linear(x, self.weight.to(x.dtype))
+
+
+def norm(x: torch.Tensor) -> torch.Tensor:
+    """RMSNorm over the last dimension, without parameters."""
+    return F.rms_norm(x, (x.shape[-1],))
+
+
+def rotate(x_BTHD: torch.Tensor, rope_BTD: torch.Tensor) -> torch.Tensor:
+    """Rotate neighbouring pairs of features by the angles of complex `rope_BTD` (half as many entries as D).
+
+    The compiler knows no complex numbers: it gets (cosine, sine) pairs. Not compiled, complex ones are several times
+    faster (on a CPU).
+    """
+    pairs = x_BTHD.float().unflatten(-1, (-1, 2))
+    if rope_BTD.is_complex():
+        return torch.view_as_real(torch.view_as_complex(pairs) * rope_BTD.unsqueeze(2)).flatten(-2).to(x_BTHD.dtype)
+    (a, b), (cos, sin) = pairs.unbind(-1), rope_BTD.unsqueeze(2).unbind(-1)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2).to(x_BTHD.dtype)
+
+
+class Block(nn.Module):
+    """One layer: attention, then feed-forward, each on the normalised residual stream."""
+
+    def __init__(self, config: GPTConfig, layer: int) -> None:
+        super().__init__()
+        self.layer = layer
+        self.num_heads, self.kv_heads, self.head_dim = config.num_heads, config.kv_heads, config.head_dim
+        self.qkv = Linear(config.width, (self.num_heads + 2 * self.kv_heads) * self.head_dim)
+        self.attention_out = Linear(config.width, config.width)
+        self.up = Linear(config.width, 4 * config.width)
+        self.down = Linear(4 * config.width, config.width)
+
+    def forward(
+        self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend, token_values_BTKD: torch.Tensor | None
+    ) -> torch.Tensor:
+        q_BTHD, k_BTKD, v_BTKD = self.project(x_BTC, rope_BTD)
+        if token_values_BTKD is not None:
+            v_BTKD = v_BTKD + token_values_BTKD
+        return self.mix(x_BTC, attend(self.layer, q_BTHD, k_BTKD, v_BTKD))
+
+    def project(self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries, keys (both normalised and rotated) and values."""
+        qkv = self.qkv(norm(x_BTC)).unflatten(-1, (-1, self.head_dim))
+        qk, v_BTKD = qkv.split([self.num_heads + self.kv_heads, self.kv_heads], dim=2)
+        q_BTHD, k_BTKD = rotate(norm(qk), rope_BTD).split([self.num_heads, self.kv_heads], dim=2)
+        return q_BTHD, k_BTKD, v_BTKD
+
+    def mix(self, x_BTC: torch.Tensor, y_BTHD: torch.Tensor) -> torch.Tensor:
+        """Add what attention found, then the feed-forward part."""
+        x_BTC = x_BTC[:, -y_BTHD.shape[1] :] + self.attention_out(y_BTHD.flatten(2))
+        return x_BTC + self.down(F.relu(self.up(norm(x_BTC))).square())
+
+    def matrix_rows(self) -> dict[str, tuple[int, ...]]:
+        """Row counts of the matrices that a weight holds on top of each other, by parameter name."""
+        width, kv_width = self.num_heads * self.head_dim, self.kv_heads * self.head_dim
+        return {
+            "qkv.weight": (width, kv_width, kv_width),
+            "attention_out.weight": (width,),
+            "up.weight": (4 * width,),
+            "down.weight": (width,),
+        }
+
+
+class GPT(nn.Module):
+    """The whole network. Build it with `GPT.create`; weights are fp32, activations have `compute_dtype`."""
+
+    rope: torch.Tensor
+
+    def __init__(self, config: GPTConfig, compute_dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.config = config
+        self.compute_dtype = compute_dtype
+        # How `forward` is computed; `compute.py` sets these. The engine brings its own attention and is not compiled.
+        self.attention: AttentionPath = DensePath()
+        self.compiled_stream: Callable[[torch.Tensor, torch.Tensor, Attend], torch.Tensor] | None = None
+        self.compiled_nll: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None = None
+        self.embedding = nn.Embedding(config.padded_vocab_size, config.width)
+        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.depth))
+        self.head = Linear(config.width, config.padded_vocab_size)
+        self.residual_scale = nn.Parameter(torch.empty(config.depth))
+        self.embedding_scale = nn.Parameter(torch.empty(config.depth))
+        if config.value_embedding:
+            self.value_embedding = nn.Embedding(config.padded_vocab_size, config.kv_heads * config.head_dim)
+            self.value_scale = nn.Parameter(torch.empty(config.depth))
+        angles = torch.empty(config.sequence_len, config.head_dim // 2, dtype=torch.complex64)
+        self.register_buffer("rope", angles, persistent=False)
+
+    @classmethod
+    def create(
+        cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+    ) -> "GPT":
+        """A model with fresh weights (drawn from torch's global generator) on `device`."""
+        model = cls.allocate(config, device, compute_dtype)
+        model.init_weights()
+        return model
+
+    @classmethod
+    def allocate(
+        cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+    ) -> "GPT":
+        """A model on `device` whose weights are still to be filled; it is laid out without memory first."""
+        with torch.device("meta"):
+            model = cls(config, compute_dtype)
+        model.to_empty(device=device)
+        model.init_tables()
+        return model
+
+    @property
+    def device(self) -> torch.device:
+        return self.head.weight.device
+
+    @property
+    def layers(self) -> list[Block]:
+        return cast(list[Block], list(self.blocks))
+
+    @torch.no_grad()
+    def init_weights(self) -> None:
+        """Fill weights and tables: the head starts near zero, and every layer starts as the identity."""
+        bound = math.sqrt(3 / self.config.width)
+        nn.init.normal_(self.embedding.weight, std=1.0)
+        nn.init.normal_(self.head.weight, std=0.001)
+        for block in self.layers:
+            nn.init.uniform_(block.qkv.weight, -bound, bound)
+            nn.init.uniform_(block.up.weight, -bound, bound)
+            nn.init.zeros_(block.attention_out.weight)
+            nn.init.zeros_(block.down.weight)
+        self.residual_scale.fill_(1.0)
+        self.embedding_scale.fill_(0.1)
+        if self.config.value_embedding:
+            nn.init.normal_(self.value_embedding.weight, std=1.0)
+            self.value_scale.fill_(0.5)
+
+    @torch.no_grad()
+    def init_tables(self) -> None:
+        """Compute the rotary table, which is not stored with the weights."""
+        steps = torch.arange(0, self.config.head_dim, 2, dtype=torch.float32, device=self.device)
+        frequencies = ROPE_BASE ** (-steps / self.config.head_dim)
+        positions = torch.arange(self.config.sequence_len, dtype=torch.float32, device=self.device)
+        angles = torch.outer(positions, frequencies)
+        self.rope.copy_(torch.polar(torch.ones_like(angles), angles))
+
+    def forward(
+        self,
+        tokens_BT: torch.Tensor,
+        layout: RowLayout | None = None,
+        select_N: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """fp32 logits of the next token, (B, T, V); with `select_N` only of these indices into B*T, (N, V).
+
+        `layout` says what packed rows hold; None means that every row is one causal text. Raises ValueError for rows
+        longer than the positions.
+        """
+        x_BTC = self.hidden(tokens_BT, layout)
+        return self.logits(x_BTC if select_N is None else x_BTC.flatten(0, 1)[select_N])
+
+    def losses(
+        self, tokens_BT: torch.Tensor, targets_BT: torch.Tensor, layout: RowLayout | None = None
+    ) -> torch.Tensor:
+        """-log p of each target, fp32 (B, T); 0 where the target is -1. For rows in which nearly all tokens count.
+
+        Where these are many, the logits are made part by part, and anew in the backward pass.
+        """
+        nll = self.compiled_nll or self.nll
+        most = LOGITS_AT_ONCE if self.compiled_nll is None else COMPILED_LOGITS_AT_ONCE
+        parts = 1
+        while tokens_BT.numel() * self.config.padded_vocab_size > parts * most:
+            parts *= 2
+        x_NC, targets_N = self.hidden(tokens_BT, layout).flatten(0, 1), targets_BT.flatten()
+        if parts == 1:
+            return nll(x_NC, targets_N).view_as(targets_BT)
+        nll_N = [
+            checkpoint(nll, x_PC, targets_P, use_reentrant=False, preserve_rng_state=False)
+            for x_PC, targets_P in zip(x_NC.chunk(parts), targets_N.chunk(parts))
+        ]
+        return torch.cat(nll_N).view_as(targets_BT)
+
+    def hidden(self, tokens_BT: torch.Tensor, layout: RowLayout | None = None) -> torch.Tensor:
+        """What the head reads, (B, T, C), computed as `compute.py` has chosen; see `forward`."""
+        num_tokens, device = tokens_BT.shape[1], tokens_BT.device
+        if layout is None and num_tokens > self.config.sequence_len:
+            raise ValueError(f"{num_tokens} tokens, but the model is made for {self.config.sequence_len}")
+        positions_BT = (
+            torch.arange(num_tokens, device=device).expand_as(tokens_BT) if layout is None else layout.positions
+        )
+        attend = self.attention.open(self.config.windows, layout, (tokens_BT.shape[0], num_tokens), device)
+        rope_BTD = self.rope[positions_BT]
+        if self.compiled_stream is None:
+            return self.stream(tokens_BT, rope_BTD, attend)
+        return self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
+
+    def trunk(self, tokens_BT: torch.Tensor, positions_BT: torch.Tensor, attend: Attend) -> torch.Tensor:
+        """The residual stream after the last layer, normalised, (B, T, C)."""
+        return self.stream(tokens_BT, self.rope[positions_BT], attend)
+
+    def stream(self, tokens_BT: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend) -> torch.Tensor:
+        """The same, from the positions' entries of the rotary table."""
+        start_BTC = norm(self.embedding(tokens_BT).to(self.compute_dtype))
+        x_BTC = start_BTC
+        scales = zip(self.residual_scale.to(x_BTC.dtype), self.embedding_scale.to(x_BTC.dtype))
+        for block, (residual, embedding), token_values in zip(self.layers, scales, self.token_values(tokens_BT)):
+            x_BTC = block(torch.addcmul(residual * x_BTC, embedding, start_BTC), rope_BTD, attend, token_values)
+        return norm(x_BTC)
+
+    def token_values(self, tokens_BT: torch.Tensor) -> Iterator[torch.Tensor | None]:
+        """What each layer adds to its values, (B, T, K, D)."""
+        if not self.config.value_embedding:
+            yield from [None] * self.config.depth
+            return
+        values_BTX = self.value_embedding(tokens_BT).to(self.compute_dtype)
+        values_BTKD = norm(values_BTX.unflatten(-1, (-1, self.config.head_dim)))
+        for scale in self.value_scale.to(self.compute_dtype):
+            yield scale * values_BTKD
+
+    def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
+        """fp32 logits (..., V) from normalised activations (..., C), bounded softly; only of `vocabulary` if given."""
+        if vocabulary is None:  # the padded matrix, whose size suits the kernels
+            out = F.linear(x, self.head.weight.to(x.dtype))[..., : self.config.vocab_size]
+        else:
+            out = F.linear(x, self.head.weight[vocabulary].to(x.dtype))
+        return LOGIT_SOFTCAP * torch.tanh(out.float() / LOGIT_SOFTCAP)
+
+    def nll(self, x_NC: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        """-log p of the targets by the head, (N,); 0 where there is none (-1)."""
+        return F.cross_entropy(self.logits(x_NC), targets_N, ignore_index=-1, reduction="none")
+
+    def matrix_rows(self) -> dict[str, tuple[int, ...]]:
+        """For each weight that is one or more stacked matrices (Muon's share): the row counts, by parameter name."""
+        return {
+            f"blocks.{layer}.{name}": rows
+            for layer, block in enumerate(self.layers)
+            for name, rows in block.matrix_rows().items()
+        }
+
+    def num_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())

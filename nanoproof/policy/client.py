@@ -1,0 +1,134 @@
+"""The client of a policy server: a `Policy` whose model runs in another process or on another machine."""
+
+import os
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from nanoproof.common.web.http_client import Address, HttpClient, read_address
+from nanoproof.policy import protocol
+from nanoproof.search.policy import (
+    BadState,
+    PolicyAccessDenied,
+    PolicyBusy,
+    PolicyError,
+    PolicyServerError,
+    PolicyTimeout,
+    PolicyUnreachable,
+    Suggestion,
+)
+
+_STATUS_SECONDS = 10.0
+_ATTEMPTS = 100
+_SLACK_SECONDS = 5.0
+
+
+class _Client(HttpClient):
+    server = "policy server"
+    unavailable = PolicyUnreachable
+    denied = PolicyAccessDenied
+    garbled = PolicyServerError
+    late = PolicyTimeout
+    kept_connections = 1024
+
+
+class RemotePolicy:
+    """A policy server as a `Policy`. Safe for many threads, which share kept-alive connections.
+
+    Asking again is safe, as the same state, seed and way of sampling have the same answer: so questions are repeated
+    when a connection breaks, and while the server is full or gone, for at most `patience_seconds`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        sampling: protocol.SamplingConfig | None = None,
+        *,
+        answer_seconds: float = 120.0,
+        connect_seconds: float = 10.0,
+        patience_seconds: float = 60.0,
+    ) -> None:
+        """`address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if any.
+
+        Without `sampling` the server decides. The server may take so long to answer, and connecting to it; for
+        `patience_seconds` it is asked again where it is full, or not there. Raises PolicyError if the address is none.
+        """
+        try:
+            where: Address = read_address(address, protocol.DEFAULT_PORT)
+        except ValueError as error:
+            raise PolicyError(f"not the address of a policy server: {error}") from error
+        self.address = str(where)
+        self.answer_seconds, self.patience_seconds = answer_seconds, patience_seconds
+        self._how = {} if sampling is None else protocol.sampling_to_json(sampling)
+        token = os.environ.get(protocol.TOKEN_VARIABLE) if token is None else token
+        self._client = _Client(where, token, connect_seconds)
+
+    def __enter__(self) -> "RemotePolicy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that nobody uses at present."""
+        self._client.close()
+
+    def status(self) -> dict[str, Any]:
+        """What the server says about itself; raises PolicyUnreachable at once if it is not there."""
+        code, body = self._client.get("/status", _STATUS_SECONDS, attempts=1)
+        if code != 200 or not isinstance(body, dict) or "sampling" not in body:
+            raise PolicyServerError(
+                f"{self.address} is no policy server (GET /status answered {code}: {str(body)[:100]})"
+            )
+        return body
+
+    def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> Suggestion:
+        """Tactics and value of a state; blocks, until `deadline` (of `time.monotonic`) or for `answer_seconds`.
+
+        Raises BadState, PolicyTimeout, PolicyBusy, PolicyUnreachable, PolicyAccessDenied, or PolicyServerError.
+        """
+        return self.suggest_all([state_text], [seed], deadline=deadline)[0]
+
+    def suggest_all(
+        self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
+    ) -> list[Suggestion]:
+        """`suggest` for several states in one request, which have answers all or none."""
+        seconds = self.answer_seconds
+        if deadline is not None:
+            seconds = min(seconds, deadline - time.monotonic())
+            if seconds <= 0:
+                raise PolicyTimeout("the deadline was over before the policy server was asked")
+        body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._how}
+        try:
+            code, answer = self._client.post(
+                "/generate",
+                body,
+                seconds + (_SLACK_SECONDS if deadline is None else 0.0),
+                attempts=_ATTEMPTS,
+                patience=min(self.patience_seconds, 0.9 * seconds),
+            )
+        except UnicodeEncodeError as error:
+            raise BadState("the state is not Unicode: it has a lone surrogate") from error
+        if code != 200:
+            raise self._refusal(code, answer)
+        try:
+            return [protocol.suggestion_from_json(each) for each in _list_of(answer, len(states))]
+        except ValueError as error:
+            raise PolicyServerError(f"policy server {self.address} answered what is no suggestion: {error}") from error
+
+    def _refusal(self, code: int, answer: Any) -> PolicyError:
+        said = answer.get("error") if isinstance(answer, dict) else None
+        message = f"policy server {self.address}: {' '.join(str(said or f'status {code}').split())[:300]}"
+        kinds = {400: BadState, 429: PolicyBusy, 502: PolicyUnreachable, 503: PolicyUnreachable, 504: PolicyTimeout}
+        return kinds.get(code, PolicyServerError)(message)
+
+
+def _list_of(answer: Any, length: int) -> list[Any]:
+    given = answer.get("suggestions") if isinstance(answer, dict) else None
+    if not isinstance(given, list) or len(given) != length:
+        raise ValueError(f"`suggestions` must be a list of {length}")
+    return given

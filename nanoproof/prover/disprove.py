@@ -1,0 +1,76 @@
+"""Disproving a state inside of a search: is `¬ (∀ hypotheses, target)` provable?
+
+Lean itself states it, as a goal of the session that the search runs in: its printed text might not read back as it was.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from nanoproof.lean.types import Branch, Goal, TacticApplied
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import SearchLog, TacticRunner
+from nanoproof.search.node import Node, or_node
+from nanoproof.search.policy import Policy
+from nanoproof.search.search import Disproof, search
+
+_TURN = "refine (fun {g : Prop} (f : ¬ g → g) (n : ¬ g) => f n) ?_ ?_"
+"""Leaves `¬ goal → goal`, which nobody is to prove, and `¬ goal`."""
+
+
+class StateDisprover:
+    """Tries to disprove states by a search of its own for each; what that costs is added to the log of the search."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        lean: TacticRunner,
+        config: SearchConfig,
+        log: SearchLog,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._policy, self._lean, self._log, self._should_stop = policy, lean, log, should_stop
+        self._config = replace(config, disprove_inner=False)
+
+    def disprove(self, node: Node, num_simulations: int) -> Disproof:
+        """Search for a proof of the negation of an OR node's state; a state that has none (see `negation`) is left."""
+        negated = None if node.branch is None else negation(self._lean, node.branch)
+        if negated is None:
+            return Disproof(False, 0)
+        root, log = or_node(negated), SearchLog()
+        search(root, self._policy, self._lean, self._config, num_simulations, log, self._should_stop)
+        self._log.counts.tactic_samples += log.counts.tactic_samples
+        self._log.counts.tactics_run += log.counts.tactics_run
+        return Disproof(root.solved, log.counts.simulations)
+
+
+def negation(lean: TacticRunner, branch: Branch) -> Branch | None:
+    """The goal `¬ (∀ hypotheses, target)` without hypotheses, for a branch of one goal that holds no metavariable.
+
+    None for other branches, and where Lean does not let a hypothesis out of the context.
+    """
+    goals = branch.state.goals
+    if len(goals) != 1 or "?" in branch.state.text:
+        return None
+    result = lean.apply(branch, [negating_tactic(goals[0])])[0]
+    if not isinstance(result, TacticApplied) or len(result.branches) != 2:
+        return None
+    negated = result.branches[1]
+    goal = negated.state.goals[0]
+    is_closed = len(negated.state.goals) == 1 and not goal.hypotheses and goal.type.startswith("¬")
+    return negated if is_closed else None
+
+
+def negating_tactic(goal: Goal) -> str:
+    """Takes all hypotheses back into the goal, those without a name too, and makes `¬ goal` its second goal."""
+    names = [hypothesis.user_name for hypothesis in goal.hypotheses]
+    fresh = _fresh(set(names))
+    named = {position: next(fresh) for position, name in enumerate(names) if "✝" in name}
+    parts = [f"rename_i {' '.join(named.values())}"] if named else []
+    if names:
+        parts.append("revert " + " ".join(named.get(position, name) for position, name in enumerate(names)))
+    return f"({'; '.join([*parts, _TURN])})" if parts else _TURN
+
+
+def _fresh(taken: set[str]) -> Iterator[str]:
+    return (name for name in (f"x{number}" for number in count()) if name not in taken)

@@ -1,0 +1,236 @@
+"""Proving in front of a person: the search is shown while it runs, Ctrl-C ends it, and the outcome is printed."""
+
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_text
+from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
+from nanoproof.lean.types import LeanCalls, Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.cli_input import Filled, SorryFiller
+from nanoproof.prover.prover import AttemptObserver, Prover
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import Kind, Node
+from nanoproof.search.render import SearchView, render_tree, tree_page
+from nanoproof.search.render import shorten as shorten_state
+from nanoproof.search.tree_json import tree_from_json
+
+_TERMINAL_SECONDS = 0.15
+_PLAIN_SECONDS = 10.0
+_FALLBACK_WIDTH = 100
+
+
+class LiveView(AttemptObserver):
+    """Shows a search of at most `num_simulations`; `update` is cheap and may be called before every simulation."""
+
+    def __init__(self, num_simulations: int, stream: TextIO | None = None) -> None:
+        self._budget = num_simulations
+        self._stream = sys.stderr if stream is None else stream
+        self._terminal = self._stream.isatty()
+        self._paint = Paint(use_color(self._stream))
+        self._root: Node | None = None
+        self._log: SearchLog | None = None
+        self._start = self._last = time.monotonic()
+        self._drawn = 0
+
+    def begin(self, root: Node, log: SearchLog) -> None:
+        """Watch this search from now on."""
+        self._root, self._log = root, log
+        self._start = self._last = time.monotonic()
+
+    def update(self) -> None:
+        """Show how far the search is, if it is time to."""
+        now = time.monotonic()
+        if self._root is None or now - self._last < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
+            return
+        self._last = now
+        if self._terminal:
+            self._draw(self.lines(now - self._start))
+        else:
+            print(", ".join(self.lines(now - self._start)), file=self._stream, flush=True)
+
+    def lines(self, seconds: float) -> tuple[str, str]:
+        """How far the search is, and the line of tactics that it follows most."""
+        assert self._root is not None and self._log is not None
+        counts = self._log.counts
+        to_go = f", about {-self._root.value:.1f} tactics to go" if self._root.visits else ""
+        head = f"{counts.simulations}/{self._budget} simulations, {counts.nodes} nodes{to_go}, {seconds:.0f} s"
+        return head, best_line(self._root)
+
+    def close(self) -> None:
+        """Take the lines away: what comes next is the result."""
+        if self._drawn:
+            self._draw(())
+
+    def _draw(self, lines: tuple[str, ...]) -> None:
+        width = _columns(self._stream)
+        up = f"\x1b[{self._drawn}A" if self._drawn else ""
+        shown = [shorten(line, width - 3) for line in lines]
+        styled = [self._paint("  " + line, "bold" if i == 0 else "dim") for i, line in enumerate(shown)]
+        self._stream.write(up + "\x1b[J" + "".join(line + "\n" for line in styled))
+        self._stream.flush()
+        self._drawn = len(lines)
+
+    def __enter__(self) -> "LiveView":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def best_line(root: Node) -> str:
+    """The tactics of the most visited path (solved branches of an AND node are passed over), and what is left there."""
+    node, words = root, []
+    while node.children:
+        children = list(node.children)
+        if node.kind is Kind.AND:
+            children = [child for child in children if not child.solved] or children
+            words.append(f"[{sum(child.solved for child in node.children)} of {len(node.children)} branches done]")
+        child = max(children, key=lambda candidate: (candidate.solved, candidate.visits))
+        if not child.visits and not child.solved:
+            break
+        if child.tactic is not None:
+            words.append(" ".join(child.tactic.split()))
+        node = child
+    words.append("done" if node.kind is Kind.CLOSED else shorten_state(node.state))
+    return " ▸ ".join(words)
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _FALLBACK_WIDTH
+    except OSError:
+        return _FALLBACK_WIDTH
+
+
+class Desk:
+    """Proves one theorem after the other with one prover; keeps the searches for the page of trees."""
+
+    def __init__(self, prover: Prover, num_simulations: int, max_seconds: float | None, seed: int) -> None:
+        self._prover = prover
+        self._num_simulations = num_simulations
+        self._max_seconds = max_seconds
+        self._seed = seed
+        self._searches: list[SearchView] = []
+        self.interrupted = False
+
+    def prove(self, session: LeanCalls, theorem: Theorem, title: str = "") -> Attempt:
+        """One attempt, shown while it runs. Ctrl-C ends its search; a second one is a KeyboardInterrupt."""
+        deadline = float("inf") if self._max_seconds is None else time.monotonic() + self._max_seconds
+        rng = random.Random(self._seed)
+        with LiveView(self._num_simulations) as view, _ctrl_c(self._interrupt):
+
+            def should_stop() -> bool:
+                view.update()
+                return self.interrupted or time.monotonic() > deadline
+
+            attempt = self._prover.prove(session, theorem, self._num_simulations, rng, should_stop, view)
+        if attempt.tree is not None:
+            refused = [(entry.state, entry.tactic) for entry in attempt.failed_tactics]
+            shown = title or " ".join(theorem.source.split("sorry")[0].removesuffix(":= by ").split())
+            root = tree_from_json(attempt.tree)
+            self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {effort(attempt)}", root, refused))
+        return attempt
+
+    def fill(self, filler: SorryFiller) -> bool:
+        """Try every `sorry` of a file and print a line on each; whether all that could be tried are proved.
+
+        It goes on where nobody reads what is printed any more. Raises UserError if the server fails. `filler.file`
+        holds what was proved, whatever happens.
+        """
+        gaps = filler.file.gaps
+        width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
+        proved = 0
+        for gap in gaps:
+            done = filler.fill(gap)
+            proved += done.outcome == "proved"
+            print_lines([f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}"])
+            if done.attempt is not None and done.attempt.outcome == "error" and not done.attempt.refused:
+                raise UserError(" ".join(done.attempt.message.split()))
+            if self.interrupted:
+                break
+        rest = f", {len(filler.file.open_gaps)} left in the file" if filler.file.open_gaps else ""
+        print_lines([f"{proved} of {len(gaps)} proved{rest}"])
+        if not filler.file.open_gaps and not filler.complete:
+            print_lines([f"but the file rests on {', '.join(filler.foreign_axioms) or 'a sorry that is not in it'}"])
+        return filler.complete
+
+    def write_page(self, path: str) -> None:
+        """Write the trees of all searches so far as one page; UserError if that is not possible."""
+        if self._searches:
+            write(path, tree_page(self._searches), "--html")
+
+    def _interrupt(self) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+
+
+def report(attempt: Attempt, max_tree_nodes: int) -> None:
+    """Print the tree, what became of the attempt, and the proof."""
+    if attempt.tree is not None:
+        print_lines(["\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n"])
+    if attempt.outcome in ("proven", "disproven") and attempt.check is not None:
+        axioms = ", ".join(attempt.check["axioms"]) or "none"
+        checked = f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {effort(attempt)}\n"
+        print_lines([checked, attempt.source])
+    else:
+        print_lines([f"{_outcome(attempt)}; {effort(attempt)}"])
+
+
+def effort(attempt: Attempt) -> str:
+    """What the search took, in words."""
+    return (
+        f"{_count(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
+        f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
+    )
+
+
+def write(path: str, text: str, option: str) -> None:
+    """Write a file; UserError that names the option if that is not possible."""
+    try:
+        atomic_write_text(Path(path), text)
+    except OSError as error:
+        raise UserError(f"cannot write {option} {path}: {error.strerror}") from error
+
+
+def _outcome(attempt: Attempt) -> str:
+    if attempt.outcome in ("proven", "disproven"):
+        return f"{attempt.outcome} in {_count(attempt.num_tactics, 'tactic')}"
+    stopped = " (stopped)" if attempt.stop_reason == "stopped" else ""
+    return f"not proven: {' '.join(attempt.message.split())}{stopped}"
+
+
+def _line(done: Filled) -> str:
+    if done.attempt is None:
+        return f"{done.outcome}: {done.message}"
+    size = f" in {_count(done.attempt.num_tactics, 'tactic')}" if done.outcome == "proved" else f": {done.message}"
+    seconds = done.attempt.seconds.get("search", 0.0)
+    return f"{done.outcome}{size} ({_count(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@contextmanager
+def _ctrl_c(handle: Callable[[], None]) -> Iterator[None]:
+    """Call `handle` on Ctrl-C inside the block."""
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        handle()
+
+    previous = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

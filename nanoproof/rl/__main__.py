@@ -1,0 +1,75 @@
+"""Reinforcement learning: collect proofs with the current network, train on them, repeat.
+
+python -m nanoproof.rl --model-path sft/<run>
+torchrun --standalone --nproc_per_node=2 -m nanoproof.rl -- --model-path sft/<run> --lean-servers host:8000
+python -m nanoproof.rl --resume-from rl/<run>
+"""
+
+import argparse
+import faulthandler
+import logging
+import signal
+from contextlib import ExitStack
+from functools import partial
+
+from nanoproof.common.torch_command import run_main
+
+from nanoproof.actors.fleet import RL_DATA, follow_lean, open_fleet
+from nanoproof.common.distributed import DistInfo, cleanup
+from nanoproof.common.rank_watch import RankWatch
+from nanoproof.model.compute import choose_compute
+from nanoproof.monitor.server import start_monitor_process
+from nanoproof.rl.loop import ReinforcementLearning, resume_flags
+from nanoproof.rl.options import RLConfig, parse_args
+from nanoproof.training.setup import start_ranks, start_stage
+
+log = logging.getLogger(__name__)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point. `kill -USR1` prints the stacks of all threads."""
+    args = parse_args(argv, (__doc__ or "").splitlines()[0])
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+    follow_lean(args, RL_DATA)
+    config = RLConfig.from_args(args)
+    dist = start_ranks(config.run)
+    try:
+        with RankWatch.of(dist) as watch:
+            run(args, config, dist, watch)
+    finally:
+        cleanup()
+    return 0
+
+
+def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankWatch) -> None:
+    """Wire the parts together, then loop until the last step, the time limit, or a signal."""
+    wanted = config.compute
+    compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
+    loop = ReinforcementLearning(config, dist, watch.check)
+    compute.apply(loop.learner.model)
+    with ExitStack() as stack:
+        fleet = stack.enter_context(open_fleet(config.fleet, dist))
+        port, address = config.rl.monitor.port if dist.is_main else None, config.rl.monitor
+        monitor = None
+        if port is not None:
+            monitor = start_monitor_process(port, address.host, address.token)
+        if monitor is not None:
+            stack.callback(monitor.close)
+        decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
+        stage = start_stage("rl", config.run, vars(args), dist, decisions, config.start.resume_from is not None)
+        if dist.is_main and fleet.is_real:
+            lean = f"Lean {fleet.lean}" if fleet.lean else "real Lean (they name no NanoLean)"
+            for flag in config.of_nanolean():
+                log.warning("%s nanolean: data of the embedded prover, and the servers run %s", flag, lean)
+        if monitor is not None:
+            monitor.show(stage.run.path)
+            log.info("monitor: %s", monitor.address)
+        stack.callback(stage.run.close)
+        stack.callback(stage.tracker.close)
+        watch.hint = partial(resume_flags, stage.run.path)
+        loop.run(stage, fleet)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,443 @@
+"""The log of a rank's attempts, its index, and all ranks' logs in the order that every rank follows.
+
+`attempts_r<rank>.index.jsonl` has a line for each line of `attempts_r<rank>.jsonl`, in its order:
+
+    {"n": [step, rank, sequence], "at": 0, "len": 5120,         # the record's name, and where it is in the log
+     "d": "nanolean", "id": "lists_17", "o": "proven",          # data set, id, outcome
+     "sims": 12, "budget": 64, "tactics": 3, "s": 1.25, "t": 1760000000.0, "tree": true, "dis": false}
+
+`tactics` is the length of the proof, `s` the seconds that the attempt took, `t` when it ended (null in logs of older
+runs), `tree` whether its tree was to be kept (`trees/` has the newest ones), `dis` whether the negation was to be
+proved. Where a proof was found and lost, `lost` says how (see `Attempt.lost`) and `why` begins the reason.
+
+An index may be missing or short (an older run, a killed one): readers make up what is missing from the log itself.
+"""
+
+import heapq
+import json
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import append_whole, drop_torn_line, json_line
+from nanoproof.common.terminal import Progress
+from nanoproof.prover.attempt import Attempt, fault_of, lost_in
+
+READ_BYTES = 1 << 20
+_LOG_NAME = re.compile(r"attempts_r(\d+)\.jsonl")
+_PHASES = ("search", "simplify", "check")
+_REASON = 300
+
+
+class IndexEntry(NamedTuple):
+    """What the index says of one attempt."""
+
+    step: int
+    rank: int
+    sequence: int
+    at: int
+    size: int
+    dataset: str
+    id: str
+    outcome: str
+    simulations: int
+    budget: int
+    tactics: int
+    seconds: float
+    time: float | None
+    tree: bool
+    disproving: bool
+    lost: str = ""
+    reason: str = ""
+
+    @property
+    def number(self) -> tuple[int, int, int]:
+        """Its place in the order of a run's attempts."""
+        return self.step, self.rank, self.sequence
+
+    def to_json(self) -> dict[str, Any]:
+        """Its line."""
+        found = {"n": list(self.number), "at": self.at, "len": self.size, "d": self.dataset, "id": self.id}
+        counts = {"o": self.outcome, "sims": self.simulations, "budget": self.budget, "tactics": self.tactics}
+        rest = {"s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
+        return {**found, **counts, **rest, **({"lost": self.lost, "why": self.reason} if self.lost else {})}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
+        """The entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
+        step, rank, sequence = data["n"]
+        return cls(
+            *(step, rank, sequence, data["at"], data["len"]),
+            *(sys.intern(data["d"]), data["id"], sys.intern(data["o"])),
+            *(data["sims"], data["budget"], data["tactics"], data["s"], data["t"], data["tree"], data["dis"]),
+            *(sys.intern(data.get("lost", "")), data.get("why", "")),
+        )
+
+
+def attempts_file(run_path: Path, rank: int) -> Path:
+    """Where a rank logs its attempts."""
+    return run_path / f"attempts_r{rank}.jsonl"
+
+
+def index_file(run_path: Path, rank: int) -> Path:
+    """Where the index of that log is."""
+    return run_path / f"attempts_r{rank}.index.jsonl"
+
+
+def logged_ranks(run_path: Path) -> list[int]:
+    """The ranks that have a log of attempts in a run."""
+    found = (_LOG_NAME.fullmatch(file.name) for file in run_path.glob("attempts_r*.jsonl"))
+    return sorted(int(match[1]) for match in found if match)
+
+
+def attempt_logs(run_path: Path) -> list[Path]:
+    """The logs of attempts of all ranks of a run."""
+    return [attempts_file(run_path, rank) for rank in logged_ranks(run_path)]
+
+
+def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
+    """The entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
+    number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
+    seconds, check = record.get("seconds", {}), record.get("check")
+    check = check if isinstance(check, dict) else {}
+    lost = lost_in(check)
+    return IndexEntry(
+        *(number["step"], number["rank"], number["sequence"], at, size),
+        *(sys.intern(theorem["dataset"]), theorem["id"], sys.intern(record["outcome"])),
+        *(counts.get("simulations", 0), record.get("budget", 0), record.get("num_tactics", 0)),
+        *(round(sum(seconds.get(phase, 0.0) for phase in _PHASES), 3), record.get("time")),
+        *(bool(record.get("tree")), bool(record.get("disproving"))),
+        *((lost, str(check.get("reason", ""))[:_REASON]) if lost else ()),
+    )
+
+
+def read_record(run_path: Path, entry: IndexEntry) -> dict[str, Any]:
+    """The record that an entry is about. Raises UserError if it is not there."""
+    file = attempts_file(run_path, entry.rank)
+    try:
+        with open(file, "rb") as log:
+            log.seek(entry.at)
+            record = json.loads(log.read(entry.size))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file} has no record at byte {entry.at}: {error}") from error
+    if not isinstance(record, dict):
+        raise UserError(f"{file} has no record at byte {entry.at}")
+    return record
+
+
+def last_entry(index: Path) -> IndexEntry | None:
+    """The last entry of an index; None if there is none, or if that line is damaged."""
+    end = _last_line_end(index)
+    lines = [line for _, line in whole_lines(index, _last_line_end(index, end - 1), end)] if end else []
+    return _parse(lines[0]) if lines else None
+
+
+def whole_lines(file: Path, start: int, max_bytes: float = float("inf")) -> Iterator[tuple[int, bytes]]:
+    """The ended lines of a file from byte `start` on, with where they begin; about `max_bytes` of them at most."""
+    try:
+        source = open(file, "rb")
+    except OSError:
+        return
+    with source:
+        source.seek(start)
+        at = start
+        while at - start < max_bytes:
+            line = source.readline()
+            if not line.endswith(b"\n"):
+                return
+            yield at, line
+            at += len(line)
+
+
+def scan(log: Path, start: int, max_bytes: float = float("inf")) -> Iterator[tuple[IndexEntry | None, int]]:
+    """The entries of a log from byte `start` on, made of the log itself, each with where the next line begins.
+
+    A line that is no attempt has no entry.
+    """
+    for at, line in whole_lines(log, start, max_bytes):
+        entry: IndexEntry | None = None
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            entry = entry_of(json.loads(line), at, len(line))
+        yield entry, at + len(line)
+
+
+class IndexReader:
+    """Follows the index of one rank, while it is written and afterwards; writes nothing."""
+
+    def __init__(self, run_path: Path, rank: int) -> None:
+        self._log, self._index = attempts_file(run_path, rank), index_file(run_path, rank)
+        self._covered = self._position = 0
+        self.resets = 0
+        """How often the log was found to be another one than before, so that all was read anew."""
+
+    @property
+    def covered(self) -> int:
+        """Bytes of the log whose attempts have been told of."""
+        return self._covered
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log."""
+        return _size(self._log)
+
+    def poll(self, max_bytes: float = float("inf")) -> list[IndexEntry]:
+        """The entries that came since the last call, of about `max_bytes` of index, and of log where it lacks an index.
+
+        Who gets none and finds `covered` short of `size` has met a line that is not written to its end.
+        """
+        size = self.size
+        if size < self._covered or _size(self._index) < self._position:
+            self.resets += size < self._covered
+            self._covered, self._position = (0, 0) if size < self._covered else (self._covered, 0)
+        entries: list[IndexEntry] = []
+        budget = max_bytes
+        for at, line in whole_lines(self._index, self._position, max_bytes):
+            entry = _parse(line)
+            self._position = at + len(line)
+            budget -= len(line)
+            if entry is None or entry.at < self._covered:
+                continue
+            if entry.at + entry.size > size:  # of another log
+                break
+            if entry.at > self._covered:
+                entries += self._scan(entry.at - self._covered)
+                budget -= entry.at - self._covered
+            if entry.at == self._covered:
+                entries.append(entry)
+                self._covered = entry.at + entry.size
+        if budget > 0 and self._covered < size and self._position >= _last_line_end(self._index):
+            entries += self._scan(min(budget, size - self._covered))
+        return entries
+
+    def _scan(self, max_bytes: float) -> list[IndexEntry]:
+        entries = []
+        for entry, end in scan(self._log, self._covered, max_bytes):
+            self._covered = end
+            if entry is not None:
+                entries.append(entry)
+        return entries
+
+
+class AttemptIndex:
+    """The attempts of a run over all ranks, page by page, while it goes on and afterwards."""
+
+    def __init__(self, run_path: Path) -> None:
+        self._path = Path(run_path)
+        self._readers: dict[int, IndexReader] = {}
+        self.entries: list[IndexEntry] = []
+        """As they were found: of each rank in the order of its log."""
+
+    def poll(self, max_bytes: float = float("inf")) -> int:
+        """Take in what is new; returns how many attempts that were. `max_bytes` is for each rank."""
+        before = len(self.entries)
+        for rank in logged_ranks(self._path):
+            reader = self._readers.setdefault(rank, IndexReader(self._path, rank))
+            resets = reader.resets
+            new = reader.poll(max_bytes)
+            if reader.resets > resets:
+                self.entries = [entry for entry in self.entries if entry.rank != rank]
+                before = min(before, len(self.entries))
+            self.entries += new
+        return len(self.entries) - before
+
+    def page(
+        self, number: int, size: int, wants: Callable[[IndexEntry], bool] = lambda entry: True
+    ) -> tuple[list[IndexEntry], int]:
+        """A page (from 1 on) of the wanted attempts, last ones first, and how many are wanted in all."""
+        chosen = sorted((entry for entry in self.entries if wants(entry)), key=lambda entry: entry.number, reverse=True)
+        return chosen[(number - 1) * size : number * size], len(chosen)
+
+    def record(self, entry: IndexEntry) -> dict[str, Any]:
+        """The whole record of an attempt. Raises UserError if it is gone."""
+        return read_record(self._path, entry)
+
+
+def _parse(line: bytes) -> IndexEntry | None:
+    try:
+        return IndexEntry.from_json(json.loads(line))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _last_line_end(file: Path, before: int | None = None) -> int:
+    """Where the last ended line of a file ends, of those that end at byte `before` or earlier."""
+    try:
+        with open(file, "rb") as source:
+            end = source.seek(0, 2) if before is None else before
+            while end > 0:
+                start = max(0, end - READ_BYTES)
+                source.seek(start)
+                newline = source.read(end - start).rfind(b"\n")
+                if newline >= 0:
+                    return start + newline + 1
+                end = start
+    except OSError:
+        pass
+    return 0
+
+
+# -- The log of a rank's attempts, which everything is rebuilt from, and its index beside it -------------------------
+
+log = logging.getLogger(__name__)
+
+
+class AttemptLog:
+    """Appends attempts to a rank's log, and to its index what `attempt_index` describes; thread-safe.
+
+    A record reaches the operating system before `write` returns. If that fails, nothing of it is left in the log and
+    UserError says why: a run must not go on without its log. The index is made up again at the next start.
+    """
+
+    def __init__(self, run_path: Path, rank: int) -> None:
+        self._file, self._index_file = attempts_file(run_path, rank), index_file(run_path, rank)
+        self._lock = threading.Lock()
+        try:
+            run_path.mkdir(parents=True, exist_ok=True)
+            drop_torn_line(self._file)
+            self._log = open(self._file, "ab", buffering=0)
+            self._size = self._log.seek(0, os.SEEK_END)
+        except OSError as error:
+            raise UserError(f"{self._file} cannot be written: {error}") from error
+        self._index: IO[bytes] | None = None
+        try:
+            self._index = self._mend(run_path)
+        except OSError as error:
+            self._give_up_index(error)
+
+    def write(self, record: dict[str, Any], kept_tree: bool = False) -> None:
+        """Append one record; `kept_tree` says whether the search tree goes into the tree store."""
+        line = json_line(record).encode()
+        with self._lock:
+            try:
+                append_whole(self._log, line)
+            except OSError as error:
+                raise UserError(f"{self._file} cannot be written, the attempt is lost: {error}") from error
+            at, self._size = self._size, self._size + len(line)
+            if self._index is not None:
+                entry = entry_of(record, at, len(line))
+                try:
+                    self._index.write(_line(entry._replace(tree=kept_tree or entry.tree)))
+                except OSError as error:
+                    self._give_up_index(error)
+
+    def close(self) -> None:
+        """Close the files; further writes fail."""
+        self._log.close()
+        if self._index is not None:
+            self._index.close()
+
+    def _mend(self, run_path: Path) -> IO[bytes]:
+        """Add to the index what the log has besides; make it anew if it is not of this log."""
+        drop_torn_line(self._index_file)
+        last = last_entry(self._index_file)
+        known = last.at + last.size if last is not None and _agrees(run_path, last) else 0
+        index = open(self._index_file, "ab" if known else "wb", buffering=0)
+        for entry, _ in scan(self._file, known):
+            if entry is not None:
+                index.write(_line(entry))
+        return index
+
+    def _give_up_index(self, error: OSError) -> None:
+        log.warning("%s cannot be written: %s; the run goes on without it", self._index_file, error)
+        self._index = None
+
+
+def _line(entry: IndexEntry) -> bytes:
+    return json_line(entry.to_json()).encode()
+
+
+def _agrees(run_path: Path, entry: IndexEntry) -> bool:
+    """Whether an entry is about what the log has there."""
+    try:
+        found = entry_of(read_record(run_path, entry), entry.at, entry.size)
+    except (UserError, KeyError, TypeError, AttributeError):
+        return False
+    return found.number == entry.number and entry.at + entry.size <= attempts_file(run_path, entry.rank).stat().st_size
+
+
+# -- The logged attempts of all ranks of a run, read in the order that every rank follows, one at a time -------------
+
+LONG_BYTES = 100_000_000
+"""A reader of this much shows how far it is."""
+
+Number = tuple[int, int, int]
+_FAULTS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def number_of(record: dict[str, Any]) -> Number:
+    """The attempt's place in the order that every rank follows: (step, rank, sequence)."""
+    number = record["number"]
+    return number["step"], number["rank"], number["sequence"]
+
+
+def attempt_of(record: dict[str, Any]) -> Attempt:
+    """The attempt in a log record."""
+    return Attempt.from_json({name: value for name, value in record.items() if name not in ("number", "time")})
+
+
+def logged_attempts(run_path: Path, show: bool = False) -> Iterator[tuple[int, Attempt]]:
+    """All logged attempts of a run with their steps, in order. At most one of each log is in memory.
+
+    A torn last line is left out, a number that came before (nothing counts twice), and what is no attempt that could
+    have been made (`fault_of`): a warning counts them. `show` progress where there is much to read.
+    """
+    logs = attempt_logs(run_path)
+    size = sum(file.stat().st_size for file in logs)
+    with Progress(size >> 20, f"attempts of {run_path.name}", "MB", show=show and size >= LONG_BYTES) as progress:
+        last, read = (-1, 0, 0), 0
+        for number, attempt, length in heapq.merge(*map(_attempts, logs), key=lambda found: found[0]):
+            read += length
+            progress.update((read >> 20) - progress.count)
+            if number > last:
+                last = number
+                yield number[0], attempt
+
+
+def _attempts(file: Path) -> Iterator[tuple[Number, Attempt, int]]:
+    """The attempts of one log with their numbers, which only ever grow, and the bytes of their lines."""
+    last: Number = (-1, 0, 0)
+    left_out = faulty = 0
+    first = ""
+    for at, line in whole_lines(file, 0):
+        if not line.strip():
+            continue
+        try:
+            found = _read(line)
+        except _FAULTS as error:
+            faulty += 1
+            first = first or f"the first begins at byte {at}: {str(error) or type(error).__name__}"
+            continue
+        if found[0] > last:
+            last = found[0]
+            yield found
+        else:
+            left_out += 1
+    if left_out:
+        log.warning("%s: %d attempts are left out, whose numbers came before", file, left_out)
+    if faulty:
+        log.warning("%s: %d lines are left out that are no attempts to learn from; %s", file, faulty, first)
+
+
+def _read(line: bytes) -> tuple[Number, Attempt, int]:
+    """The attempt of a line, with its number and its bytes; raises one of `_FAULTS` if it is none to learn from."""
+    record = json.loads(line)
+    number, attempt = number_of(record), attempt_of(record)
+    if not all(isinstance(part, int) and part >= 0 for part in number):
+        raise ValueError(f"its number is {number}")
+    if fault := fault_of(attempt):
+        raise ValueError(fault)
+    return number, attempt, len(line)

@@ -1,0 +1,267 @@
+"""What a step trains on: replay buffers of proofs and failed tactics, and SFT data, in their proportions.
+
+Both are pure functions of the sequence of attempts, so a resumed run rebuilds them from its logs, and draws from them
+what it would have drawn.
+"""
+
+import logging
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.data.transitions.leantree import Transition, select
+from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
+from nanoproof.prover.attempt import Attempt
+from nanoproof.rl.learner import Learner
+from nanoproof.rl.options import RLConfig
+from nanoproof.search.expand import solver_pattern
+from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, deal, load_transitions
+
+# -- Replay and negative buffers: the newest distinct examples that the attempts gave --------------------------------
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class _Entry(NamedTuple, Generic[V]):
+    """An item, the collection step that it came from, and its place in the list that samples are drawn from."""
+
+    item: V
+    step: int
+    place: int
+
+
+class WindowBuffer(Generic[K, V]):
+    """The newest `window` items with distinct keys; adding a known key replaces its item and makes it new again.
+
+    Each item remembers the collection step that it came from. Whatever the buffer is asked for takes a time that does
+    not depend on its size, lists of all items excepted.
+    """
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()  # oldest first
+        self._keys: list[K] = []  # by place
+        self._steps = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def add(self, key: K, item: V, step: int) -> list[V]:
+        """Add one item; returns the items that are gone: the one of this key, or the oldest if there are too many."""
+        gone = []
+        known = self._entries.pop(key, None)
+        if known is not None:
+            gone.append(known.item)
+            self._steps -= known.step
+            place = known.place
+        else:
+            place = len(self._keys)
+            self._keys.append(key)
+        self._entries[key] = _Entry(item, step, place)
+        self._steps += step
+        while len(self._entries) > self.window:
+            _, entry = self._entries.popitem(last=False)
+            self._leave(entry)
+            gone.append(entry.item)
+        return gone
+
+    def discard(self, key: K) -> None:
+        """Take an item out, if it is there."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._leave(entry)
+
+    def _leave(self, entry: _Entry[V]) -> None:
+        """The last key takes the place of one that is gone."""
+        self._steps -= entry.step
+        last = self._keys.pop()
+        if entry.place < len(self._keys):
+            self._keys[entry.place] = last
+            moved = self._entries[last]
+            self._entries[last] = moved._replace(place=entry.place)  # an OrderedDict keeps the order of known keys
+
+    def sample(self, rng: np.random.Generator, count: int) -> list[V]:
+        """`count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""
+        if not self._keys:
+            raise IndexError("the buffer is empty")
+        return [self._entries[self._keys[place]].item for place in rng.integers(len(self._keys), size=count)]
+
+    def items(self) -> list[V]:
+        """All items, oldest first."""
+        return [entry.item for entry in self._entries.values()]
+
+    def entries(self) -> list[tuple[K, V, int]]:
+        """Key, item and the step that it came from, oldest first."""
+        return [(key, entry.item, entry.step) for key, entry in self._entries.items()]
+
+    def staleness(self, step: int) -> float:
+        """Mean number of collection steps since the items came in (0 for an empty buffer)."""
+        return step - self._steps / len(self._entries) if self._entries else 0.0
+
+
+class Buffers:
+    """What training draws from: transitions of proofs, and tactics that Lean refused.
+
+    A tactic of a proof that is in the replay buffer is no failed one, even if Lean once refused it in the same state.
+    Nothing that uses one of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
+    """
+
+    def __init__(self, replay_window: int, negative_window: int, solvers: Sequence[str] = ()) -> None:
+        self._solver = solver_pattern(tuple(solvers)) if solvers else None
+        self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
+        self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
+        self.depths: Counter[int] = Counter()
+        """How many transitions of the replay buffer have each depth."""
+
+    def add(self, attempts: Iterable[Attempt], step: int) -> int:
+        """Add what the attempts gave; returns the number of transitions among it."""
+        count = 0
+        for attempt in attempts:
+            for state, tactic, depth in attempt.transitions:
+                if self._uses_solver(tactic):
+                    continue
+                key = (state, tactic)
+                gone = self.replay.add(key, Transition(state, tactic, depth), step)
+                self.depths[depth] += 1
+                self.depths.subtract(item.depth for item in gone)
+                self.negative.discard(key)
+                count += 1
+            if self.negative.window:
+                for state, tactic in attempt.failed_tactics:
+                    if (state, tactic) not in self.replay and not self._uses_solver(tactic):
+                        self.negative.add((state, tactic), Transition(state, tactic, 1), step)
+        return count
+
+    def _uses_solver(self, tactic: str) -> bool:
+        return self._solver is not None and self._solver.search(tactic) is not None
+
+
+# -- What a step trains on: SFT data, transitions of proofs and failed tactics, in their proportions -----------------
+
+log = logging.getLogger(__name__)
+
+DRAWS = 4
+"""How often as many transitions as are needed are drawn, until enough of them can be used."""
+
+
+@dataclass
+class Batch:
+    """One rank's examples of an update, the first `num_sft` of them SFT data, and figures of how they were drawn."""
+
+    examples: list[Example]
+    num_sft: int
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+class Mixture:
+    """The examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
+
+    def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
+        """Raises UserError if the SFT data cannot be used."""
+        self._config, self._buffers, self._dist = config, buffers, dist
+        options, seed = config.rl, config.run.seed
+        self._tokenizer = learner.tokenizer
+        self._learner = learner
+        self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
+        if config.batch.target_examples_per_step < dist.world_size:
+            raise UserError("--target-examples-per-step must be at least the number of ranks")
+        if options.learning.balance_value_by_depth and config.batch.value_weight == 0:
+            raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")
+        transitions: Sequence[Transition] = load_transitions(options.sft_data)[0]
+        if config.solvers_left_out:
+            solver = solver_pattern(config.solvers_left_out)
+            kept = [place for place, item in enumerate(transitions) if not solver.search(item.tactic)]
+            transitions = select(transitions, kept)
+        depths = Counter(item.depth for item in transitions) if options.learning.balance_value_by_depth else None
+        self.sft = TransitionSet(
+            self._tokenizer,
+            transitions,
+            self._limits,
+            seed=seed,
+            augment=options.learning.augment_data,
+            depth_weights=balanced_depth_weights(depths) if depths is not None else None,
+        )
+        if len(self.sft) == 0:
+            raise UserError(f"--sft-data {options.sft_data}: no transition fits in {self._limits.sequence} tokens")
+        self._sampler = EpochSampler(len(self.sft), seed, self.sft.fingerprint())
+        if learner.state.sft_position:
+            try:
+                self._sampler.restore(learner.state.sft_position)
+            except ValueError as error:
+                if dist.is_main:
+                    log.warning("the SFT data begin anew, as they are not those of before the resumption: %s", error)
+
+    def position(self) -> dict[str, int]:
+        """Where the SFT data is at, for a checkpoint."""
+        return self._sampler.state()
+
+    def batch(self, step: int, update: int) -> Batch:
+        """This rank's examples of an update of a step."""
+        options, dist = self._config.rl, self._dist
+        rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
+        total = self._config.batch.target_examples_per_step
+        sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
+        sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
+        rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
+        failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
+        wanted, metrics, replayed = rest - failed, dict[str, float](), list[Example]()
+        if wanted > 0:
+            fitting, usable, metrics = self._replayed(rng, wanted)
+            replayed = (usable if usable or sft else fitting)[:wanted]
+        if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
+            sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
+            failed = math.ceil(failed * len(replayed) / wanted)
+        refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
+        return Batch(sft + replayed + refused, len(sft), metrics)
+
+    def _replayed(self, rng: np.random.Generator, count: int) -> tuple[list[Example], list[Example], dict[str, float]]:
+        """Transitions of proofs that fit in a row, those of them with log-probabilities within the limits, and figures.
+
+        So many of the latter, if there are so many among `DRAWS` times as many.
+        """
+        weights = (
+            balanced_depth_weights(self._buffers.depths) if self._config.rl.learning.balance_value_by_depth else None
+        )
+        fitting: list[Example] = []
+        usable: list[Example] = []
+        draws = 0
+        while len(usable) < count and draws < DRAWS:
+            draws += 1
+            drawn = self._encode(self._buffers.replay.sample(rng, count), depth_weights=weights)
+            fitting += drawn
+            usable += self._within_limits(drawn)
+        metrics = {"replay_too_long": 1 - len(fitting) / (draws * count)}
+        if self._limited:
+            metrics["replay_within_logprobs"] = len(usable) / max(1, len(fitting))
+        return fitting, usable, metrics
+
+    @property
+    def _limited(self) -> bool:
+        return self._config.rl.replay_logprob_min is not None or self._config.rl.replay_logprob_max is not None
+
+    def _within_limits(self, examples: list[Example]) -> list[Example]:
+        if not self._limited or not examples:
+            return examples
+        low, high = self._config.rl.replay_logprob_min, self._config.rl.replay_logprob_max
+        logprobs = self._learner.tactic_logprobs(examples)
+        return [
+            example
+            for example, logprob in zip(examples, logprobs)
+            if (low is None or logprob >= low) and (high is None or logprob <= high)
+        ]
+
+    def _encode(
+        self, drawn: list[Transition], negative: bool = False, depth_weights: list[float] | None = None
+    ) -> list[Example]:
+        made = encode_transitions(self._tokenizer, drawn, self._limits, negative=negative, depth_weights=depth_weights)
+        return [example for example in made if example is not None]

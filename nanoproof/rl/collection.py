@@ -1,0 +1,351 @@
+"""The phase that collects: attempts at theorems that the matchmaker picks are logged and learned from.
+
+An attempt is numbered (step, rank, sequence), where `step` counts collections and never goes back. Matchmaker and
+buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from nanoproof.actors.actor import ActorPool, wait_together
+from nanoproof.actors.fleet import Fleet
+from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
+from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.data.theorems.theorem_sets import list_theorems, split_names
+from nanoproof.data.theorems.whitelists import LeanChoice
+from nanoproof.lean.types import Theorem
+from nanoproof.policy.factory import model_policy
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
+from nanoproof.rl.batch_sampler import Buffers
+from nanoproof.rl.learner import Learner
+from nanoproof.rl.matchmaker import Matchmaker, event_of
+from nanoproof.rl.options import RLConfig
+from nanoproof.search.policy import Policy
+from nanoproof.training.setup import Stage
+
+BEFORE_THIS_RUN = -1
+"""The step of attempts of an earlier run."""
+REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
+"""So many refused statements in a row say that no statement will be accepted. Other attempts take longer: where half of
+a data set is refused, each actor meets one refusal before it is at work."""
+LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts")
+"""What ranks must know of each other's attempts; also how a proof was lost, if one was."""
+
+
+class Experience:
+    """What all attempts so far have taught: the matchmaker's histories and the buffers. The same on every rank."""
+
+    def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
+        self.theorems, self.matchmaker, self.buffers = theorems, matchmaker, buffers
+        self.attempts = self.proofs = 0
+        self.ever_proven: set[tuple[str, str]] = set()
+        self._index = {name_of(theorem): index for index, theorem in enumerate(theorems)}
+
+    def learn(self, step: int, attempts: Sequence[Attempt]) -> int:
+        """Take in the attempts of one step, in order; returns how many transitions they hold."""
+        for attempt in attempts:
+            self.attempts += 1
+            if attempt.outcome == "proven":
+                self.proofs += 1
+                self.ever_proven.add(name_of(attempt.theorem))
+            index = self._index.get(name_of(attempt.theorem))
+            if index is not None:
+                self.matchmaker.update(index, event_of(attempt))
+        return self.buffers.add(attempts, step)
+
+
+class CollectSource:
+    """Hands out theorems by the matchmaker's weights; logs this rank's attempts and keeps them for the exchange."""
+
+    purpose: Literal["collect", "evaluate"] = "collect"
+
+    def __init__(
+        self,
+        experience: Experience,
+        run_path: Path,
+        dist: DistInfo,
+        seed: int,
+        first_step: int,
+        observer: Observer = NULL_OBSERVER,
+    ) -> None:
+        self._experience, self._dist, self.step = experience, dist, first_step
+        self._shared = LEARNED_FIELDS + (("failed_tactics",) if experience.buffers.negative.window else ())
+        self._refusals, self._refusal = 0, ""
+        self._observer = observer
+        self._log = AttemptLog(run_path, dist.rank)
+        self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
+        self._fresh: list[dict[str, Any]] = []
+        self._under_way: set[int] = set()
+        self._sequence = 0
+        self._target, self._deadline = 1, float("inf")
+        self._transitions = SharedCounter(f"transitions/{first_step}")
+        self.collected = 0
+
+    def next(self) -> Task | None:
+        """A theorem that no other actor of this rank is at."""
+        for _ in range(20):
+            assignment = self._experience.matchmaker.assign(self._rng)
+            if assignment is None:
+                return None
+            if assignment.index not in self._under_way:
+                self._under_way.add(assignment.index)
+                return Task(
+                    self._experience.theorems[assignment.index],
+                    assignment.num_simulations,
+                    assignment.index,
+                    self._rng.getrandbits(48),
+                    may_disprove=not assignment.proven,  # it cannot be had, and would be half of the work
+                    trace=self._observer.trace(),
+                )
+        return None
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Log the attempt under the number of the current step."""
+        self._under_way.discard(task.index)
+        number = {"step": self.step, "rank": self._dist.rank, "sequence": self._sequence}
+        self._sequence += 1
+        record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
+        self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
+        told = (*self._shared, "check") if attempt.lost else self._shared
+        self._fresh.append({name: record[name] for name in told if name in record})
+        self.collected = self._transitions.add(len(attempt.transitions))
+        self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
+
+    def hand_over(self, task: Task) -> bool:
+        """No: the others have theorems enough, and this rank is at no other."""
+        return False
+
+    def begin(self, target: int, max_seconds: float | None) -> None:
+        """Begin a collection of `target` transitions over all ranks, for at most so many seconds."""
+        self._target = target
+        self._deadline = time.monotonic() + max_seconds if max_seconds is not None else float("inf")
+
+    def enough(self) -> bool:
+        """Whether the ranks together have the transitions of this step, or one of them ran out of time.
+
+        Raises UserError if Lean refuses statement after statement.
+        """
+        if self._refusals >= max(REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR * len(self._under_way)):
+            raise UserError(
+                f"Lean refused the statements of the last {self._refusals} attempts; do the servers import what "
+                f"the theorems of --datasets need? It said: {self._refusal}"
+            )
+        if time.monotonic() > self._deadline:
+            self._transitions.add(self._target)
+        self.collected = self._transitions.add(0)
+        return self.collected >= self._target
+
+    def drain(self) -> list[dict[str, Any]]:
+        """The attempts of this step, which ends here: later ones count for the next. Call it under the pool's lock."""
+        fresh, self._fresh = self._fresh, []
+        self.step += 1
+        self._transitions = SharedCounter(f"transitions/{self.step}")
+        return fresh
+
+    def exchange(self, fresh: list[dict[str, Any]]) -> tuple[int, list[Attempt]]:
+        """All ranks' attempts of the step that was drained, in order (a collective)."""
+        step = self.step - 1
+        records = [record for share in gather_json(fresh) for record in share]
+        return step, [attempt_of(record) for record in sorted(records, key=number_of)]
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+
+def name_of(theorem: Theorem) -> tuple[str, str]:
+    """What a theorem is known by: data sets may use the same ids."""
+    return theorem.dataset, theorem.id
+
+
+def relearn(experience: Experience, run_path: Path, show: bool = False) -> int:
+    """Learn from a run's log; returns the number of the next step. All ranks call it together, before any goes on.
+
+    `show` progress where the log is long. Raises UserError if not all ranks found the same log.
+    """
+    next_step = 0
+    for step, attempt in logged_attempts(run_path, show):
+        experience.learn(step, [attempt])
+        next_step = step + 1
+    _compare(experience, run_path)
+    return next_step
+
+
+def relearn_other(experience: Experience, run_path: Path, show: bool = False) -> None:
+    """Learn from the log of an earlier run, whose steps are not those of this one: all of it came before step 0.
+
+    All ranks call it together. Raises UserError if not all ranks found the same log, as where that run still goes on.
+    """
+    for _, attempt in logged_attempts(run_path, show):
+        experience.learn(BEFORE_THIS_RUN, [attempt])
+    _compare(experience, run_path)
+
+
+def _compare(experience: Experience, run_path: Path) -> None:
+    """Raise UserError if not all ranks have learned from as many attempts (a collective)."""
+    found = gather_json(experience.attempts)
+    if len(set(found)) > 1:
+        numbers = ", ".join(map(str, found))
+        raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
+
+
+# -- The phase that collects: actors, the policy they ask, and what their attempts teach -----------------------------
+
+log = logging.getLogger(__name__)
+
+JOIN_SECONDS = 10.0
+"""How long the end of a run waits for actors that are in the middle of a call: whoever sent a signal waits as well."""
+
+
+class Collection:
+    """Holds the experience from the start, and actors and policy while `working`."""
+
+    def __init__(self, config: RLConfig, learner: Learner, lean: LeanChoice, dist: DistInfo) -> None:
+        """Raises UserError if there is no theorem to train on."""
+        self._config, self._learner, self._dist = config, learner, dist
+        self._staleness: dict[str, float] = {}
+        options = config.rl
+        datasets = split_names(options.datasets)
+        theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
+        if not theorems:
+            raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
+        buffers = Buffers(options.replay_buffer_window_size, options.negative_window, config.solvers_left_out)
+        self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
+
+    @contextmanager
+    def working(
+        self,
+        stage: Stage,
+        fleet: Fleet,
+        asked_to_end: Callable[[], bool],
+        check: Callable[[], None],
+        observer: Observer,
+    ) -> Iterator[None]:
+        """Rebuild the experience from logs and start actors and policy; stop them in the end, whatever happens.
+
+        `check` is called now and then by who waits for actors; what it raises ends the wait. `observer` is told what
+        the actors do.
+        """
+        run_path = stage.run.path
+        config, learner = self._config, self._learner
+        self.policy = model_policy(learner.model, learner.tokenizer, config.sampling)
+        first_step = self._relearn(run_path)
+        self.source = CollectSource(self.experience, run_path, self._dist, config.run.seed, first_step, observer)
+
+        def check_all() -> None:
+            fleet.check()
+            check()
+
+        self.pool = ActorPool(
+            fleet.slots,
+            self.policy,
+            self._make_prover,
+            check=check_all,
+            asked_to_end=asked_to_end,
+            observer=observer,
+            tell_server=lambda address, state, actors: stage.run.event(
+                "server", address=address, state=state, actors=actors
+            ),
+            lost_proofs=config.fleet.lean_lost_proofs,
+        )
+        try:
+            yield
+        finally:
+            self.pool.stop()
+            self.policy.close()
+            self.pool.join(JOIN_SECONDS)
+            self.source.close()
+
+    def _relearn(self, run_path: Path) -> int:
+        """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the run that goes on."""
+        if self._config.rl.load_buffer is not None:
+            earlier = resolve_run_dir(self._config.rl.load_buffer, "--load-buffer")
+            relearn_other(self.experience, earlier, self._dist.is_main)
+        if self._config.start.resume_from is None:
+            return 0
+        return relearn(self.experience, run_path, self._dist.is_main)
+
+    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
+        collect, config, state = purpose == "collect", self._config, self._learner.state
+        options = ProverOptions(
+            proof_simplification=config.rl.prover.proof_simplification or not collect,
+            disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
+            keep_tree=False,
+        )
+        search = replace(config.search, finisher_use="leaf" if collect else "candidate")
+        return Prover(policy, search, options, lambda: f"step {state.step}")
+
+    def gather(self, max_seconds: float | None) -> None:
+        """Collect the transitions of a step, for at most so many seconds. All ranks call it together.
+
+        Actors go on meanwhile and afterwards. Raises Interrupted on all ranks if one was asked to end.
+        """
+        self.source.begin(self._config.rl.collect_transitions, max_seconds)
+        self.pool.set_source(self.source)
+        wait_together(self.pool, self.source.enough)
+
+    def exchange(self) -> dict[str, float]:
+        """Learn from the attempts of all ranks in the step that was gathered (a collective); returns its metrics."""
+        with self.pool.locked():
+            fresh = self.source.drain()
+        step, attempts = self.source.exchange(fresh)
+        with self.pool.locked():
+            transitions = self.experience.learn(step, attempts)
+        buffers = self.experience.buffers
+        self._staleness = {"replay": buffers.replay.staleness(step), "negative": buffers.negative.staleness(step)}
+        return {
+            "attempts": len(attempts),
+            "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
+            "errors": sum(attempt.outcome == "error" for attempt in attempts),
+            **self._lost(attempts),
+            "transitions": transitions,
+            "simulations": sum(attempt.simulations for attempt in attempts),
+            "theorems_proven": len(self.experience.ever_proven),
+            "replay": len(self.experience.buffers.replay),
+            "staleness": self._staleness["replay"],
+        }
+
+    def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
+        """How many proofs were found that are none after the final check, by whose word; the first reasons are told."""
+        lost = [attempt for attempt in attempts if attempt.lost_by_server]
+        refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
+        for how, found in (("lost", lost), ("refused", refused)):
+            if found and self._dist.is_main:
+                first, check = found[0], found[0].check or {}
+                reason = f"{first.lost} on {check.get('server')}, {check.get('reason')}"
+                log.info(
+                    "found proofs %s by the final check: %d; that of %s: %s", how, len(found), first.theorem.id, reason
+                )
+        return {"lost_proofs": len(lost), "refused_proofs": len(refused)}
+
+    def go_on(self) -> None:
+        """Give the actors theorems to train on again after an evaluation, if the run collects at all."""
+        if self._config.rl.collect_transitions > 0:
+            self.pool.set_source(self.source)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What is collected so far and what the actors are doing, for whoever watches."""
+        experience = self.experience
+        return {
+            "collected": self.source.collected,
+            "collect_transitions": self._config.rl.collect_transitions,
+            "attempts": experience.attempts,
+            "proofs": experience.proofs,
+            "theorems_proven": len(experience.ever_proven),
+            "theorems": len(experience.theorems),
+            "replay": len(experience.buffers.replay),
+            "negative": len(experience.buffers.negative),
+            "staleness": self._staleness,
+            "servers": self.pool.servers.snapshot(),
+            "actors": [actor.snapshot() for actor in self.pool.actors],
+        }

@@ -1,0 +1,150 @@
+"""The phase that evaluates: every benchmark of `--eval-datasets`, and which checkpoint was best so far."""
+
+import hashlib
+import itertools
+import json
+import logging
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from nanoproof.actors.actor import ActorPool
+from nanoproof.common.distributed import DistInfo, on_main
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_json, read_object
+from nanoproof.common.run_dir import versions
+from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, split_names
+from nanoproof.data.theorems.whitelists import LeanChoice
+from nanoproof.evaluation.evaluate import evaluate
+from nanoproof.evaluation.results import SETTINGS, SUMMARY, EvalSettings, EvaluationFiles, Mode
+from nanoproof.evaluation.summary import event_fields
+from nanoproof.lean.types import Theorem
+from nanoproof.model.checkpoint import weights_sha256
+from nanoproof.rl.learner import BEST, LoopState
+from nanoproof.rl.options import RLConfig
+from nanoproof.training.setup import Stage
+
+log = logging.getLogger(__name__)
+SPLIT: Final = "valid"
+MODEL = "model_sha256"
+"""The setting in which evaluations of one run differ."""
+
+
+class Evaluations:
+    """The benchmarks, and how they are evaluated with the weights of a step."""
+
+    def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo) -> None:
+        """Raises UserError if there is no such benchmark."""
+        self._config, self._dist = config, dist
+        self.benchmarks: dict[str, list[Theorem]] = {
+            set_name(name): list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
+            for name in split_names(config.rl.eval_datasets)
+        }
+        for name, theorems in self.benchmarks.items():
+            if not theorems:
+                raise UserError(f"--eval-datasets {name}: {SPLIT} holds no theorems")
+        self._about = {"versions": versions(), **dist.decisions()}
+        self._count = itertools.count()
+
+    def decision(self) -> str:
+        """What is evaluated on, for the log."""
+        return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items())
+
+    def run(self, pool: ActorPool, stage: Stage, lean: str | None, state: LoopState) -> None:
+        """Evaluate on every benchmark; note in `state` and `best.json` if these weights solve most theorems so far.
+
+        All ranks call it together. Raises Interrupted on all of them if one was asked to end.
+        """
+        scores: dict[str, dict[str, int]] = {}
+        compared = []
+        digest = on_main(lambda: weights_sha256(stage.run.path / f"model_{state.step}.json"))
+        for name in self.benchmarks:
+            tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
+            files = self._files(name, stage, lean, state.step, digest)
+            compared.append({setting: value for setting, value in files.plain.items() if setting != MODEL})
+            mode: Mode = "continue" if on_main(partial(_can_go_on, files)) else "force"
+            summary = evaluate(pool, tag, files, self._dist, mode, self._about, {"step": state.step})
+            scores[name] = {"solved": summary["solved"], "total": summary["total"]}
+            self._report(stage, name, summary, state.step)
+        solved = sum(score["solved"] for score in scores.values())
+        of = hashlib.sha256(json.dumps(compared, sort_keys=True).encode()).hexdigest()[:16]
+        others = state.best_of not in ("", of)
+        if others and self._dist.is_main:
+            log.info("evaluations are not what they were: the best checkpoint is chosen anew")
+        if solved > state.best_solved or others:
+            state.best_solved, state.best_step, state.best_of = solved, state.step, of
+            if self._dist.is_main:
+                _write_best(stage.run.path, state, scores)
+
+    def restore_best(self, stage: Stage, state: LoopState) -> None:
+        """Replace a damaged `best.json` by what the checkpoint and the summaries of evaluations say (rank 0)."""
+        scores = {}
+        for name in self.benchmarks:
+            found = read_object(self._path(name, stage, state.best_step) / SUMMARY) or {}
+            if "solved" in found and "total" in found:
+                scores[name] = {"solved": found["solved"], "total": found["total"]}
+        (stage.run.path / BEST).unlink(missing_ok=True)
+        known = state.best_step >= 0
+        if known:
+            _write_best(stage.run.path, state, scores)
+        said = f"step {state.best_step} was best when the checkpoint was saved" if known else "none was evaluated yet"
+        log.warning("%s was damaged and is written anew: %s", BEST, said)
+
+    def unfinished(self, stage: Stage, step: int) -> bool:
+        """Whether this step's evaluation was begun in an earlier part of the run, but not ended on every benchmark."""
+        paths = [self._path(name, stage, step) for name in self.benchmarks]
+        ended = on_main(lambda: [path.exists() + (path / SUMMARY).exists() for path in paths])
+        return any(ended) and min(ended) < 2
+
+    def best_lines(self, run_path: Path) -> list[str]:
+        """What is known of the best checkpoint, for the last lines of a run."""
+        if not (run_path / BEST).exists():
+            return []
+        best = read_json(run_path / BEST)
+        scores = [f"{name} {one['solved']}/{one['total']}" for name, one in best.get("benchmarks", {}).items()]
+        shown = f" with {', '.join(scores)}" if scores else ""
+        return [f"best: step {best['step']}{shown}, {run_path / best['checkpoint']}"]
+
+    def _report(self, stage: Stage, name: str, summary: dict[str, Any], step: int) -> None:
+        if self._dist.is_main:
+            stage.run.event("evaluation", **event_fields(summary))
+            stage.tracker.log({f"eval/{name}": summary["solved"] / summary["total"]}, step)
+            errors = f", {summary['errors']} errors" if summary["errors"] else ""
+            errors += f" ({summary['lost_proofs']} found proofs lost)" if summary["lost_proofs"] else ""
+            log.info("step %d: %s %s %d/%d%s", step, name, SPLIT, summary["solved"], summary["total"], errors)
+
+    def _files(self, name: str, stage: Stage, lean: str | None, step: int, digest: str) -> EvaluationFiles:
+        theorems = self.benchmarks[name]
+        settings = EvalSettings(
+            dataset=name,
+            split=SPLIT,
+            num_simulations=self._config.rl.num_simulations_eval,
+            seed=self._config.run.seed,
+            search=replace(self._config.search, finisher_use="candidate"),
+            sampling=self._config.sampling,
+            model_sha256=digest,
+            dtype=str(self._dist.dtype).removeprefix("torch."),
+            lean=lean,
+        )
+        return EvaluationFiles(self._path(name, stage, step), theorems, settings)
+
+    def _path(self, name: str, stage: Stage, step: int) -> Path:
+        return stage.run.path / "evals" / f"{step}_{name}_{SPLIT}"
+
+
+def _write_best(run_path: Path, state: LoopState, scores: dict[str, dict[str, int]]) -> None:
+    step, solved, of = state.best_step, state.best_solved, state.best_of
+    best = {"step": step, "solved": solved, "of": of, "checkpoint": f"model_{step}.pt", "benchmarks": scores}
+    atomic_write_json(run_path / BEST, best)
+
+
+def _can_go_on(files: EvaluationFiles) -> bool:
+    """Whether there is a part of this very evaluation, or all of it: then errors are tried again."""
+    if not (files.path / SETTINGS).exists():
+        return False
+    try:
+        files.check("continue")
+    except UserError:
+        return False
+    return True

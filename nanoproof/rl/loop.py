@@ -1,0 +1,336 @@
+"""The loop of reinforcement learning: collect, exchange, train, evaluate, save. Each phase has a file of its own.
+
+`collection.py`, `updates.py`, `evaluations.py`.
+"""
+
+import logging
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from nanoproof.actors.fleet import Fleet
+from nanoproof.actors.tasks import Interrupted, ProofsLost
+from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
+from nanoproof.common.errors import UserError, is_full_disk
+from nanoproof.common.process import freeze_gc, gpu_status
+from nanoproof.common.run_dir import FINISHED
+from nanoproof.data.theorems.theorem_sets import split_names, splits_of
+from nanoproof.data.theorems.whitelists import choose_lean
+from nanoproof.model.checkpoint import finished_steps
+from nanoproof.rl.batch_sampler import Mixture
+from nanoproof.rl.collection import Collection
+from nanoproof.rl.evaluations import Evaluations
+from nanoproof.rl.learner import Learner, LoopState
+from nanoproof.rl.options import RLConfig
+from nanoproof.rl.recorder import Recorder
+from nanoproof.rl.updates import Updates
+from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, run_name, short
+from nanoproof.training.setup import Stage
+
+# -- When a run evaluates and saves ----------------------------------------------------------------------------------
+
+
+class Cadence:
+    """All ranks ask together, once after each step, and get the same answers."""
+
+    def __init__(self, config: RLConfig) -> None:
+        """Raises UserError that names the option which cannot be read."""
+        cadence = config.cadence
+        self._evaluation = Trigger.parse(cadence.eval_every, "--eval-every")
+        self._save = Trigger.parse(cadence.save_every, "--save-every")
+        self._first: Trigger | None = None
+        if config.rl.eval_start not in ("now", "never"):
+            self._first = Trigger.parse(config.rl.eval_start, "--eval-start")
+        self.at_start = config.rl.eval_start == "now"
+        """Whether to evaluate before the first step."""
+        self._waiting = self._first is not None
+
+    def resume(self, state: LoopState) -> None:
+        """Go on where `state` was."""
+        self._evaluation.resume(state.since_evaluation)
+        self._save.resume(state.since_save)
+        self._waiting = self._waiting and not self._has_come(state.step, state.seconds)
+
+    def due(self, step: int, seconds: float) -> tuple[bool, bool]:
+        """Whether to evaluate, and whether to save, after this step of a run that took so many seconds so far."""
+        evaluation, save = self._evaluation.due(step), self._save.due(step)
+        if self._waiting:
+            evaluation = self._has_come(step, seconds)
+            self._waiting = not evaluation
+        return evaluation, save
+
+    def _has_come(self, step: int, seconds: float) -> bool:
+        """Whether it is time for the first evaluation, by rank 0's clock."""
+        assert self._first is not None
+        if self._first.every_steps is not None:
+            return step >= self._first.every_steps
+        return bool(broadcast_json(seconds >= (self._first.every_seconds or 0.0)))
+
+    def elapsed(self) -> tuple[float, float]:
+        """Seconds since the last evaluation and the last save that were due by time, for a checkpoint."""
+        return self._evaluation.elapsed(), self._save.elapsed()
+
+
+# -- How a run ends: what its last lines say, and what to do when the disk is full -----------------------------------
+
+
+def what_next(run_path: Path, state: LoopState, config: RLConfig) -> list[str]:
+    """The last checkpoint, and the command that comes next: to go on, or to score the best one on what is held out."""
+    run = run_name(run_path)
+    lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
+    if not (run_path / FINISHED).exists():
+        return [*lines, f"to go on: python -m nanoproof.rl --resume-from {run}"]
+    best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
+    datasets = split_names(config.rl.eval_datasets)
+    words = ["--model-path", best, "--datasets", *datasets]
+    if all("test" in splits_of(name) for name in datasets):
+        words += ["--split", "test"]
+    if config.fleet.lean.servers:
+        words += ["--lean-servers", *config.fleet.lean.servers]
+    return [*lines, f"next: python -m scripts.prover_eval {shlex.join(words)}"]
+
+
+@contextmanager
+def told_how_to_go_on(run_path: Path) -> Iterator[None]:
+    """A full disk ends the run with one line that says what to do; what is written so far is whole."""
+    try:
+        yield
+    except (OSError, UserError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not is_full_disk(cause):
+            raise
+        room, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
+        if flags:
+            what_to_do = f"nothing that was written is damaged: {room}, then go on with {flags}"
+        else:
+            what_to_do = f"no checkpoint was saved yet: {room}, delete that and start again"
+        raise UserError(f"{error}; {what_to_do}") from error
+
+
+def resume_flags(run_path: Path) -> str:
+    """The flags that go on with a run; empty if it has no checkpoint."""
+    return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""
+
+
+log = logging.getLogger(__name__)
+
+
+class ReinforcementLearning:
+    """One rank of a run. Everything that can be wrong with the options is found in the constructor, before any file
+    is written."""
+
+    def __init__(self, config: RLConfig, dist: DistInfo, check: Callable[[], None] = lambda: None) -> None:
+        """`check` is called often while ranks wait for their actors; what it raises ends the run."""
+        self.config, self.options, self.dist, self.check = config, config.rl, dist, check
+        self.max_seconds = duration(config.rl.max_time, "--max-time")
+        self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
+        self.cadence = Cadence(config)
+        lean = choose_lean(config.fleet.lean.project, embedded=not config.fleet.lean.servers)
+        self.whitelists = lean.reason
+        self.learner = Learner(config, dist)
+        self.state = self.learner.state
+        self.cadence.resume(self.state)
+        self.collection = Collection(config, self.learner, lean, dist)
+        self.evaluations = Evaluations(config, lean, dist)
+        self.mixture = Mixture(config, self.learner, self.collection.experience.buffers, dist)
+        self.stop = StopSignal()
+        self.updates = Updates(config, self.learner, self.mixture, self.stop, dist)
+        self.phase = "starting"
+        self._evaluated_step = -1
+        self._started, self._seconds_before = time.monotonic(), self.state.seconds
+
+    def decisions(self) -> dict[str, str]:
+        """What was decided from options and data, for the log."""
+        num_theorems = len(self.collection.experience.theorems)
+        return {
+            "model": f"{self.learner.model.num_parameters():,} parameters",
+            "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
+            "whitelists": self.whitelists,
+            "sft": f"{len(self.mixture.sft)} transitions mixed in",
+        }
+
+    def run(self, stage: Stage, fleet: Fleet) -> None:
+        """Steps until the last one, the time limit, or a signal (which saves and returns).
+
+        Raises ProofsLost, once it has saved, if the Lean servers lose the proofs that are found.
+        """
+        self.stage, self.lean = stage, fleet.lean
+        self._started = time.monotonic()
+        self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
+        working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
+        with self.stop, told_how_to_go_on(stage.run.path), working, self.recorder:
+            if self.learner.best_is_damaged and self.dist.is_main:
+                self.evaluations.restore_best(stage, self.state)
+            self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
+            freeze_gc()
+            try:
+                self._run()
+            finally:
+                with suppress(OSError):  # what ended the run is what is to be told
+                    self._enter("stopped")
+        if self.dist.is_main:
+            self._summarize()
+
+    def _enter(self, phase: str) -> None:
+        self.phase = phase
+        self.recorder.phase(phase, self.state.step)
+
+    def _run(self) -> None:
+        try:
+            self._steps()
+        except Interrupted:
+            if self.dist.is_main:
+                log.warning("stopped by a signal after step %d", self.state.step)
+            self.collection.pool.stop()  # actors wind up their work meanwhile
+            self.save()
+        except ProofsLost as error:
+            if self.dist.is_main:
+                self.stage.run.event("lost_proofs", step=self.state.step, message=str(error))
+            self.collection.pool.stop()
+            self.save()
+            raise ProofsLost(f"{error}; then go on with --resume-from {run_name(self.stage.run.path)}") from error
+        else:
+            if self.dist.is_main:
+                self.stage.run.finish(self.state.step)
+
+    def _steps(self) -> None:
+        if self.state.step == 0:
+            self.save()  # a run can be resumed from its first attempt on
+            if self.cadence.at_start:
+                self.evaluate()
+        elif self.evaluations.unfinished(self.stage, self.state.step):
+            self.evaluate()
+        while not self._is_over():
+            self.step()
+            evaluation, save = self.cadence.due(self.state.step, self._seconds())
+            if evaluation or save:
+                self.save()
+            if evaluation:
+                self.evaluate()
+        self.save()
+        self.evaluate()
+
+    def step(self) -> None:
+        """One collect-and-train step. Raises Interrupted on all ranks if one was asked to end."""
+        if self.stop.agreed(self.dist.device):
+            raise Interrupted
+        started = time.monotonic()
+        collected = self._collect() if self._collects() else {}
+        middle = time.monotonic()
+        losses = self._train()
+        self.state.step += 1
+        if self.options.check_ranks:
+            self._check_ranks()
+        times = {"seconds/collect": middle - started, "seconds/train": time.monotonic() - middle}
+        self._record({**collected, **losses, **times})
+
+    def _collects(self) -> bool:
+        return self.options.collect_transitions > 0 and self.state.step % self.options.collect_every == 0
+
+    def _collect(self) -> dict[str, float]:
+        self._enter("collect")
+        limits = [self.collect_seconds, None if self.max_seconds is None else self.max_seconds - self._seconds()]
+        self.collection.gather(min((limit for limit in limits if limit is not None), default=None))
+        self._enter("exchange")
+        return self.collection.exchange()
+
+    def _train(self) -> dict[str, float]:
+        """The policy rests while the weights change: what is asked meanwhile waits."""
+        if self.learner.restart_due():
+            self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
+        self._enter("train")
+        policy = self.collection.policy
+        policy.pause(release=self.dist.device.type == "cuda")
+        losses = self.updates.run(self.stage, self.recorder, self._progress())
+        policy.resume()
+        return losses
+
+    def evaluate(self) -> None:
+        """Evaluate on every benchmark, unless that was done with these weights (in this part of the run).
+
+        Raises Interrupted on all ranks if one was asked to end.
+        """
+        if self._evaluated_step == self.state.step:
+            return
+        self._enter("evaluate")
+        self.evaluations.run(self.collection.pool, self.stage, self.lean, self.state)
+        self.collection.go_on()
+        self._evaluated_step = self.state.step
+
+    def save(self) -> None:
+        """Save a checkpoint, unless this step has one. All ranks call it together."""
+        if self.learner.saved:
+            return
+        self._enter("save")
+        self.state.seconds = self._seconds()
+        self.state.since_evaluation, self.state.since_save = self.cadence.elapsed()
+        path = self.learner.save(self.stage.run.path)
+        if self.dist.is_main:
+            self.stage.run.event("checkpoint", step=self.state.step, path=path.name)
+            log.info("saved %s", path)
+
+    def _summarize(self) -> None:
+        """The last lines: what was done, the best checkpoint, and what comes next."""
+        experience, path = self.collection.experience, self.stage.run.path
+        log.info("steps: %d in %s", self.state.step, clock(self._seconds()))
+        log.info("theorems: %d of %d proved at some time", len(experience.ever_proven), len(experience.theorems))
+        log.info("peak memory: %sB (%s, one rank)", short(peak_memory_bytes(self.dist.device)), self.dist.device.type)
+        for line in [*self.evaluations.best_lines(path), *what_next(path, self.state, self.config)]:
+            log.info("%s", line)
+
+    def _record(self, metrics: dict[str, float]) -> None:
+        if not self.dist.is_main:
+            return
+        self.stage.run.metrics(self.state.step, **metrics)
+        self.stage.tracker.log(metrics, self.state.step)
+        log.info(
+            "step %d: loss %.3f, %d of %d attempts proved%s, %d theorems so far, replay %d, %.1f + %.1f s",
+            self.state.step,
+            metrics["loss"],
+            metrics.get("proofs", 0),
+            metrics.get("attempts", 0),
+            f" ({metrics['errors']:.0f} errors)" if metrics.get("errors") else "",
+            len(self.collection.experience.ever_proven),
+            len(self.collection.experience.buffers.replay),
+            metrics["seconds/collect"],
+            metrics["seconds/train"],
+        )
+
+    def _check_ranks(self) -> None:
+        """Compare the weights of all ranks (a collective)."""
+        digests = self.learner.digests()
+        self.stage.run.event("weights", step=self.state.step, digest=digests[self.dist.rank])
+        assert len(set(digests)) == 1, f"the ranks' weights differ after step {self.state.step}"
+
+    def _seconds(self) -> float:
+        """Seconds of the whole run so far, evaluations and saving too."""
+        return self._seconds_before + time.monotonic() - self._started
+
+    def _is_over(self) -> bool:
+        """Whether the last step is done or time is over, by rank 0's clock."""
+        out_of_time = self.max_seconds is not None and self._seconds() >= self.max_seconds
+        if self.collection.experience.matchmaker.exhausted:
+            if self.dist.is_main:
+                log.warning("every theorem is disproved: nothing is left to try")
+            return True
+        return self.state.step >= self.options.num_steps or bool(broadcast_json(out_of_time))
+
+    def _progress(self) -> float:
+        """How much of the run is over, 0 to 1: by steps or by time, whichever is further; the same on all ranks."""
+        by_time = self._seconds() / self.max_seconds if self.max_seconds is not None else 0.0
+        return min(1.0, float(broadcast_json(max(by_time, self.state.step / self.options.num_steps))))
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {
+            "phase": self.phase,
+            "step": self.state.step,
+            "num_steps": self.options.num_steps,
+            "max_seconds": self.max_seconds,
+            "rank": self.dist.rank,
+            "seconds": round(self._seconds(), 1),
+            "gpu": gpu_status(self.dist.device),
+            **self.collection.snapshot(),
+        }

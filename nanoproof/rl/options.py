@@ -1,0 +1,235 @@
+"""All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
+
+import argparse
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nanoproof.actors.fleet import AUTO, EARLIER_FLAGS, FleetOptions
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
+from nanoproof.common.option_groups import MonitorAddress
+from nanoproof.data.theorems.theorem_sets import split_names
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.prover import ProverOptions
+from nanoproof.rl.matchmaker import MatchmakerConfig
+from nanoproof.rl.recorder import RecordOptions
+from nanoproof.search.config import SearchConfig, SolverOption
+from nanoproof.training import options
+from nanoproof.training.setup import parse_resumable
+
+# -- Options of reinforcement learning that belong to no other room --------------------------------------------------
+
+
+class EvalStart(argparse.Action):
+    """`--eval-start` (before the first step), `--eval-start 100steps`, `--no-eval-start`."""
+
+    def __init__(self, option_strings: list[str], dest: str, **declared: Any) -> None:
+        super().__init__(option_strings, dest, nargs="?", **declared)
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        if option_string == "--no-eval-start":
+            if values is not None:
+                parser.error(f"argument --no-eval-start takes no value, got {values}")
+            values = "never"
+        if values is not None and values.isdigit():  # steps, as users know it
+            values = f"{values}steps" if int(values) else None
+        setattr(namespace, self.dest, values or "now")
+
+
+@dataclass(frozen=True)
+class RLOptions:
+    """Reinforcement learning."""
+
+    load_buffer: str | None = opt(
+        None, "Run directory whose attempts fill buffers and matchmaker at the start.", advanced=True
+    )
+    datasets: tuple[str, ...] = opt(
+        (AUTO,),
+        "Data sets or files of theorems to prove (space- or comma-separated); auto: leanworkbook, numinamath and "
+        "deepseek_prover if --lean-servers run real Lean, else nanolean.",
+    )
+    sft_data: str = opt(
+        AUTO,
+        "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if --lean-servers "
+        "run real Lean, else nanolean.",
+    )
+    num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
+    max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")
+    collect_transitions: int = opt(
+        100, "New transitions to collect for a step, over all ranks (0: collect none).", min=0
+    )
+    collect_every: int = opt(1, "Collect in each step whose number is a multiple of this.", min=1, advanced=True)
+    collect_max_time: str = opt(
+        "1:00:00", "A collection ends after H:M:S even if it has too few transitions.", advanced=True
+    )
+    num_updates_per_step: int = opt(2, "Optimizer updates in a step.", min=1)
+    fraction_sft: float = opt(0.1, "Part of each batch that comes from the SFT data.", min=0, max=1)
+    learning: options.LearningOptions = group(options.LearningOptions)
+    replay_buffer_window_size: int = opt(250_000, "Newest transitions of proofs that are kept.", min=1, advanced=True)
+    negative_buffer_window_size: int = opt(
+        250_000, "Newest failed tactics that are kept, if any are used.", min=0, advanced=True
+    )
+    negative_fraction: float = opt(
+        0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1, advanced=True
+    )
+    unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0, advanced=True)
+    replay_logprob_min: float | None = opt(
+        None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0, advanced=True
+    )
+    replay_logprob_max: float | None = opt(
+        None,
+        "Replay no tactic that the network gives a higher log-probability (it has learned that).",
+        max=0,
+        advanced=True,
+    )
+    restart_from_sft_every: int | None = opt(
+        None,
+        "Steps after which the weights go back to those that the run began with, to learn anew.",
+        min=1,
+        advanced=True,
+    )
+    restart_updates: int = opt(
+        100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0, advanced=True
+    )
+    prover: ProverOptions = group(
+        ProverOptions,
+        without=("simplification_tactics", "keep_tree"),
+        proof_simplification=change(help="Simplify proofs during collection."),
+        disprove_fraction=change(
+            help="Fraction of attempts at theorems without a proof that try to prove the negation."
+        ),
+    )
+    solvers: SolverOption = group(
+        SolverOption,
+        disable_solvers=change(
+            help="Leave out what the policy says if it uses a solver (--search-solver-tactics), and data that do; "
+            "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node."
+        ),
+    )
+    eval_start: str = opt(
+        "now",
+        "First evaluation: before the first step if nothing follows, else after Nsteps or H:M:S.",
+        action=EvalStart,
+        also=("--no-eval-start",),
+        metavar="WHEN",
+    )
+    eval_datasets: tuple[str, ...] = opt(
+        (AUTO,),
+        "Benchmarks (their valid split) or files of theorems to evaluate on; auto: minif2f if --lean-servers run real "
+        "Lean, else nanolean.",
+    )
+    num_simulations_eval: int = opt(64, "Simulations for each theorem in an evaluation.", min=1)
+    max_eval_theorems: int | None = opt(None, "Evaluate on the first so many theorems only.", min=1, advanced=True)
+    memory_profile: str | None = opt(
+        None,
+        "Directory for a snapshot of a GPU's memory when a batch does not fit for the first time.",
+        metavar="DIR",
+        advanced=True,
+    )
+    check_ranks: bool = opt(
+        False, "After each step, compare the weights of all ranks and note their digest.", advanced=True
+    )
+    monitor: MonitorAddress = group(MonitorAddress, "monitor-")
+
+    @property
+    def negative_window(self) -> int:
+        """How many failed tactics are kept: none where training has no use for them."""
+        used = self.negative_fraction > 0 and self.unlikelihood_weight > 0
+        return self.negative_buffer_window_size if used else 0
+
+    def __post_init__(self) -> None:
+        validate(self, "rl")
+        low, high = self.replay_logprob_min, self.replay_logprob_max
+        check(
+            low is None or high is None or low < high,
+            f"rl.replay_logprob_min must be less than rl.replay_logprob_max, got {low} and {high}",
+            "rl",
+        )
+        check(
+            self.collect_transitions > 0 or self.fraction_sft == 1,
+            "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",
+            "rl",
+        )
+
+
+OWN_DEFAULTS = {
+    **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
+    **{"eval_every": "2:00:00", "save_every": "2:00:00"},
+}
+
+
+@dataclass(frozen=True)
+class RLConfig:
+    """One instance of each group of options."""
+
+    run: options.RunOptions = group(options.RunOptions)
+    start: options.StartOptions = group(options.StartOptions)
+    cadence: options.CadenceOptions = group(options.CadenceOptions)
+    rl: RLOptions = group(RLOptions)
+    fleet: FleetOptions = group(FleetOptions)
+    sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
+    batch: options.BatchOptions = group(options.BatchOptions)
+    optim: options.OptimizerOptions = group(
+        options.OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
+    )
+    compute: options.ComputeOptions = group(options.ComputeOptions, compile=change(advanced=True))
+    records: RecordOptions = group(RecordOptions)
+    search: SearchConfig = group(
+        SearchConfig,
+        "search-",
+        without=(
+            "finisher_use",  # collection and evaluation differ in it
+            "disable_solvers",  # --disable-solvers does that and more
+        ),
+        finishers=change(advanced=True),
+    )
+    matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
+
+    @classmethod
+    def from_args(cls, args: argparse.Namespace) -> "RLConfig":
+        """The values of parsed flags. Raises UserError for those that cannot be."""
+        config = from_args(cls, args)
+        for names in (config.rl.datasets, config.rl.eval_datasets):
+            if names != (AUTO,):
+                split_names(names)
+        return replace(config, search=config.search.without_solvers()) if config.leaves_out_solvers else config
+
+    @property
+    def leaves_out_solvers(self) -> bool:
+        """Whether the policy may use no solver."""
+        return self.rl.solvers.disable_solvers
+
+    @property
+    def solvers_left_out(self) -> tuple[str, ...]:
+        """The tactics that the policy neither may use nor learns."""
+        return self.search.solver_tactics if self.leaves_out_solvers else ()
+
+    def of_nanolean(self) -> list[str]:
+        """The flags whose data are those of the embedded prover."""
+        datasets, benchmarks = split_names(self.rl.datasets), split_names(self.rl.eval_datasets)
+        named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
+        return [flag for flag, names in named.items() if "nanolean" in names]
+
+
+def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:
+    search, matchmaker = (preset_values(cls, name) for cls in (SearchConfig, MatchmakerConfig))
+    return {
+        **{f"search_{option}": value for option, value in search.items()},
+        **{f"mm_{option}": value for option, value in matchmaker.items()},
+        "disprove_fraction": disprove_fraction,
+    }
+
+
+PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof", 0.5)}
+"""Of search, matchmaker and disproof together."""
+
+
+def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
+    """The command line; a resumed run keeps the options that are not given."""
+    parser = Parser(prog="python -m nanoproof.rl", description=description)
+    add_flags(parser, RLConfig)
+    parser.add_earlier(EARLIER_FLAGS)
+    parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
+    parser.set_defaults(**OWN_DEFAULTS)
+    return parse_resumable(parser, argv)

@@ -1,0 +1,336 @@
+"""The recorder of a rank: one thread that writes what a run says about itself, ten times a second or when asked to.
+
+{"time": ..., "pid": 4711, "rank": 0, "phase": "collect", "step": 12, "num_steps": 1000,
+     "seconds": 812.4, "remaining": 3600.0,          # of the whole run so far, and to its end at the present pace
+     "collected": 57, "collect_transitions": 100,    # transitions of this step so far, and how many it is to have
+     "attempts": 9000, "proofs": 4100, "theorems_proven": 700, "theorems": 2000,
+     "replay": 5000, "negative": 250000, "staleness": {"replay": 3.2, "negative": 1.0},
+     "memory": 1200000000, "gpu": {"name": ..., "utilization": 0.9, "memory": ..., "memory_total": ...},
+     "servers": [{"address": "host:8000", "state": "up", "actors": 16}],
+     "actors": [{"actor": 0, "state": "lean", "state_seconds": 0.1, "theorem": "lists_17", "simulations": 12,
+                 "budget": 64, "server": "host:8000", "seconds": {"model": 1.0, "lean": 7.5, "idle": 0.2, "error": 0}}]}
+
+A run that was killed leaves its last status; `time` says how old it is. The last phase of one that ended is `stopped`.
+
+Actors and the loop only leave notes (see `observer.py`); what cannot be written is said once, and the run goes on.
+"""
+
+import logging
+import os
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+from nanoproof.actors.tasks import Number, Trace
+from nanoproof.common.config import opt, validate
+from nanoproof.common.files import atomic_write, json_line
+from nanoproof.common.process import resident_bytes
+from nanoproof.common.run_dir import RunDir
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.rl import records
+
+# -- Options of what a run writes about itself -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """Records."""
+
+    keep_trees: int = opt(1000, "Search trees that each rank keeps, the newest ones (0: none).", min=0, advanced=True)
+    timeline_minutes: float = opt(
+        10.0,
+        "Minutes, of the newest, for which it is kept what each actor and the model did when (0: none).",
+        min=0,
+        advanced=True,
+    )
+    samples_per_step: int = opt(
+        4,
+        "States of each rank in a step, and examples, that are shown with what the model made of them.",
+        min=0,
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "records")
+
+
+REPEAT_SECONDS = 60.0
+"""A warning of one kind is told once in this time."""
+MAX_LENGTH = 500
+
+
+class WarningEvents(logging.Handler):
+    """A log handler; use it as a context manager around the run whose warnings it is to tell."""
+
+    def __init__(self, run: RunDir) -> None:
+        super().__init__(logging.WARNING)
+        self._run = run
+        self._told: dict[tuple[str, str], float] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind, now = (record.name, str(record.msg)), time.monotonic()
+        if now - self._told.get(kind, float("-inf")) < REPEAT_SECONDS:
+            return
+        self._told[kind] = now
+        with suppress(OSError, ValueError):  # a full disk, a closed file: the log has it anyway
+            self._run.event(
+                "warning", level=record.levelname, logger=record.name, message=record.getMessage()[:MAX_LENGTH]
+            )
+
+    def __enter__(self) -> "WarningEvents":
+        logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger().removeHandler(self)
+
+
+# -- What a rank is doing right now: `status_r<rank>.json`, for whoever watches --------------------------------------
+
+log = logging.getLogger(__name__)
+
+PACE_STEPS = 20
+"""The pace is that of so many of the newest steps."""
+
+
+def status_file(run_path: Path, rank: int) -> Path:
+    """Where a rank writes its status."""
+    return run_path / f"status_r{rank}.json"
+
+
+class StatusFile:
+    """Writes the status. If it cannot, it says so once."""
+
+    def __init__(self, run_path: Path, rank: int) -> None:
+        self._path = status_file(run_path, rank)
+        self._pace = Pace()
+        self._failed = False
+
+    def write(self, snapshot: dict[str, Any]) -> None:
+        """Write what is known now."""
+        remaining = self._pace.remaining(**{name: snapshot.get(name) for name in _PACE_OF})
+        status = {"time": round(time.time(), 3), "pid": os.getpid(), **snapshot, "remaining": remaining}
+        status["memory"] = resident_bytes()
+        try:
+            atomic_write(self._path, lambda file: file.write(json_line(status).encode()), sync=False)
+        except OSError as error:
+            if not self._failed:
+                log.warning("cannot write %s: %s; the run goes on without it", self._path, error)
+            self._failed = True
+
+
+_PACE_OF = ("step", "seconds", "num_steps", "max_seconds")
+
+
+class Pace:
+    """How long a run will take, of how long its newest steps took."""
+
+    def __init__(self) -> None:
+        self._steps: deque[tuple[int, float]] = deque(maxlen=PACE_STEPS + 1)
+
+    def remaining(
+        self, step: int | None, seconds: float | None, num_steps: int | None, max_seconds: float | None
+    ) -> float | None:
+        """Seconds to the last step or to the time limit, whichever is first; None if that is not known yet."""
+        if step is None or seconds is None:
+            return None
+        if not self._steps or step != self._steps[-1][0]:
+            self._steps.append((step, seconds))
+        (first, began), (last, ended) = self._steps[0], self._steps[-1]
+        ends = [] if max_seconds is None else [max(0.0, max_seconds - seconds)]
+        if last > first and num_steps is not None:
+            ends.append(max(0.0, (num_steps - step) * (ended - began) / (last - first) - (seconds - ended)))
+        return round(min(ends), 1) if ends else None
+
+
+LOOK_SECONDS = 0.1
+"""How often it is looked at the model."""
+WRITE_SECONDS = 1.0
+MAX_WAITING = 4
+"""Attempts whose trees and samples are waiting to be written; more are not kept in memory."""
+SAMPLES_BYTES = 16 << 20
+SAMPLES_OF_ATTEMPT = 2
+TRAIN_SAMPLE_SECONDS = 5.0
+"""Examples that are trained on are told of as often as this, and take no more than `TRAIN_SAMPLE_SHARE` of the time."""
+TRAIN_SAMPLE_SHARE = 0.01
+
+
+class Load(Protocol):
+    """How busy a model is, see `PolicyLoad`."""
+
+    @property
+    def steps(self) -> int: ...
+    @property
+    def busy_seconds(self) -> float: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+
+
+class WatchedActor(Protocol):
+    """What is asked of an actor."""
+
+    number: int
+    state: str
+    since: float
+
+
+class Recorder:
+    """Records one rank; use it as a context manager. An `Observer` for actors and task sources."""
+
+    def __init__(self, run: RunDir, rank: int, options: RecordOptions) -> None:
+        self._run, self._rank, self._options = run, rank, options
+        self._trees = records.TreeStore(run.path, rank, options.keep_trees)
+        self._timeline = (
+            records.Timeline(run.path, rank, options.timeline_minutes) if options.timeline_minutes else None
+        )
+        self._samples = records.RotatingJsonl(records.samples_file(run.path, rank), SAMPLES_BYTES)
+        self._train_samples = records.RotatingJsonl(records.train_samples_file(run.path), SAMPLES_BYTES)
+        self._status = StatusFile(run.path, rank)
+        self._warnings = WarningEvents(run)
+        self._ended: deque[tuple[Number, Attempt, Trace, bool, int]] = deque()
+        self._trained: deque[list[dict[str, Any]]] = deque()
+        self._step, self._step_samples = -1, 0
+        self._next_train_sample = 0.0
+        self._snapshot: Callable[[], dict[str, Any]] | None = None
+        self._actors: Sequence[WatchedActor] = ()
+        self._load: Callable[[], Load] | None = None
+        self._rng = random.Random(rank)
+        self._failed = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+
+    # -- for actors and task sources: they hold others up, so that only notes are taken ------------------------------
+
+    def trace(self) -> AttemptObserver:
+        return Trace() if self._options.keep_trees or self._options.samples_per_step else NOBODY
+
+    def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
+        if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
+            return False
+        if number[0] != self._step:
+            self._step, self._step_samples = number[0], 0
+        proven = attempt.outcome == "proven"
+        share = self._options.samples_per_step if proven else (self._options.samples_per_step + 1) // 2
+        samples = max(0, min(SAMPLES_OF_ATTEMPT, share - self._step_samples))
+        self._step_samples += samples
+        tree = self._trees.wants(proven, attempt.counts.get("nodes", 0))
+        if tree or samples:
+            self._ended.append((number, attempt, trace, tree, samples))
+        return tree
+
+    def span(self, actor: int, state: str, began: float, ended: float) -> None:
+        if self._timeline is not None:
+            self._timeline.actor_spans.append(records.ActorSpan(actor, state, began, ended))
+
+    # -- for the loop ------------------------------------------------------------------------------------------------
+
+    def watch(
+        self, snapshot: Callable[[], dict[str, Any]], actors: Sequence[WatchedActor], load: Callable[[], Load]
+    ) -> None:
+        """Begin to write: the status that `snapshot` gives, and what the actors and the model do."""
+        self._snapshot, self._actors, self._load = snapshot, actors, load
+        self._thread.start()
+
+    def phase(self, name: str, step: int) -> None:
+        """A phase begins."""
+        if self._timeline is not None:
+            self._timeline.phase(name)
+        if self._rank == 0:
+            self._run.event("phase", phase=name, step=step)
+
+    @property
+    def wants_training(self) -> bool:
+        """Whether examples that are trained on now are to be handed to `trained`."""
+        return self._rank == 0 and self._options.samples_per_step > 0 and time.monotonic() >= self._next_train_sample
+
+    @property
+    def samples_per_step(self) -> int:
+        """How many examples that should be."""
+        return self._options.samples_per_step
+
+    def trained(self, samples: list[dict[str, Any]], seconds: float) -> None:
+        """Examples with the losses of their tokens, and how long it took to find them out."""
+        self._next_train_sample = time.monotonic() + max(TRAIN_SAMPLE_SECONDS, seconds / TRAIN_SAMPLE_SHARE)
+        self._trained.append(samples)
+
+    def __enter__(self) -> "Recorder":
+        self._warnings.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left, and the last status."""
+        self._warnings.__exit__()
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._safely(self._write)
+        for file in (self._timeline, self._samples, self._train_samples):
+            if file is not None:
+                file.close()
+
+    # -- the recorder's thread ---------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        last, next_write = self._look(None, 0.0), time.monotonic() + WRITE_SECONDS
+        began = time.monotonic()
+        while not self._stop.wait(LOOK_SECONDS):
+            now = time.monotonic()
+            last, began = self._look(last, now - began), now
+            self._safely(lambda: self._write_attempts(limit=1))
+            if now >= next_write:
+                self._safely(self._write)
+                next_write = now + WRITE_SECONDS
+
+    def _safely(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except Exception:  # whatever it is, it must not be the run's end
+            if not self._failed:
+                log.exception("not all that the run tells of itself can be written; the run goes on")
+            self._failed = True
+
+    def _look(self, last: Load | None, seconds: float) -> Load | None:
+        """Note what the model did in the last seconds."""
+        if self._timeline is None or self._load is None:
+            return None
+        load = self._load()
+        if last is not None and load.steps > last.steps:
+            busy = min(seconds, load.busy_seconds - last.busy_seconds)
+            span = records.ModelSpan(time.monotonic() - busy, busy, load.rows, load.states, load.waiting)
+            self._timeline.model_spans.append(span)
+        return load
+
+    def _write(self) -> None:
+        self._write_attempts()
+        while self._trained:
+            self._train_samples.write(self._trained.popleft())
+        if self._snapshot is None:
+            return
+        if self._timeline is not None:
+            self._timeline.flush((actor.number, actor.state, actor.since) for actor in self._actors)
+        self._status.write(self._snapshot())
+
+    def _write_attempts(self, limit: int = MAX_WAITING) -> None:
+        for _ in range(min(limit, len(self._ended))):
+            number, attempt, trace, tree, count = self._ended.popleft()
+            step, rank, sequence = number
+            about = {"rank": rank, "step": step, "sequence": sequence}
+            self._samples.write(
+                [{**about, **sample} for sample in records.samples_of(attempt, trace, count, self._rng)]
+            )
+            if tree and trace.root is not None:
+                self._trees.write(number, trace.root)

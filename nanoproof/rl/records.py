@@ -1,0 +1,363 @@
+"""What a rank writes for whoever watches: its timeline, samples and search trees, in files of bounded size.
+
+Files of a run directory, one per rank. All JSONL is only ever appended to; a last line may be torn. Times are seconds
+since the epoch.
+
+- `attempts_r<rank>.jsonl`, the log that everything is rebuilt from, and its index: see `attempt_index.py`.
+- `trees/<step>_<rank>_<sequence>.json.gz`: search trees of the newest attempts that were chosen, see `trees.py`.
+- `timeline_r<rank>.jsonl`, before it `timeline_r<rank>.old.jsonl`: a line for each second, see `timeline.py`:
+      {"from": 1760000000.0, "to": 1760000001.0,
+       "actors": [[actor, "model", 12.5, 30.1], ...],          # start and length in milliseconds, from `from` on;
+       "steps": [[0.0, 98.0, 40.5, 7, 2], ...],                # start, length, rows, states in work, states waiting
+       "phases": [["collect", 0.0, 1000.0], ...]}
+  Spans are cut at the ends of the line; an actor is idle (searching, or without a task) where it has none.
+- `samples_r<rank>.jsonl`, before it `samples_r<rank>.old.jsonl`: states and what the model made of them, `samples.py`:
+      {"rank": 0, "step": 3, "sequence": 17, "time": ..., "dataset": "nanolean", "id": "lists_17", "state": "⊢ ...",
+       "tactics": [{"tactic": "simp", "logprob": -0.5, "count": 2, "outcome": "applied", "message": ""}, ...],
+       "dropped": 1, "value": 3.2, "distribution": [...], "depth": 2}
+- `train_samples.jsonl`, before it `train_samples.old.jsonl`: examples that were trained on, `train_samples.py`:
+      {"step": 3, "time": ..., "kind": "replay", "tokens": ["intro", " h"], "losses": [null, 0.7], "loss": 0.7}
+- `status_r<rank>.json`: what the rank is doing now, written once a second, see `status.py`.
+- `events.jsonl`: also `phase` {phase, step}, `server` {address, state, actors} and `warning` {message, logger}.
+
+Hot threads append to a deque; `Timeline.flush` turns into a line what has come together. Spans are cut at the ends of
+the line, so that every line can be read alone, and what goes on for long is seen while it goes on.
+
+They are taken from attempts that have ended, for then it is known which tactics led anywhere, and, on the way of a
+proof, how many tactics were needed. The form of a line is in `records/__init__.py`. Outcomes of tactics: `solved` (it
+led to a proof), `applied`, `rejected`, `timeout`, `banned`, `cycle` (it led back to a state above), `untried`.
+
+`trees/<step>_<rank>_<sequence>.json.gz` holds what `search/tree_json.py` describes. A rank keeps `--keep-trees` of
+them and takes in only as many as cost it next to nothing: proofs and failures in turn, if there are both.
+"""
+
+import gzip
+import json
+import logging
+import random
+import re
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from nanoproof.actors.tasks import Number, Trace
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import append_whole, atomic_write, drop_torn_line, json_line
+from nanoproof.lean.types import TacticFailed
+from nanoproof.prover.attempt import Attempt
+from nanoproof.search.node import Kind, Node, walk
+from nanoproof.search.policy import Suggestion
+from nanoproof.search.tree_json import tree_to_json
+
+log = logging.getLogger(__name__)
+
+
+def older_part(path: Path) -> Path:
+    """Where the part before the newest one is."""
+    return path.with_name(f"{path.stem}.old{path.suffix}")
+
+
+def both_parts(path: Path) -> Iterator[Any]:
+    """The records of both parts, oldest first; lines that are torn or damaged are left out."""
+    for part in (older_part(path), path):
+        try:
+            lines = part.read_bytes().split(b"\n")[:-1]
+        except OSError:
+            continue
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
+
+
+class RotatingJsonl:
+    """Appends records; a part that has become too large or too old gives way to a new one. For one thread.
+
+    If that fails, it says so once, and what would have been written is lost.
+    """
+
+    def __init__(self, path: Path, max_bytes: int, max_seconds: float = float("inf")) -> None:
+        self._path, self._max_bytes, self._max_seconds = path, max_bytes, max_seconds
+        self._file: IO[bytes] | None = None
+        self._size, self._since = 0, time.monotonic()
+        self._failed = False
+
+    def write(self, records: Sequence[Any]) -> None:
+        """Append records, all in one go."""
+        content = "".join(json_line(record) for record in records).encode()
+        if not content or self._failed:
+            return
+        try:
+            file = self._ready()
+            append_whole(file, content)
+            self._size += len(content)
+        except OSError as error:
+            self._failed = True
+            log.warning("%s cannot be written: %s; the run goes on without it", self._path, error)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _ready(self) -> IO[bytes]:
+        """The file to append to."""
+        if self._file is not None and self._is_full():
+            self._file.close()
+            self._file = None
+            self._path.replace(older_part(self._path))
+        if self._file is None:
+            drop_torn_line(self._path)
+            self._file = open(self._path, "ab", buffering=0)
+            self._size, self._since = self._path.stat().st_size, time.monotonic()
+        return self._file
+
+    def _is_full(self) -> bool:
+        return self._size >= self._max_bytes or time.monotonic() - self._since >= self._max_seconds
+
+
+# -- The timeline: what actors, model and phases did when, a line for each second ------------------------------------
+
+MAX_BYTES = 64 << 20
+"""Of a part of the file, whatever `--timeline-minutes` says."""
+MAX_SPANS = 100_000
+"""Between two lines; who has more of them loses the oldest."""
+IDLE = "idle"
+
+
+class ActorSpan(NamedTuple):
+    """An actor was in a state, from and to readings of `time.monotonic`."""
+
+    actor: int
+    state: str
+    began: float
+    ended: float
+
+
+class ModelSpan(NamedTuple):
+    """The model worked for some `seconds` after `began`, with so many rows and states, while so many states waited."""
+
+    began: float
+    seconds: float
+    rows: int
+    states: int
+    waiting: int
+
+
+def timeline_file(run_path: Path, rank: int) -> Path:
+    """Where a rank writes its timeline."""
+    return run_path / f"timeline_r{rank}.jsonl"
+
+
+class Timeline:
+    """The timeline of one rank. `actor_spans` and `model_spans` may be appended to by any thread."""
+
+    def __init__(self, run_path: Path, rank: int, minutes: float) -> None:
+        """A part of the file is for `minutes`, so that as much as that, and at most twice that, is kept."""
+        self._file = RotatingJsonl(timeline_file(run_path, rank), MAX_BYTES, 60 * minutes)
+        self.actor_spans: deque[ActorSpan] = deque(maxlen=MAX_SPANS)
+        self.model_spans: deque[ModelSpan] = deque(maxlen=MAX_SPANS)
+        self._phases: deque[tuple[str, float]] = deque()
+        self._phase = ""
+        self._from = time.monotonic()
+
+    def phase(self, name: str) -> None:
+        """A phase begins, and the one before it ends."""
+        self._phases.append((name, time.monotonic()))
+
+    def flush(self, open_spans: Iterable[tuple[int, str, float]]) -> None:
+        """Write the line up to now. `open_spans` are the states that actors are in, and since when."""
+        now = time.monotonic()
+        line = {"from": round(time.time() - (now - self._from), 4), "to": round(time.time(), 4)}
+        actors = []
+        for actor, state, began, ended in (*_drain(self.actor_spans), *(ActorSpan(*span, now) for span in open_spans)):
+            if state != IDLE and ended > self._from:
+                actors.append((actor, state, *self._cut(began, ended)))
+        steps = [
+            [*self._cut(span.began, span.began + span.seconds), span.rows, span.states, span.waiting]
+            for span in _drain(self.model_spans)
+        ]
+        self._file.write([{**line, "actors": actors, "steps": steps, "phases": self._cut_phases(now)}])
+        self._from = now
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _cut(self, began: float, ended: float) -> tuple[float, float]:
+        """Start and length in milliseconds of what of a span is in the present line."""
+        start = began - self._from if began > self._from else 0.0
+        return int(10_000 * start) / 10, int(10_000 * max(0.0, ended - self._from - start)) / 10
+
+    def _cut_phases(self, now: float) -> list[list[Any]]:
+        spans, began = [], self._from
+        for name, moment in _drain(self._phases):
+            spans.append((self._phase, began, moment))
+            self._phase, began = name, moment
+        spans.append((self._phase, began, now))
+        return [[name, *self._cut(began, ended)] for name, began, ended in spans if name and ended > began]
+
+
+def _drain(spans: deque[Any]) -> list[Any]:
+    """All that is in a deque, and others may append to meanwhile."""
+    return [spans.popleft() for _ in range(len(spans))]
+
+
+# -- Samples: now and then a state that the model was asked about, what it said, and what became of that -------------
+
+MAX_MESSAGE = 300
+MAX_STATE = 20_000
+
+
+def samples_file(run_path: Path, rank: int) -> Path:
+    """Where a rank writes its samples."""
+    return run_path / f"samples_r{rank}.jsonl"
+
+
+def train_samples_file(run_path: Path) -> Path:
+    """Where rank 0 writes examples that were trained on."""
+    return run_path / "train_samples.jsonl"
+
+
+def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -> Iterator[dict[str, Any]]:
+    """At most `count` states of an attempt: those on the way of its proof first, others by chance."""
+    if trace.root is None:
+        return
+    depths = {transition.state: transition.depth for transition in attempt.transitions}
+    asked = dict(trace.suggestions)  # of a state that was asked about again, the newest
+    on_the_way = [state for state in asked if state in depths]
+    others = [state for state in asked if state not in depths]
+    chosen = rng.sample(on_the_way, min(count, len(on_the_way)))
+    chosen += rng.sample(others, min(count - len(chosen), len(others)))
+    nodes = {node.state: node for node in walk(trace.root) if node.kind is Kind.OR and node.state in chosen}
+    refused = _refusals(trace, chosen)
+    theorem = attempt.theorem
+    for state in chosen:
+        suggestion = asked[state]
+        yield {
+            "time": round(time.time(), 3),
+            "dataset": theorem.dataset,
+            "id": theorem.id,
+            "state": state[:MAX_STATE],
+            "tactics": outcomes_of(suggestion, nodes.get(state), refused.get(state, {})),
+            "dropped": suggestion.num_dropped,
+            "value": round(suggestion.value, 4),
+            "distribution": [round(p, 5) for p in suggestion.value_distribution],
+            "depth": depths.get(state),
+        }
+
+
+def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFailed]]:
+    """What Lean said to the tactics of some states that it did not apply."""
+    found: dict[str, dict[str, TacticFailed]] = {}
+    for state, tactics, results in trace.results:
+        if state in states:
+            failed = {tactic: result for tactic, result in zip(tactics, results) if isinstance(result, TacticFailed)}
+            found.setdefault(state, {}).update(failed)
+    return found
+
+
+def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]) -> list[dict[str, Any]]:
+    """The tactics of a suggestion, most likely ones first, with what became of them."""
+    entries = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
+    known = node.known if node is not None else {}
+    found = []
+    for tactic, logprob, count in sorted(entries, key=lambda entry: -entry[1]):
+        failed, child = refused.get(tactic), known.get(tactic)
+        if child is not None:
+            outcome = "solved" if child.solved else "applied"
+        elif failed is not None:
+            outcome = failed.kind
+        else:
+            outcome = "cycle" if tactic in known else "untried"
+        found.append(
+            {
+                "tactic": tactic,
+                "logprob": round(logprob, 4),
+                "count": count,
+                "outcome": outcome,
+                "message": failed.message[:MAX_MESSAGE] if failed is not None else "",
+            }
+        )
+    return found
+
+
+# -- The tree store: search trees of the newest attempts, for people who want to see how a search went ---------------
+
+SHARE = 0.01
+"""A tree is written when at least 1 / SHARE of the time that the last one took has gone by."""
+LEAST_SECONDS = 0.5
+MAX_NODES = 20_000
+"""Larger trees are not written: nobody could look at them, and they would hold up the actors."""
+_NAME = re.compile(r"(\d+)_(\d+)_(\d+)\.json\.gz")
+
+
+def tree_file(run_path: Path, number: Number) -> Path:
+    """Where the tree of an attempt is, if it is kept."""
+    return run_path / "trees" / "{}_{}_{}.json.gz".format(*number)
+
+
+def kept_trees(run_path: Path) -> list[Number]:
+    """The attempts whose trees are kept, in order."""
+    try:
+        found = [_NAME.fullmatch(file.name) for file in (run_path / "trees").iterdir()]
+    except OSError:
+        return []
+    return sorted((int(match[1]), int(match[2]), int(match[3])) for match in found if match)
+
+
+def read_tree(run_path: Path, number: Number) -> dict[str, Any]:
+    """A kept tree. Raises UserError if there is none, or if it is damaged."""
+    file = tree_file(run_path, number)
+    try:
+        with gzip.open(file) as source:
+            tree = json.load(source)
+    except FileNotFoundError as error:
+        raise UserError(f"no such tree: {file}") from error
+    except (OSError, EOFError, ValueError) as error:
+        raise UserError(f"{file} cannot be read: {error}") from error
+    if not isinstance(tree, dict):
+        raise UserError(f"{file} holds no tree")
+    return tree
+
+
+class TreeStore:
+    """The trees of one rank. `wants` may be asked by any thread, `write` is called by one."""
+
+    def __init__(self, run_path: Path, rank: int, keep: int) -> None:
+        self._path, self._keep = run_path, keep
+        self._kept = deque(number for number in kept_trees(run_path) if number[1] == rank)
+        self._not_before = float("-inf")
+        self._last_proven = False
+        self._pending = False
+        self._failed = False
+
+    def wants(self, proven: bool, nodes: int) -> bool:
+        """Whether the tree of an attempt that has ended now is to be written; if so, `write` has to be called."""
+        if self._keep == 0 or self._pending or nodes > MAX_NODES:
+            return False
+        patience = LEAST_SECONDS if proven == self._last_proven else 0.0
+        wanted = time.monotonic() >= self._not_before + patience
+        if wanted:
+            self._pending, self._last_proven = True, proven
+        return wanted
+
+    def write(self, number: Number, root: Node) -> None:
+        """Write a tree, and remove those that are too many."""
+        began, busy = time.monotonic(), time.thread_time()
+        try:
+            content = json.dumps(tree_to_json(root), ensure_ascii=False, separators=(",", ":")).encode()
+            file = tree_file(self._path, number)
+            atomic_write(file, lambda target: target.write(gzip.compress(content, 6)), sync=False)
+            self._kept.append(number)
+            while len(self._kept) > self._keep:
+                tree_file(self._path, self._kept.popleft()).unlink(missing_ok=True)
+        except OSError as error:
+            if not self._failed:
+                log.warning("search trees cannot be written: %s; the run goes on without them", error)
+            self._failed = True
+        self._not_before = began + max(LEAST_SECONDS, (time.thread_time() - busy) / SHARE)
+        self._pending = False

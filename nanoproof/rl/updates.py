@@ -1,0 +1,117 @@
+"""The phase that trains: the optimizer updates of a step, and a record of some examples with the loss of each token."""
+
+import logging
+import random
+import statistics
+import time
+
+import torch
+
+from nanoproof.actors.tasks import Interrupted
+from nanoproof.common.distributed import DistInfo, StopSignal
+from nanoproof.data.transitions.packing import Example
+from nanoproof.model.gpt import GPT
+from nanoproof.model.optim import NonFiniteLoss
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.rl.batch_sampler import Batch, Mixture
+from nanoproof.rl.learner import Learner
+from nanoproof.rl.options import RLConfig
+from nanoproof.rl.recorder import Recorder
+from nanoproof.training.loss import token_losses
+from nanoproof.training.options import BatchOptions
+from nanoproof.training.setup import Stage
+from nanoproof.training.step import FailedStep
+
+# -- A few of the examples that are trained on, with the loss of each token, for the records of a run ----------------
+
+
+def record_training(
+    recorder: Recorder,
+    model: GPT,
+    tokenizer: Tokenizer,
+    options: BatchOptions,
+    batch: Batch,
+    step: int,
+) -> None:
+    """Tell the recorder of some of the examples of an update, if it wants to know; before the weights change."""
+    examples = batch.examples
+    if not recorder.wants_training or not examples:
+        return
+    began = time.monotonic()
+    count = min(recorder.samples_per_step, options.device_batch_size, len(examples))
+    chosen = random.Random(step).sample(range(len(examples)), count)
+    kinds = [_kind(examples[number], number < batch.num_sft) for number in chosen]
+    try:
+        losses = token_losses(model, tokenizer, [examples[number] for number in chosen], options)
+    except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
+        recorder.trained([], float("inf"))
+        return
+    about = {"step": step, "time": round(time.time(), 3)}
+    recorder.trained(
+        [{**about, "kind": kind, **shown} for kind, shown in zip(kinds, losses, strict=True)], time.monotonic() - began
+    )
+
+
+def _kind(example: Example, sft: bool) -> str:
+    if sft:
+        return "sft"
+    return "negative" if example.continuations[0].kind == "negative" else "replay"
+
+
+# -- The phase that trains: the optimizer updates of a step, on what `mixing.py` draws -------------------------------
+
+log = logging.getLogger(__name__)
+
+
+class Updates:
+    """Trains the learner. Nobody may ask the network meanwhile."""
+
+    def __init__(self, config: RLConfig, learner: Learner, mixture: Mixture, stop: StopSignal, dist: DistInfo) -> None:
+        self._config, self._learner, self._mixture, self._stop, self._dist = config, learner, mixture, stop, dist
+
+    def run(self, stage: Stage, recorder: Recorder, progress: float) -> dict[str, float]:
+        """The updates of a step at `progress` (0 to 1) through the run, fewer if a signal comes; their mean losses.
+
+        All ranks call it together. Raises NonFiniteLoss, once it is written down what was not finite.
+        """
+        learner, state, metrics = self._learner, self._learner.state, []
+        if learner.restart_due():
+            self._restart(stage, progress)
+        for update in range(self._config.rl.num_updates_per_step):
+            if update > 0 and self._stop.agreed(self._dist.device):
+                break
+            batch = self._mixture.batch(state.step, update)
+            record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
+            metrics.append({**self._update(stage, batch.examples, progress), **batch.metrics})
+        learner.model.eval()
+        state.sft_position = self._mixture.position()
+        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+
+    def _restart(self, stage: Stage, progress: float) -> None:
+        """Go back to the first weights and train them on what is known by now.
+
+        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
+        """
+        options, step = self._config.rl, self._learner.state.step
+        self._learner.restart(stage.run.path)
+        first = options.num_updates_per_step
+        for update in range(first, first + options.restart_updates):
+            if self._stop.agreed(self._dist.device):
+                raise Interrupted
+            self._update(stage, self._mixture.batch(step, update).examples, progress)
+        if self._dist.is_main:
+            stage.run.event("restart", step=step, updates=options.restart_updates)
+            log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)
+
+    def _update(self, stage: Stage, examples: list[Example], progress: float) -> dict[str, float]:
+        learner, run = self._learner, stage.run
+        try:
+            return learner.update(examples, progress)
+        except FailedStep as error:
+            step = learner.state.step + 1
+            told = error.write_to(run.path, step, self._dist.rank, learner.model)
+            run.event("not_finite", step=step, problem=str(error), path=told.name)
+            raise NonFiniteLoss(
+                f"step {step}: {error}; the run ends here, the last checkpoint is of step {learner.saved_step}; "
+                f"{told} tells of the step"
+            ) from error

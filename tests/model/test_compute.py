@@ -1,0 +1,138 @@
+"""Compiling and 8-bit products change how a forward is computed, not what it computes nor what the parameters are."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+from torch.nn.attention import flex_attention as torch_flex
+
+from nanoproof.common.errors import UserError
+from nanoproof.model.attention import AttentionPath, DensePath
+from nanoproof.model.compute import Compute, choose_compile, choose_compute, compile_model
+from nanoproof.model.flash_attention import FlexPath, VarlenPath
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
+from tests.model.conftest import make_model
+
+CPU = torch.device("cpu")
+ROWS, LENGTH = 3, 48
+PATHS = {"sdpa": DensePath, "flex": lambda: FlexPath(compiled=False), "varlen": lambda: VarlenPath(slow_kernel)}
+
+
+@pytest.fixture(autouse=True)
+def fresh_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(torch_flex, "_validate_device", lambda *tensors: None)
+    monkeypatch.setattr(logging.getLogger("torch.__trace"), "disabled", True)  # thousands of records
+    torch._dynamo.reset()
+    counters.clear()
+    yield
+    torch._dynamo.reset()
+
+
+def compiled_model(tokenizer: Tokenizer, path: AttentionPath, backend: str = "eager") -> GPT:
+    model = make_model(tokenizer, depth=2, sequence_len=LENGTH, num_kv_heads=1)
+    model.attention = path
+    compile_model(model, backend=backend, fullgraph=True)
+    return model
+
+
+def batch(tokenizer: Tokenizer, seed: int) -> torch.Tensor:
+    return torch.randint(tokenizer.vocab_size, (ROWS, LENGTH), generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("name", "backend"), [("sdpa", "eager"), ("flex", "eager"), ("varlen", "aot_eager")])
+def test_packed_batches_of_one_shape_are_compiled_once_and_give_the_same(
+    tokenizer: Tokenizer, name: str, backend: str
+) -> None:
+    path = PATHS[name]()
+    for seed in range(3):  # until the sizes of all batches are known
+        path.open([LENGTH], random_layout(ROWS, LENGTH, seed=seed), (ROWS, LENGTH), CPU)
+    compiled = compiled_model(tokenizer, path, backend)
+    plain = make_model(tokenizer, depth=2, sequence_len=LENGTH, num_kv_heads=1)
+    for seed in range(3):
+        layout = random_layout(ROWS, LENGTH, seed=seed)
+        select = (layout.branches > 0).flatten().nonzero().squeeze(1)
+        outputs = [model(batch(tokenizer, seed), layout, select) for model in (compiled, plain)]
+        torch.testing.assert_close(outputs[0], outputs[1], atol=1e-4, rtol=1e-4)
+        for output in outputs:
+            output.square().mean().backward()
+    for ours, theirs in zip(compiled.parameters(), plain.parameters()):
+        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
+    assert counters["stats"]["unique_graphs"] == 1
+    assert not counters["graph_break"]
+
+
+def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer: Tokenizer) -> None:
+    model = compiled_model(tokenizer, VarlenPath(slow_kernel))
+    small, large = [[[8, 2]], [], []], [[[4, 2, 2, 2, 2]] * 4, [[40, 8]], []]
+    graphs = []
+    for rows in (small, large, small, large):
+        model(batch(tokenizer, 0), layout_of(rows, LENGTH))
+        graphs.append(counters["stats"]["unique_graphs"])
+    assert graphs == [1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_losses_of_causal_rows_are_compiled_with_the_head(
+    tokenizer: Tokenizer, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = compiled_model(tokenizer, DensePath(), "aot_eager")
+    logits = ROWS * LENGTH * model.config.padded_vocab_size
+    monkeypatch.setattr("nanoproof.model.gpt.COMPILED_LOGITS_AT_ONCE", logits // parts)
+    plain = make_model(tokenizer, depth=2, sequence_len=LENGTH, num_kv_heads=1)
+    for seed in range(2):
+        tokens, targets = batch(tokenizer, seed), batch(tokenizer, seed + 10)
+        outputs = [each.losses(tokens, targets) for each in (model, plain)]
+        torch.testing.assert_close(outputs[0], outputs[1], atol=1e-4, rtol=1e-4)
+        for output in outputs:
+            output.mean().backward()
+    for ours, theirs in zip(model.parameters(), plain.parameters()):
+        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
+    assert counters["stats"]["unique_graphs"] == 2
+
+
+def test_parameters_keep_their_names(tokenizer: Tokenizer) -> None:
+    model = make_model(tokenizer, depth=2, aspect_ratio=16, head_dim=16)
+    names = list(model.state_dict())
+    Compute("sdpa", "", True, "", True, "").apply(model)
+    assert model.compiled_stream is not None
+    assert list(model.state_dict()) == names
+
+
+def test_auto_compiles_on_cuda_only(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    assert choose_compile(CPU, "auto") == (False, "auto compiles on CUDA only, this is cpu")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    assert choose_compile(torch.device("cuda"), "auto") == (True, "CUDA device")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with caplog.at_level(logging.WARNING):
+        assert choose_compile(torch.device("cuda"), "auto") == (False, "Triton is not installed")
+    assert "not compiled" in caplog.text
+
+
+def test_what_is_asked_for_and_cannot_be_had_is_refused(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="--fp8: it needs a CUDA device, this is cpu"):
+        choose_compute(CPU, torch.float32, fp8=True)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(UserError, match=r"--compile on: there is no C\+\+ compiler"):
+        choose_compute(CPU, torch.float32, compiled="on")
+    monkeypatch.undo()
+    with pytest.raises(UserError, match="--compile on is for fixed shapes, those of --attention unpacked differ"):
+        choose_compute(CPU, torch.float32, attention="unpacked", compiled="on")
+    odd = make_model(tokenizer, depth=2, aspect_ratio=12, head_dim=12)
+    with pytest.raises(
+        UserError, match="--attention varlen wants heads whose size is a multiple of 8 up to 256, not 12"
+    ):
+        Compute("varlen", "", False, "", False, "").apply(odd)
+    with pytest.raises(UserError, match="--fp8: the sizes of qkv must be multiples of 16, got 24"):
+        Compute("sdpa", "", False, "", True, "").apply(odd)
+
+
+def test_decisions_carry_their_reasons() -> None:
+    assert choose_compute(CPU, torch.float32, attention="sdpa", compiled="off").decisions() == {
+        "attention": "sdpa (asked for)",
+        "compile": "off (asked for)",
+        "fp8": "off (not asked for)",
+    }

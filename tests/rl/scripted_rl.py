@@ -1,0 +1,184 @@
+"""Reinforcement learning over a scripted Lean and a scripted policy, in this process or in others of one or more ranks.
+
+Run as a module it reads lines of JSON, `{"ranks": 2, "argv": [...], "slow": seconds}`, and forks a process for each
+rank: nothing is imported twice. With `loses` Lean has no more than that to say of finished texts. It answers with the
+numbers of the processes, and with their exit codes once all ended.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+
+from nanoproof.actors.fleet import Fleet
+from nanoproof.common.errors import run_main
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.lean.types import ProtocolError, Theorem
+from nanoproof.model.checkpoint import save_checkpoint
+from nanoproof.policy.tactic_policy import PolicyLoad
+from nanoproof.rl import __main__ as rl
+from nanoproof.rl import collection
+from tests.fakes.lean import ScriptedLean, branch
+from tests.fakes.policy import ScriptedPolicy, suggestion
+from tests.helpers import free_port
+from tests.training import small
+
+COUNT = 12
+SCRIPT = {f"A{n}": {"step": (f"B{n}",)} for n in range(COUNT - 2)} | {f"B{n}": {"close": ()} for n in range(COUNT - 2)}
+
+
+def theorems(split: str = "train", lean_version: str | None = None) -> list[Theorem]:
+    """The last two cannot be proved."""
+    return [Theorem(f"theorem t{n} : A{n} := by sorry", "scripted", f"t{n}") for n in range(COUNT)]
+
+
+class Session(ScriptedLean):
+    """Starts at the state of its theorem; every call takes `SLOW` seconds. `LOSES` is said of each finished text."""
+
+    def start(self, theorem: Theorem) -> Any:
+        return branch(theorem.id.replace("t", "A"))
+
+    def apply(self, branch: Any, tactics: Sequence[str]) -> Any:
+        time.sleep(float(os.environ.get("SLOW", 0.001)))
+        return super().apply(branch, tactics)
+
+    def check(self, source: str) -> Any:
+        if reason := os.environ.get("LOSES"):
+            raise ProtocolError(reason)
+        return super().check(source)
+
+
+class Slot:
+    address = "scripted:1"
+
+    def lease(self, timeout: float) -> Session:
+        return Session(SCRIPT)
+
+
+class Policy(ScriptedPolicy):
+    """Knows the tactics of all states. `log` says when it rested."""
+
+    log: list[str]
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__({}, default=suggestion(["wrong", "step", "close"], 2.0))
+        Policy.log = []
+
+    def pause(self, release: bool = False) -> None:
+        self.log.append("pause")
+
+    def resume(self) -> None:
+        self.log.append("resume")
+
+    def load(self) -> PolicyLoad:
+        return PolicyLoad(0, 0.0, 0, 0, 0)
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def scripted() -> Iterator[None]:
+    """`rl.main` runs over scripts meanwhile."""
+    fleet = Fleet([Slot(), Slot()], None, "scripted", None)  # type: ignore[list-item]
+    with (
+        mock.patch.dict(sets.DATASETS, scripted=theorems, twin=theorems),
+        mock.patch.object(rl, "open_fleet", lambda *_: fleet),
+        mock.patch.object(collection, "model_policy", Policy),
+    ):
+        yield
+
+
+def make_model(folder: Path) -> Path:
+    """A network to start from, and the SFT data."""
+    tokenizer = small.tokenizer()
+    small.write_leantree(folder / "data.jsonl", small.transitions())
+    save_checkpoint(folder, 0, small.model(tokenizer), tokenizer, extra={"stage": "sft"})
+    return folder
+
+
+def words(model: Path, run_path: Path, **options: object) -> list[str]:
+    """The command line of a run."""
+    values: dict[str, object] = {
+        **{"model_path": model, "run_dir": run_path, "sft_data": model / "data.jsonl", "datasets": "scripted"},
+        **{"eval_datasets": "scripted", "num_simulations_eval": 4, "max_eval_theorems": 4, "eval_start": False},
+        **{"collect_transitions": 6, "target_examples_per_step": 6, "row_length": 128, "save_every": "never"},
+        **{"mm_base_simulations": 4, "num_steps": 2, "monitor_port": "none", "eval_every": "never"},
+        **{"device_type": "cpu", "log_level": "warning", **options},
+    }
+    line = []
+    for name, value in values.items():
+        flag = name.replace("_", "-")
+        line += [f"--{'' if value else 'no-'}{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
+    return line
+
+
+class Runs:
+    """The module as a process: runs that can be given signals."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", __spec__.name]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def start(self, argv: Sequence[str], ranks: int = 1, slow: float = 0.001, loses: str = "") -> list[int]:
+        """Start a run; returns the processes of its ranks."""
+        assert self._process.stdin is not None
+        wanted = {"ranks": ranks, "argv": list(argv), "slow": slow, "loses": loses}
+        self._process.stdin.write(json.dumps(wanted) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def codes(self) -> list[int]:
+        """Wait for the run to end."""
+        return self._answer()
+
+    def _answer(self) -> list[int]:
+        assert self._process.stdout is not None
+        numbers: list[int] = json.loads(self._process.stdout.readline())
+        return numbers
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+        self._process.stdout.close()
+
+
+def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
+    """Be a rank of a run, in a process of its own."""
+    os.environ.update({name: str(value) for name, value in place.items()})
+    os.environ.update(MASTER_ADDR="127.0.0.1", SLOW=str(wanted["slow"]), LOSES=wanted["loses"])
+    os.dup2(2, 1)
+    try:
+        run_main(lambda: rl.main(wanted["argv"]))
+    except SystemExit as error:
+        os._exit(int(error.code or 0))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    os._exit(1)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    with scripted():
+        for line in sys.stdin:
+            wanted = json.loads(line)
+            port, ranks, children = free_port(), wanted["ranks"], []
+            for rank in range(ranks):
+                child = os.fork()
+                if child == 0:
+                    run_rank(wanted, {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "MASTER_PORT": port})
+                children.append(child)
+            print(json.dumps(children), flush=True)
+            print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""`scripts.prover_eval` as a user runs it, over a scripted Lean."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.evaluation import command as eval_command
+from nanoproof.lean.types import ServerUnavailable
+from scripts import prover_eval, test_eval
+from tests.helpers import wait_for
+from tests.rl import scripted_eval
+from tests.rl.scripted_eval import COUNT, open_fleet, scripted_theorems, words
+
+pytestmark = pytest.mark.slow
+
+MODULE = "tests.rl.scripted_eval"
+
+
+@pytest.fixture(autouse=True)
+def scripted(monkeypatch, nanoproof_home, tmp_path):
+    monkeypatch.setitem(sets.DATASETS, "scripted", scripted_theorems)
+    monkeypatch.setattr(eval_command, "open_fleet", open_fleet)
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "home"))
+
+
+def outcomes(path):
+    return {record["theorem"]["id"]: record["outcome"] for record in read_jsonl(path / "results.jsonl")}
+
+
+def wait_for_results(process, path, count):
+    """Until an evaluation in another process has as many results."""
+
+    def are_there():
+        found = [len(list(read_jsonl(file))) for file in path.glob("results*.jsonl")]
+        return sum(found) >= count and (count <= 0 or all(found))
+
+    wait_for(are_there, "results", 240, [process])
+
+
+def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):
+    assert prover_eval.main(words(tmp_path / "out")) == 0
+    summary = read_json(tmp_path / "out" / "summary.json")
+    assert (summary["solved"], summary["failed"], summary["errors"], summary["total"]) == (20, 20, 0, 40)
+    assert summary["solved_at"] == {"1": 0, "2": 20, "4": 20} and 0.35 < summary["low"] < 0.5 < summary["high"]
+    assert summary["settings"]["lean"] == "scripted" and len(summary["settings"]["theorem_set"]) == 16
+    assert {"nanoproof", "torch"} <= summary["versions"].keys()
+    assert summary["per_theorem"]["simulations"] == (20 * 2 + 20 * 4) / 40
+    assert [record["theorem"]["id"] for record in read_jsonl(tmp_path / "out" / "results.jsonl")] == [
+        f"t{number}" for number in range(COUNT)
+    ]
+    assert len(list((tmp_path / "out" / "proofs").glob("*.lean"))) == 20
+    assert "certificates" not in summary  # they are NanoLean's
+    assert (tmp_path / "out" / "curve.png").exists()
+    assert "scripted valid: 20/40 solved, 95% interval 35.2-64.8%, 4 simulations" in capsys.readouterr().out
+
+
+def test_earlier_results_are_not_overwritten_unless_forced(tmp_path):
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 4)) == 0
+    with pytest.raises(UserError, match="holds earlier results; --continue goes on with them, --force overwrites them"):
+        prover_eval.main(words(tmp_path / "out"))
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 2, "--force")) == 0
+    assert outcomes(tmp_path / "out") == {"t0": "proven", "t1": "unproven"}
+    assert [file.name for file in (tmp_path / "out" / "proofs").iterdir()] == ["t0.lean"]
+
+
+def test_a_directory_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"^cannot write to .*/file/out: "):
+        prover_eval.main(words(tmp_path / "file" / "out", "--max-theorems", 2))
+
+
+def test_other_settings_are_refused_by_name(tmp_path):
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 4)) == 0
+    changed = words(tmp_path / "out", "--max-theorems", 5, "--seed", 1, "--search-c-base", 3, "--continue")
+    with pytest.raises(UserError) as refusal:
+        prover_eval.main(changed)
+    text = str(refusal.value)
+    assert "--seed was 0, is 1" in text and "--search-c-base was 200.0, is 3.0" in text
+    assert "number of theorems was 4, is 5" in text and "--num-simulations" not in text
+
+
+def test_only_what_ended_in_an_error_is_tried_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REFUSED", "t2 t3")
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 6)) == 0
+    assert "2 errors (2 TheoremRejected)" in capsys.readouterr().out
+    before = {record["theorem"]["id"]: record for record in read_jsonl(tmp_path / "out" / "results.jsonl")}
+    monkeypatch.setenv("REFUSED", "t0 t1 t4 t5")
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 6, "--continue")) == 0
+    after = {record["theorem"]["id"]: record for record in read_jsonl(tmp_path / "out" / "results.jsonl")}
+    assert (before["t2"]["outcome"], after["t2"]["outcome"], after["t3"]["outcome"]) == ("error", "proven", "unproven")
+    assert all(after[name] == before[name] for name in ("t0", "t1", "t4", "t5"))
+    assert len(read_json(tmp_path / "out" / "summary.json")["parts"]) == 2
+
+
+def test_an_evaluation_without_errors_that_is_over_is_left_alone(tmp_path, monkeypatch):
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 2)) == 0
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("*")}
+    monkeypatch.setenv("REFUSED", "t0 t1")
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 2, "--continue")) == 0
+    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("*")} == before
+
+
+def test_a_killed_evaluation_goes_on_with_what_it_had(tmp_path):
+    path = tmp_path / "out"
+    command = [sys.executable, "-m", MODULE, *words(path)]
+    process = subprocess.Popen(command, env={**os.environ, "SLOW": "0.3"}, stderr=subprocess.PIPE, text=True)
+    wait_for_results(process, path, 4)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    with open(path / "results.jsonl", "a") as file:
+        file.write('{"torn')
+    kept = {record["theorem"]["id"]: record for record in read_jsonl(path / "results.jsonl")}
+    assert 4 <= len(kept) < COUNT and not (path / "summary.json").exists()
+    assert prover_eval.main(words(path, "--continue")) == 0
+    after = {record["theorem"]["id"]: record for record in read_jsonl(path / "results.jsonl")}
+    assert len(after) == COUNT and all(after[name] == record for name, record in kept.items())
+    assert read_json(path / "summary.json")["solved"] == 20
+
+
+def two_ranks(path, number):
+    """An evaluation on two ranks, the last of which gets a signal once both have results; what was said."""
+    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
+    environment = {**os.environ, "SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", *launcher, *words(path)]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    wait_for_results(process, path, 2)
+    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
+    ranks[-1].send_signal(number)
+    return process, process.communicate(timeout=60)[1]
+
+
+def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
+    path = tmp_path / "out"
+    process, said = two_ranks(path, signal.SIGKILL)
+    assert process.returncode != 0 and "theorems are done" in said and "--continue goes on" in said
+    assert prover_eval.main(words(path, "--continue")) == 0
+    assert read_json(path / "summary.json")["solved"] == 20
+    assert not list(path.glob("results_r*.jsonl"))
+
+
+def test_a_signal_to_one_rank_ends_the_evaluation_on_all_and_it_can_go_on(tmp_path):
+    path = tmp_path / "out"
+    _, said = two_ranks(path, signal.SIGTERM)
+    assert "interrupted; " in said and "--continue goes on" in said
+    done = sum(len(list(read_jsonl(file))) for file in path.glob("results*.jsonl"))
+    assert 2 <= done < COUNT
+    assert prover_eval.main(words(path, "--continue")) == 0
+    assert read_json(path / "summary.json")["solved"] == 20
+
+
+def test_servers_that_are_all_gone_end_the_evaluation_and_it_can_go_on(tmp_path, monkeypatch):
+    gone = ServerUnavailable("scripted: nobody there")
+    lease, leases = scripted_eval.Client.lease, []
+
+    def lease_until_the_fifth_theorem(self, timeout):
+        leases.append(timeout)
+        if len(leases) > 2:
+            raise gone
+        session = lease(self, timeout)
+        start = session.start
+
+        def start_or_die(theorem):
+            if theorem.id in ("t0", "t1", "t2", "t3"):
+                return start(theorem)
+            raise gone
+
+        session.start = start_or_die
+        return session
+
+    monkeypatch.setattr(scripted_eval.Client, "lease", lease_until_the_fifth_theorem)
+    with pytest.raises(UserError, match=r"no Lean process was to be had .* 4 of 8 theorems are done \(2 solved\)"):
+        prover_eval.main(words(tmp_path / "out", "--max-theorems", 8, "--lean-patience", 0.3))
+    monkeypatch.setattr(scripted_eval.Client, "lease", lease)
+    assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 8, "--continue")) == 0
+    assert read_json(tmp_path / "out" / "summary.json")["solved"] == 4
+
+
+def test_solvers_can_be_left_to_the_search_as_in_rl(tmp_path):
+    assert prover_eval.main(words(tmp_path / "out", "--disable-solvers", "--max-theorems", 1)) == 0
+    settings = read_json(tmp_path / "out" / "summary.json")["settings"]
+    assert settings["search_disable_solvers"] is True
+    assert (settings["search_finishers"], settings["search_finisher_use"]) == (["grind"], "candidate")
+
+
+def test_the_solver_only_baseline_stands_beside_the_score(tmp_path, capsys):
+    base = ["--policy", "solver-only", "--datasets", "scripted", "--device-type", "cpu", "--num-simulations", "4"]
+    assert prover_eval.main([*base, "--log-level", "error"]) == 0
+    where = tmp_path / "home" / "baselines" / "solver-only" / "eval_scripted"
+    assert read_json(where / "summary.json")["solved"] == 0
+    assert prover_eval.main(words(tmp_path / "out")) == 0
+    assert read_json(tmp_path / "out" / "summary.json")["baseline"]["solved"] == 0
+    assert "solver tactics alone: 0/40" in capsys.readouterr().out
+    assert prover_eval.main(words(tmp_path / "few", "--max-theorems", 2)) == 0
+    assert read_json(tmp_path / "few" / "summary.json")["baseline"] is None
+    with pytest.raises(UserError, match=r"--baseline .* is of other theorems"):
+        prover_eval.main(words(tmp_path / "other", "--max-theorems", 2, "--baseline", where))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--datasets", "scripted,nanolean"], "--output-dir takes the results of one model on one data set only"),
+        (["--continue", "--force"], "give either --continue .* or --force"),
+        (["--model-path", "x"], "--policy uniform has no use for a model"),
+        (["--policy-server", "localhost:1"], "give either --policy-server or --policy uniform"),
+        (["--datasets", "nothing"], "unknown data set nothing"),
+    ],
+)
+def test_what_a_user_can_get_wrong(tmp_path, more, message):
+    with pytest.raises(UserError, match=message):
+        prover_eval.main(words(tmp_path / "out", *more))
+    assert not (tmp_path / "out").exists()
+
+
+def test_repeats_have_seeds_of_their_own_and_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REFUSED", "t2")
+    path = tmp_path / "out"
+    assert test_eval.main(words(path, "--split", "valid", "--num-runs", 2, "--max-theorems", 4)) == 0
+    whole = read_json(path / "repeats.json")
+    assert whole["seeds"] == [0, 1] and whole["solved"] == [1, 1] and whole["errors"] == [1, 1]
+    monkeypatch.setenv("REFUSED", "")
+    assert test_eval.main(words(path, "--split", "valid", "--num-runs", 3, "--max-theorems", 4, "--continue")) == 0
+    whole = json.loads((path / "repeats.json").read_text())
+    assert whole["solved"] == [2, 2, 2] and whole["pass_at"] == {"1": 0.5, "2": 0.5, "3": 0.5}
+    assert whole["theorems"]["t0"]["solved"] == 3 and whole["theorems"]["t1"]["solved"] == 0
+    assert "run 3 of 3, seed 2" in capsys.readouterr().out

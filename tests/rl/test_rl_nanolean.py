@@ -1,0 +1,22 @@
+"""Reinforcement learning from end to end: embedded servers, and a network on a data set that is learned in seconds."""
+
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.model.checkpoint import load_model
+from nanoproof.rl import __main__ as rl
+from tests.rl import tiny
+
+
+def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(folder, tmp_path):
+    path = tmp_path / "rl"
+    assert rl.main(["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2)]) == 0
+    metrics = list(read_jsonl(path / "metrics.jsonl"))
+    assert [record["step"] for record in metrics] == [1, 2]
+    assert all(record["proofs"] > 0 and record["transitions"] >= 8 for record in metrics)
+    found = [event for event in read_jsonl(path / "events.jsonl") if event["kind"] == "evaluation"]
+    assert [event["step"] for event in found] == [0, 2] and found[-1]["solved"] > 0
+    assert load_model(path)[2]["step"] == 2
+    assert read_json(path / "args.json")["num_steps"] == 2
+    assert "device" in read_json(path / "meta.json")["decisions"]
+    assert read_json(path / "status_r0.json")["phase"] == "stopped"
+    assert list((path / "evals").glob("*/proofs/*.lean"))
+    assert len(list((path / "evals").glob("2_*/proofs/*.ndjson"))) == found[-1]["certificates"] == found[-1]["solved"]
