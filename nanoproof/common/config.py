@@ -210,6 +210,35 @@ class _HelpAll(argparse.Action):
         parser.exit()
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Formats pages of many options: a short usage line, short names of values, and defaults that say something."""
+
+    MANY_OPTIONS = 8
+    """From so many on, the usage line does not list them."""
+
+    def start_section(self, heading: str | None) -> None:
+        super().start_section(heading and heading.removesuffix("."))
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        optional = [action for action in actions if action.option_strings]
+        if len(optional) < self.MANY_OPTIONS:
+            return super()._format_usage(usage, actions, groups, prefix)
+        line = super()._format_usage(usage, [action for action in actions if not action.option_strings], [], prefix)
+        first, prog, rest = line.partition(self._prog)
+        return f"{first}{prog} [options]{rest}"
+
+    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
+        return {int: "N", float: "X"}.get(action.type, "NAME" if action.nargs else "TEXT")  # type: ignore[call-overload]
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        value, text = action.default, action.help or ""
+        if value in (None, argparse.SUPPRESS, "", ()) or "(default" in text:
+            return text
+        shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        shown = {"True": "on", "False": "off"}.get(shown, shown)
+        return f"{text} (default: {shown.replace('%', '%%')})"
+
+
 class Parser(argparse.ArgumentParser):
     """argparse without abbreviations, with one-line errors (exit code 2), with presets, and with other ways to write.
 
@@ -223,7 +252,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("formatter_class", argparse.ArgumentDefaultsHelpFormatter)
+        kwargs.setdefault("formatter_class", HelpFormatter)
         super().__init__(allow_abbrev=False, **kwargs)
         self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
         self._earlier: dict[str, str] = {}

@@ -365,3 +365,14 @@ def test_a_flag_of_a_command_among_several_is_suggested(capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(["run", "--coutn", "3"])
     assert "did you mean --count?" in capsys.readouterr().err
+
+
+def test_a_page_of_many_options_has_a_short_usage_and_defaults_that_say_something(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main_of("nanoproof.rl")(["--help"])
+    page = capsys.readouterr().out
+    assert page.startswith("usage: python -m nanoproof.rl [options]\n")
+    assert "(default: None)" not in page and "(default: ())" not in page
+    assert "--num-steps N " in page and "--fraction-sft X " in page and "\nReinforcement learning:\n" in page
