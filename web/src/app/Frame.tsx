@@ -1,6 +1,6 @@
 // The frame around every page: skip link, navigation, the head line of the run, and the state of the connection.
 
-import { useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef } from "react";
 import type { Link } from "../api/sse";
 import { duration, integer } from "../lib/format";
 import { Segments } from "../parts/basics";
@@ -41,17 +41,6 @@ export function Frame() {
         </div>
       </div>
     </>
-  );
-}
-
-/** The first line of a page: its name, a sentence, and its tools at the right. */
-export function Title({ children, note, tools }: { children: ReactNode; note?: ReactNode; tools?: ReactNode }) {
-  return (
-    <div className="title">
-      <h1>{children}</h1>
-      {note && <p>{note}</p>}
-      {tools && <div className="row spread">{tools}</div>}
-    </div>
   );
 }
 

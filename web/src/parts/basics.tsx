@@ -3,6 +3,17 @@
 import { useEffect, useState, type ReactNode } from "react";
 import { duration } from "../lib/format";
 
+/** The first line of a page: its name, a sentence, and its tools at the right. */
+export function Title({ children, note, tools }: { children: ReactNode; note?: ReactNode; tools?: ReactNode }) {
+  return (
+    <div className="title">
+      <h1>{children}</h1>
+      {note && <p>{note}</p>}
+      {tools && <div className="row spread">{tools}</div>}
+    </div>
+  );
+}
+
 /** A titled box. `flush` lets a table reach the edges. */
 export function Card({ title, note, tools, flush = false, children }: {
   title?: ReactNode; note?: ReactNode; tools?: ReactNode; flush?: boolean; children: ReactNode;

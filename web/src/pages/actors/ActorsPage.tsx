@@ -2,10 +2,9 @@
 
 import { useMemo, useState } from "react";
 import type { Actor, Actors, RankActors } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href, useQuery } from "../../app/router";
 import { count, duration, integer } from "../../lib/format";
-import { Card, Segments, Silence } from "../../parts/basics";
+import { Card, Segments, Silence, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";

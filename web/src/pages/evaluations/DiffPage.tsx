@@ -2,10 +2,9 @@
 
 import { useState } from "react";
 import type { EvaluationDiff, EvaluationRow } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href, useRoute } from "../../app/router";
 import { count, integer, percent, rate, signed } from "../../lib/format";
-import { Card, Search, Stat } from "../../parts/basics";
+import { Card, Search, Stat, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { verdict } from "./choice";

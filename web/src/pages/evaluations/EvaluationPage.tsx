@@ -2,11 +2,10 @@
 
 import { useEffect, useMemo, useRef } from "react";
 import type { EvaluatedTheorem, Evaluation, EvaluationResult } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href, useQuery, useRoute } from "../../app/router";
 import { compact, count, dateTime, duration, integer, percent, rate } from "../../lib/format";
 import { LeanSource } from "../../lean/LeanText";
-import { Card, Outcome, Search, Segments, Stat } from "../../parts/basics";
+import { Card, Outcome, Search, Segments, Stat, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";

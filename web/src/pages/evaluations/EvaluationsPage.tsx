@@ -2,10 +2,9 @@
 
 import { useMemo, useState } from "react";
 import type { Benchmark, EvaluationRow, Evaluations } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { go, href, useQuery } from "../../app/router";
 import { count, dateTime, duration, integer, percent, rate } from "../../lib/format";
-import { Card, Select } from "../../parts/basics";
+import { Card, Select, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";

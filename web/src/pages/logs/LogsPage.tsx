@@ -3,10 +3,9 @@
 import { Fragment, useEffect, useMemo, useRef, useState } from "react";
 import { ask, ApiFailure, type Params } from "../../api/client";
 import type { LogLine, Logs } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { useQuery } from "../../app/router";
 import { count } from "../../lib/format";
-import { Search, Select } from "../../parts/basics";
+import { Search, Select, Title } from "../../parts/basics";
 import { Empty, Failure } from "../../parts/states";
 import { Asking } from "../../state/asking";
 import { useLive } from "../../state/store";

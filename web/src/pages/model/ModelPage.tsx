@@ -1,8 +1,7 @@
 // What the model makes of states and of examples: sampled tactics, values against the truth, losses of tokens.
 
-import { Title } from "../../app/Frame";
 import { useQuery } from "../../app/router";
-import { Segments } from "../../parts/basics";
+import { Segments, Title } from "../../parts/basics";
 import { CalibrationView } from "./CalibrationView";
 import { SamplesView } from "./SamplesView";
 import { TrainSamplesView } from "./TrainSamplesView";

@@ -2,10 +2,9 @@
 
 import { useState } from "react";
 import type { Overview } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href } from "../../app/router";
 import { compact, count, duration, integer, measure, rate, signed, timeOfDay } from "../../lib/format";
-import { Card, Stat } from "../../parts/basics";
+import { Card, Stat, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";

@@ -4,9 +4,8 @@
 import { useMemo, useState } from "react";
 import type { Batches, Timeline as TimelineData } from "../../api/types";
 import { apiUrl } from "../../api/client";
-import { Title } from "../../app/Frame";
 import { compact, duration, integer, percent, timeOfDay } from "../../lib/format";
-import { Card, Segments, Stat } from "../../parts/basics";
+import { Card, Segments, Stat, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import { Empty, Loaded } from "../../parts/states";
 import { Shares } from "../../timeline/Shares";

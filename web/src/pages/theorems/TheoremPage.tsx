@@ -1,10 +1,9 @@
 // One theorem: what became of it over the run, its proof, and the steps of the proof.
 
 import type { Attempt, AttemptRow, Theorem } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href, useQuery, useRoute } from "../../app/router";
 import { count, dateTime, duration, integer } from "../../lib/format";
-import { Card, Outcome, Stat } from "../../parts/basics";
+import { Card, Outcome, Stat, Title } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";

@@ -1,10 +1,9 @@
 // The table of theorems that were tried: search, filter, sort.
 
 import type { TheoremRow, Theorems } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { go, useQuery } from "../../app/router";
 import { ago, count, duration, integer } from "../../lib/format";
-import { Card, Outcome, Search, Segments, Select, useNow } from "../../parts/basics";
+import { Card, Outcome, Search, Segments, Select, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useStill } from "../../state/calm";

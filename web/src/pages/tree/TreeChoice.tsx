@@ -1,10 +1,9 @@
 // The attempts whose search tree was kept, the newest first.
 
 import type { AttemptRow, Page } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { go, useQuery } from "../../app/router";
 import { ago, duration, integer } from "../../lib/format";
-import { Card, Outcome, Segments, useNow } from "../../parts/basics";
+import { Card, Outcome, Segments, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useStill } from "../../state/calm";

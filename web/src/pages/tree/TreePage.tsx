@@ -2,10 +2,9 @@
 
 import { useCallback, useDeferredValue, useMemo, useReducer, useRef } from "react";
 import type { TreeAnswer } from "../../api/types";
-import { Title } from "../../app/Frame";
 import { href, useRoute } from "../../app/router";
 import { count, duration, integer } from "../../lib/format";
-import { Outcome } from "../../parts/basics";
+import { Outcome, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { theoremHref } from "../theorems/links";
