@@ -18,10 +18,10 @@ from nanoproof.data.nanolean import made_directory
 from nanoproof.data.sources.manifest import dataset_dir
 from nanoproof.doctor import __main__ as doctor
 from nanoproof.doctor import checks
-from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check
+from nanoproof.doctor.report import CheckInputs, CheckRef, Finding, missing_for, run_check
 from tests.data.installed import install
 
-NOTHING = Asked()
+NOTHING = CheckInputs()
 
 
 @pytest.fixture
@@ -40,28 +40,28 @@ def finding(findings: list[Finding], key: str) -> Finding:
 # -- checks that break (run in processes of their own) --------------------------------------------------------------
 
 
-def fails(asked: Asked) -> list[Finding]:
+def fails(asked: CheckInputs) -> list[Finding]:
     raise RuntimeError("no luck")
 
 
-def crashes(asked: Asked) -> list[Finding]:
+def crashes(asked: CheckInputs) -> list[Finding]:
     os.kill(os.getpid(), signal.SIGSEGV)
     return []
 
 
-def hangs(asked: Asked) -> list[Finding]:
+def hangs(asked: CheckInputs) -> list[Finding]:
     time.sleep(600)
     return []
 
 
-def chatters(asked: Asked) -> list[Finding]:
+def chatters(asked: CheckInputs) -> list[Finding]:
     print("noise")
     os.write(1, b"more noise\n")
     return [Finding("luck", "ok", asked.lean_servers[0])]
 
 
-def run(name: str, seconds: float = 30.0, asked: Asked = NOTHING) -> Finding:
-    (found,) = run_check(CheckPlace(f"tests.test_doctor:{name}", ("luck",)), asked, seconds)
+def run(name: str, seconds: float = 30.0, asked: CheckInputs = NOTHING) -> Finding:
+    (found,) = run_check(CheckRef(f"tests.test_doctor:{name}", ("luck",)), asked, seconds)
     return found
 
 
@@ -79,7 +79,7 @@ def test_a_check_that_hangs_is_ended() -> None:
 
 
 def test_what_a_check_prints_does_not_spoil_its_answer() -> None:
-    assert run("chatters", asked=Asked(lean_servers=("host:1",))) == Finding("luck", "ok", "host:1")
+    assert run("chatters", asked=CheckInputs(lean_servers=("host:1",))) == Finding("luck", "ok", "host:1")
 
 
 # -- the machine ----------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_one_damaged_manifest_leaves_the_other_data_sets_be(home: Path) -> None:
 
 def test_a_whitelist_for_the_projects_lean_is_asked_for(home: Path, tmp_path: Path) -> None:
     (tmp_path / "lean-toolchain").write_text("leanprover/lean4:v4.27.0\n")
-    asked = Asked(lean_project=str(tmp_path))
+    asked = CheckInputs(lean_project=str(tmp_path))
     files = {"deepseek_prover__jsonl": "{}"}
     install("deepseek_prover", **files)
     assert "no whitelist for Lean v4.27.0" in finding(checks.data_sets(asked), "data deepseek_prover").text
@@ -227,7 +227,7 @@ def server() -> Iterator[str]:
 
 
 def test_each_server_is_told_by_itself(server: str) -> None:
-    found = checks.servers(Asked(lean_servers=("127.0.0.1:1", server, "no:such:address")))
+    found = checks.servers(CheckInputs(lean_servers=("127.0.0.1:1", server, "no:such:address")))
     assert [each.state for each in found] == ["broken", "ok", "broken"]
     assert "127.0.0.1:1 cannot be reached" in found[0].text and "no:such:address" in found[2].text
     assert found[1].text == f"{server}: 4 processes, 3 available, 1 used, 0 starting, not ready yet"
@@ -237,21 +237,21 @@ def test_a_project_says_its_lean_and_what_is_not_set_up(home: Path, tmp_path: Pa
     from nanoproof.lean.project.layout import create
 
     create(tmp_path / "project", "v4.27.0", ["mathlib"])
-    found = finding(checks.project(Asked(lean_project=str(tmp_path / "project"))), "lean project")
+    found = finding(checks.project(CheckInputs(lean_project=str(tmp_path / "project"))), "lean project")
     assert found.state == "broken" and "Lean v4.27.0" in found.text and "toolchain" in found.text
     assert found.fix == f"python -m nanoproof.lean.project setup {tmp_path / 'project'}"
 
 
 def test_a_folder_that_is_no_project_is_told(home: Path, tmp_path: Path) -> None:
-    found = finding(checks.project(Asked(lean_project=str(tmp_path))), "lean project")
+    found = finding(checks.project(CheckInputs(lean_project=str(tmp_path))), "lean project")
     assert found.state == "broken" and "not a Lean project" in found.text
 
 
 # -- stages ---------------------------------------------------------------------------------------------------------
 
 
-def all_well(stage: str, asked: Asked) -> dict[str, Finding]:
-    keys = {key for keys in doctor.needs_of(stage, asked) for key in keys}
+def all_well(stage: str, asked: CheckInputs) -> dict[str, Finding]:
+    keys = {key for keys in doctor.stage_needs(stage, asked) for key in keys}
     return {key: Finding(key, "ok", "") for key in keys}
 
 
@@ -259,15 +259,15 @@ def all_well(stage: str, asked: Asked) -> dict[str, Finding]:
 @pytest.mark.parametrize("key", ["torch", "packages", "disk", "python", "device"])
 def test_every_stage_needs_the_machine(stage: str, key: str) -> None:
     states = all_well(stage, NOTHING)
-    assert missing_for(doctor.needs_of(stage, NOTHING), states.values()) == []
+    assert missing_for(doctor.stage_needs(stage, NOTHING), states.values()) == []
     states[key] = Finding(key, "broken", "")
-    assert missing_for(doctor.needs_of(stage, NOTHING), states.values()) == [key]
+    assert missing_for(doctor.stage_needs(stage, NOTHING), states.values()) == [key]
 
 
 def test_the_embedded_prover_will_do_for_its_own_data_only() -> None:
-    assert ("nanolean",) in doctor.needs_of("rl", NOTHING)
-    assert ("lean servers",) in doctor.needs_of("rl", Asked(datasets=("leanworkbook",)))
-    assert ("lean servers",) in doctor.needs_of("eval", Asked(lean_servers=("host:1",)))
+    assert ("nanolean",) in doctor.stage_needs("rl", NOTHING)
+    assert ("lean servers",) in doctor.stage_needs("rl", CheckInputs(datasets=("leanworkbook",)))
+    assert ("lean servers",) in doctor.stage_needs("eval", CheckInputs(lean_servers=("host:1",)))
 
 
 def test_one_of_several_servers_that_does_not_answer_is_missing() -> None:
@@ -280,9 +280,9 @@ def test_one_of_several_servers_that_does_not_answer_is_missing() -> None:
 def test_a_tokenizer_or_a_checkpoint_will_do_for_finetuning() -> None:
     states = all_well("sft", NOTHING)
     states["tokenizer"] = Finding("tokenizer", "absent", "")
-    assert missing_for(doctor.needs_of("sft", NOTHING), states.values()) == []
+    assert missing_for(doctor.stage_needs("sft", NOTHING), states.values()) == []
     states["checkpoints"] = Finding("checkpoints", "absent", "")
-    assert missing_for(doctor.needs_of("sft", NOTHING), states.values()) == ["tokenizer or checkpoints"]
+    assert missing_for(doctor.stage_needs("sft", NOTHING), states.values()) == ["tokenizer or checkpoints"]
 
 
 # -- the command ----------------------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_json_holds_the_same_findings(
 
 def test_colours_only_colour() -> None:
     found = Finding("torch", "broken", "it is gone", "bash runs/setup.sh")
-    plain, colored = (list(doctor.entry(found, True, Paint(on))) for on in (False, True))
+    plain, colored = (list(doctor.render_finding(found, True, Paint(on))) for on in (False, True))
     assert plain == ["  ✗ broken  torch                it is gone", " " * 33 + "→ bash runs/setup.sh"]
     assert colored[0].replace("\x1b[31m", "").replace("\x1b[0m", "") == plain[0] and "\x1b[31m" in colored[0]
 

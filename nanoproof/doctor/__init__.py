@@ -1,1 +1,1 @@
-"""What is here and what is not, each with the command that mends it: `python -m nanoproof.doctor`."""
+"""Checks of a machine, the home directory and Lean: `python -m nanoproof.doctor`."""

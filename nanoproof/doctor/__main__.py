@@ -1,4 +1,4 @@
-"""What is here and what is not, on one page, each with the command that mends it.
+"""Check the machine, the home directory and Lean, and name the command that repairs each problem.
 
 python -m nanoproof.doctor
 python -m nanoproof.doctor --for rl eval --datasets leanworkbook minif2f --lean-servers host:8000 --lean-project DIR
@@ -10,7 +10,7 @@ import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 
 from nanoproof.common.torch_command import run_main
@@ -21,57 +21,59 @@ from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
 from nanoproof.data.sources.catalog import CATALOG
-from nanoproof.doctor.report import Asked, CheckPlace, Finding, missing_for, run_check, to_json
+from nanoproof.doctor.report import CheckInputs, CheckRef, Finding, missing_for, run_check
 
-AT_ONCE = 3
+MAX_PARALLEL_CHECKS = 3
 CHECKS = "nanoproof.doctor.checks"
-SECTIONS: dict[str, tuple[CheckPlace, ...]] = {
+SECTIONS: dict[str, tuple[CheckRef, ...]] = {
     "Machine": (
-        CheckPlace(f"{CHECKS}:python", ("python", "code")),
-        CheckPlace(f"{CHECKS}:packages", ("packages",)),
-        CheckPlace(f"{CHECKS}:resources", ("cores", "memory", "disk")),
-        CheckPlace(f"{CHECKS}:compute", ("torch",)),
+        CheckRef(f"{CHECKS}:python", ("python", "code")),
+        CheckRef(f"{CHECKS}:packages", ("packages",)),
+        CheckRef(f"{CHECKS}:resources", ("cores", "memory", "disk")),
+        CheckRef(f"{CHECKS}:compute", ("torch",)),
     ),
     "Home": (
-        CheckPlace(f"{CHECKS}:tokenizer", ("tokenizer",)),
-        CheckPlace(f"{CHECKS}:checkpoints", ("checkpoints",)),
-        CheckPlace(f"{CHECKS}:hub", ("hub",)),
-        CheckPlace(f"{CHECKS}:data_sets", ("data sets",)),
+        CheckRef(f"{CHECKS}:tokenizer", ("tokenizer",)),
+        CheckRef(f"{CHECKS}:checkpoints", ("checkpoints",)),
+        CheckRef(f"{CHECKS}:hub", ("hub",)),
+        CheckRef(f"{CHECKS}:data_sets", ("data sets",)),
     ),
     "Lean": (
-        CheckPlace(f"{CHECKS}:embedded", ("nanolean",)),
-        CheckPlace(f"{CHECKS}:servers", ("lean servers",)),
-        CheckPlace(f"{CHECKS}:project", ("lean project",)),
-        CheckPlace(f"{CHECKS}:dashboard", ("dashboard",)),
+        CheckRef(f"{CHECKS}:embedded", ("nanolean",)),
+        CheckRef(f"{CHECKS}:servers", ("lean servers",)),
+        CheckRef(f"{CHECKS}:project", ("lean project",)),
+        CheckRef(f"{CHECKS}:dashboard", ("dashboard",)),
     ),
 }
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage needs beside the machine: one of the keys of each tuple. `datasets` are its own defaults, `of_lean`
-    those that follow servers with real Lean."""
+    """What a stage needs beside the machine: one key of each tuple in `needs`.
+
+    `datasets` are its default data sets, `lean_datasets` the defaults when all servers run real Lean.
+    """
 
     needs: tuple[tuple[str, ...], ...]
     datasets: tuple[str, ...]
     proves: bool = False
-    of_lean: tuple[str, ...] = ()
+    lean_datasets: tuple[str, ...] = ()
 
 
-EVERY_STAGE = (("python",), ("packages",), ("disk",), ("torch",), ("device",))
+COMMON_NEEDS = (("python",), ("packages",), ("disk",), ("torch",), ("device",))
 STAGES = {
     "pretrain": Stage((("tokenizer",),), ("nemotron",)),
     "midtrain": Stage((("checkpoints",),), ("leangithubraw",)),
     "sft": Stage((("tokenizer", "checkpoints"),), ("nanolean",)),
-    "rl": Stage((("checkpoints",),), ("nanolean",), proves=True, of_lean=real_data(RL_DATA)),
-    "eval": Stage((("checkpoints",),), ("nanolean",), proves=True, of_lean=real_data(EVAL_DATA)),
+    "rl": Stage((("checkpoints",),), ("nanolean",), proves=True, lean_datasets=real_data(RL_DATA)),
+    "eval": Stage((("checkpoints",),), ("nanolean",), proves=True, lean_datasets=real_data(EVAL_DATA)),
 }
 """With text that is not a data set (`--data FILE`), name nanolean: it can always be made."""
 
 
 @dataclass(frozen=True)
 class DoctorOptions:
-    """What to look at."""
+    """Options of the command."""
 
     stages: tuple[str, ...] = opt(
         (), "Stages that are to run; exit code 1 if one of them lacks something.", choices=tuple(STAGES)
@@ -89,33 +91,37 @@ class DoctorOptions:
     def __post_init__(self) -> None:
         validate(self, "doctor")
         check(not self.datasets or bool(self.stages), "--datasets says what the stages of --for are to use; give --for")
-        unknown = [name for name in self.asked.datasets if name not in CATALOG]
+        unknown = [name for name in self.inputs.datasets if name not in CATALOG]
         check(not unknown, f"unknown data set {', '.join(unknown)}; there are: {', '.join(CATALOG)}")
 
     @property
-    def asked(self) -> Asked:
-        """What the checks hear of it."""
+    def inputs(self) -> CheckInputs:
+        """The options that the checks receive."""
         names = tuple(name for value in self.datasets for name in value.replace(",", " ").split())
-        return Asked(self.lean.servers, self.lean.token, self.lean.project, names)
+        return CheckInputs(self.lean.servers, self.lean.token, self.lean.project, names)
 
 
-def needs_of(stage: str, asked: Asked) -> list[tuple[str, ...]]:
-    """What a stage needs, as keys of findings; any of a tuple will do."""
-    names = asked.datasets or STAGES[stage].datasets
-    if STAGES[stage].of_lean and not asked.datasets and run_real_lean(asked.lean_servers, asked.lean_token):
-        names = STAGES[stage].of_lean
-    needs = [*EVERY_STAGE, *STAGES[stage].needs, *((f"data {name}",) for name in names)]
+def stage_needs(stage: str, inputs: CheckInputs) -> list[tuple[str, ...]]:
+    """List what a stage needs, as keys of findings; any key of a tuple will do."""
+    names = inputs.datasets or STAGES[stage].datasets
+    if (
+        STAGES[stage].lean_datasets
+        and not inputs.datasets
+        and servers_run_real_lean(inputs.lean_servers, inputs.lean_token)
+    ):
+        names = STAGES[stage].lean_datasets
+    needs = [*COMMON_NEEDS, *STAGES[stage].needs, *((f"data {name}",) for name in names)]
     if STAGES[stage].proves:
-        embedded = not asked.lean_servers and set(names) <= {"nanolean"}
+        embedded = not inputs.lean_servers and set(names) <= {"nanolean"}
         needs.append(("nanolean",) if embedded else ("lean servers",))
-    if asked.lean_project and STAGES[stage].proves:
+    if inputs.lean_project and STAGES[stage].proves:
         needs.append(("lean project",))
     return needs
 
 
 @cache
-def run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
-    """Whether there are servers and all answer and run real Lean; what is wrong with them is told elsewhere."""
+def servers_run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
+    """Return whether there are servers and all of them answer and run real Lean; errors count as no."""
     try:
         from nanoproof.lean.client import LeanFleet, runs_nanolean
 
@@ -125,34 +131,34 @@ def run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
     return bool(reports) and all(report.status is not None and not runs_nanolean(report.status) for report in reports)
 
 
-def look(options: DoctorOptions) -> Iterator[tuple[str, list[Finding]]]:
-    """The findings of each section, as soon as they are there."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+def run_checks(options: DoctorOptions) -> Iterator[tuple[str, list[Finding]]]:
+    """Run all checks in parallel; yield each section's title and findings as soon as they are complete."""
+    with ThreadPoolExecutor(MAX_PARALLEL_CHECKS) as pool:
         running: dict[str, list[Future[list[Finding]]]] = {
-            title: [pool.submit(run_check, place, options.asked, options.timeout) for place in places]
-            for title, places in SECTIONS.items()
+            title: [pool.submit(run_check, ref, options.inputs, options.timeout) for ref in refs]
+            for title, refs in SECTIONS.items()
         }
         for title, futures in running.items():
             yield title, [finding for future in futures for finding in future.result()]
 
 
-def page(options: DoctorOptions, found: list[Finding], paint: Paint) -> Iterator[str]:
-    """The page, section by section; puts the findings into `found`."""
+def render_page(options: DoctorOptions, found: list[Finding], paint: Paint) -> Iterator[str]:
+    """Render the page section by section; appends the findings to `found`."""
     yield f"nanoproof doctor, home {home()}"
-    for title, findings in look(options):
+    for title, findings in run_checks(options):
         yield "\n" + paint(title, "bold")
-        needed = {key for stage in options.stages for keys in needs_of(stage, options.asked) for key in keys}
+        needed = {key for stage in options.stages for keys in stage_needs(stage, options.inputs) for key in keys}
         for finding in findings:
-            yield from entry(finding, finding.key in needed, paint)
+            yield from render_finding(finding, finding.key in needed, paint)
         found += findings
     if options.stages:
         yield "\n" + paint("Stages", "bold")
-    for stage, missing in verdicts(options, found).items():
-        yield verdict(stage, missing, paint)
+    for stage, missing in missing_by_stage(options, found).items():
+        yield render_stage(stage, missing, paint)
 
 
-def entry(finding: Finding, needed: bool, paint: Paint) -> Iterator[str]:
-    """The lines of a finding: a sign and a word, what it is about, what was seen, and below it what mends it."""
+def render_finding(finding: Finding, needed: bool, paint: Paint) -> Iterator[str]:
+    """Render a finding: sign and state, key, what was seen, and below it the command that repairs it."""
     lacking = finding.state == "absent" and needed and not finding.suffices
     sign, word, color = {"ok": ("✓", "ok", "green"), "absent": ("–", "absent", "yellow")}.get(
         finding.state, ("✗", "broken", "red")
@@ -168,20 +174,20 @@ def entry(finding: Finding, needed: bool, paint: Paint) -> Iterator[str]:
         yield margin + paint(f"→ {finding.fix}", "cyan")
 
 
-def verdicts(options: DoctorOptions, findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """What each stage of --for lacks."""
-    return {stage: missing_for(needs_of(stage, options.asked), findings) for stage in options.stages}
+def missing_by_stage(options: DoctorOptions, findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Return what each stage of --for lacks."""
+    return {stage: missing_for(stage_needs(stage, options.inputs), findings) for stage in options.stages}
 
 
-def verdict(stage: str, missing: Sequence[str], paint: Paint) -> str:
-    """A stage's line."""
+def render_stage(stage: str, missing: Sequence[str], paint: Paint) -> str:
+    """Render a stage's line."""
     if missing:
         return f"  {paint('✗ missing', 'red')} {stage:<21}{', '.join(missing)}"
     return f"  {paint('✓ ok     ', 'green')} {stage:<21}can start"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the checks; return 1 if a stage of --for lacks something, else 0."""
     parser = Parser(prog="python -m nanoproof.doctor", description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "--for",
@@ -195,13 +201,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = from_args(DoctorOptions, parser.parse_args(argv))
     found: list[Finding] = []
     if options.json:
-        found = [finding for _, findings in look(options) for finding in findings]
-        lacks = verdicts(options, found)
-        report = {"home": str(home()), "findings": [to_json(finding) for finding in found], "missing": lacks}
+        found = [finding for _, findings in run_checks(options) for finding in findings]
+        lacks = missing_by_stage(options, found)
+        report = {"home": str(home()), "findings": [asdict(finding) for finding in found], "missing": lacks}
         print_lines([json.dumps(report, ensure_ascii=False, indent=2)])
     else:
-        print_lines(page(options, found, Paint()))
-    return 1 if any(verdicts(options, found).values()) else 0
+        print_lines(render_page(options, found, Paint()))
+    return 1 if any(missing_by_stage(options, found).values()) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The checks: the machine, what lies under `$NANOPROOF_HOME`, and Lean."""
+"""The checks: the machine, Lean, and the contents of `$NANOPROOF_HOME`."""
 
 import os
 import platform
@@ -15,18 +15,23 @@ from typing import TYPE_CHECKING, Any
 from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import REPO_ROOT, code_revision, home
 from nanoproof.common.terminal import size
-from nanoproof.doctor.report import Asked, Finding, attempt, describe
+from nanoproof.doctor.report import CheckInputs, Finding, describe, try_check
+
+if TYPE_CHECKING:
+    from nanoproof.lean.client import ServerReport
+
+# -- The machine: interpreter, packages, cores, memory, disk, devices ------------------------------------------------
 
 SET_UP = "bash runs/setup.sh"
-SET_UP_ANEW = "rm -rf .venv && bash runs/setup.sh"
+REINSTALL = "rm -rf .venv && bash runs/setup.sh"
 OLDEST_PYTHON = (3, 11)
-LITTLE_DISK = 2 * 10**9
+MIN_FREE_DISK = 2 * 10**9
 """Bytes below which runs are expected to end with a full disk."""
-SHOWN = 4
+MAX_NAMES_SHOWN = 4
 
 
-def python(asked: Asked) -> list[Finding]:
-    """The interpreter, and the revision of the code."""
+def python(inputs: CheckInputs) -> list[Finding]:
+    """Check the interpreter, and the revision of the code."""
     text = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info < OLDEST_PYTHON:
         wanted = ".".join(map(str, OLDEST_PYTHON))
@@ -39,9 +44,9 @@ def python(asked: Asked) -> list[Finding]:
     return [Finding("python", "ok", text), code]
 
 
-def packages(asked: Asked) -> list[Finding]:
-    """Installed versions against the pins of `pyproject.toml`."""
-    return [attempt("packages", _packages, SET_UP)]
+def packages(inputs: CheckInputs) -> list[Finding]:
+    """Compare installed versions with the pins of `pyproject.toml`."""
+    return [try_check("packages", _packages, SET_UP)]
 
 
 def _packages() -> Finding:
@@ -62,7 +67,7 @@ def _packages() -> Finding:
 
 
 def compare_with_pins(pins: list[str]) -> tuple[int, list[str]]:
-    """How many of the pinned packages are installed, and those that have another version."""
+    """Return how many of the pinned packages are installed, and those that have another version."""
     from packaging.requirements import Requirement
     from packaging.version import Version
 
@@ -78,16 +83,16 @@ def compare_with_pins(pins: list[str]) -> tuple[int, list[str]]:
 
 
 def installed_version(name: str) -> str | None:
-    """The version of an installed distribution; None if there is none."""
+    """Return the version of an installed distribution; None if there is none."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
 
 
-def resources(asked: Asked) -> list[Finding]:
-    """Cores, memory, disk."""
-    return [attempt("cores", _cores), attempt("memory", _memory, SET_UP), attempt("disk", _disk)]
+def resources(inputs: CheckInputs) -> list[Finding]:
+    """Check cores, memory and disk."""
+    return [try_check("cores", _cores), try_check("memory", _memory, SET_UP), try_check("disk", _disk)]
 
 
 def _cores() -> Finding:
@@ -111,22 +116,22 @@ def _disk() -> Finding:
     elsewhere = "export NANOPROOF_HOME=DIR"
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         return Finding("disk", "broken", f"{there} cannot be written to", elsewhere)
-    if free < LITTLE_DISK:
+    if free < MIN_FREE_DISK:
         return Finding("disk", "broken", f"only {text}", elsewhere)
     return Finding("disk", "ok", text if there == folder else f"{text} (not made yet)")
 
 
-def compute(asked: Asked) -> list[Finding]:
-    """torch, its devices, and how the model would be computed."""
+def compute(inputs: CheckInputs) -> list[Finding]:
+    """Check torch, its devices, and how the model would be computed."""
     try:
         import torch
     except BaseException as error:
-        return [Finding("torch", "broken", f"cannot be imported: {type(error).__name__}: {error}", SET_UP_ANEW)]
+        return [Finding("torch", "broken", f"cannot be imported: {type(error).__name__}: {error}", REINSTALL)]
     cuda = f"CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
     findings = [Finding("torch", "ok", f"{torch.__version__}, {cuda}, {torch.get_num_threads()} threads")]
-    findings.append(attempt("device", _device))
+    findings.append(try_check("device", _device))
     if findings[-1].state == "ok":
-        findings += [attempt(key, partial(_choice, key)) for key in ("attention", "compile", "fp8")]
+        findings += [try_check(key, partial(_compute_choice, key)) for key in ("attention", "compile", "fp8")]
     return findings
 
 
@@ -143,7 +148,7 @@ def _device() -> Finding:
         return Finding("device", "ok", f"{', '.join(gpus)}; {how}")
     if shutil.which("nvidia-smi") and Path("/proc/driver/nvidia/gpus").is_dir():
         text = f"there is an NVIDIA GPU that this torch cannot use ({torch.__version__}): {how}"
-        return Finding("device", "broken", text, SET_UP_ANEW, usable=True)
+        return Finding("device", "broken", text, REINSTALL, usable=True)
     return Finding("device", "ok", f"{device.type} ({reason}), {how}")
 
 
@@ -156,7 +161,7 @@ def _gpu(index: int) -> str:
     return f"cuda:{index} {properties.name} ({capability}, {size(free)} of {size(total)} free)"
 
 
-def _choice(key: str) -> Finding:
+def _compute_choice(key: str) -> Finding:
     """One of the decisions that the stages print when they start."""
     from nanoproof.common.distributed import choose_device, choose_dtype
     from nanoproof.model.compute import choose_compute, missing_for_fp8
@@ -173,21 +178,20 @@ def _choice(key: str) -> Finding:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return ", ".join(names[:MAX_NAMES_SHOWN]) + (
+        f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    )
 
 
-# -- Checks of Lean: the embedded prover, servers, a project; and of the dashboard's pages ---------------------------
-
-if TYPE_CHECKING:
-    from nanoproof.lean.client import ServerReport
+# -- Lean: NanoLean, servers, a project; and the dashboard --------------------------------------------------------
 
 PROJECT_VARIABLE = "LEAN_PROJECT_PATH"
 BUILD = "python -m nanolean build"
 
 
-def embedded(asked: Asked) -> list[Finding]:
-    """NanoLean: whether its library loads."""
-    return [attempt("nanolean", _embedded, BUILD)]
+def embedded(inputs: CheckInputs) -> list[Finding]:
+    """Check that NanoLean's library loads."""
+    return [try_check("nanolean", _embedded, BUILD)]
 
 
 def _embedded() -> Finding:
@@ -203,31 +207,31 @@ def _embedded() -> Finding:
     return Finding("nanolean", "ok", f"library loaded in {seconds:.1f} s ({size(path.stat().st_size)})")
 
 
-def servers(asked: Asked) -> list[Finding]:
-    """Every Lean server that is given."""
-    if not asked.lean_servers:
+def servers(inputs: CheckInputs) -> list[Finding]:
+    """Check every Lean server that is given."""
+    if not inputs.lean_servers:
         text = "none given (--lean-servers HOST:PORT); RL and evaluation start the embedded prover then"
         return [Finding("lean servers", "absent", text)]
     try:
-        return _servers(asked)
+        return _servers(inputs)
     except Exception as error:
         return [Finding("lean servers", "broken", describe(error))]
 
 
-def _servers(asked: Asked) -> list[Finding]:
+def _servers(inputs: CheckInputs) -> list[Finding]:
     """All at the same time: a dead one may take seconds."""
     from nanoproof.lean.client import LeanFleet, parse_address
     from nanoproof.lean.types import LeanError
 
     findings, addresses = [], []
-    for text in asked.lean_servers:
+    for text in inputs.lean_servers:
         try:
             addresses.append(parse_address(text))
         except LeanError as error:
             findings.append(Finding("lean servers", "broken", str(error)))
     with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
-        reports = LeanFleet(addresses, asked.lean_token).statuses()
-        return [*threads.map(lambda report: _server(report, asked.lean_token), reports), *findings]
+        reports = LeanFleet(addresses, inputs.lean_token).statuses()
+        return [*threads.map(lambda report: _server(report, inputs.lean_token), reports), *findings]
 
 
 def _server(report: "ServerReport", token: str | None) -> Finding:
@@ -260,39 +264,39 @@ def _processes(status: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-def project_folder(asked: Asked) -> tuple[str, str] | None:
-    """The Lean project that is meant, and who says so."""
-    if asked.lean_project:
-        return asked.lean_project, "--lean-project"
+def project_folder(inputs: CheckInputs) -> tuple[str, str] | None:
+    """Return the folder of the Lean project, and the flag or variable that names it; None without one."""
+    if inputs.lean_project:
+        return inputs.lean_project, "--lean-project"
     folder = os.environ.get(PROJECT_VARIABLE)
     return (folder, PROJECT_VARIABLE) if folder else None
 
 
-def project_version(asked: Asked) -> str | None:
-    """The Lean version of the project that is meant; None without one. Raises UserError if it names none."""
+def project_version(inputs: CheckInputs) -> str | None:
+    """Return the Lean version of the project; None without a project. Raises UserError if it names no version."""
     from nanoproof.lean.project.layout import lean_version
 
-    chosen = project_folder(asked)
+    chosen = project_folder(inputs)
     return lean_version(Path(chosen[0]).expanduser()) if chosen else None
 
 
-def project(asked: Asked) -> list[Finding]:
-    """The Lean project, its version, and what is missing to start servers over it."""
+def project(inputs: CheckInputs) -> list[Finding]:
+    """Check the Lean project: its version, and what is missing to start servers over it."""
     create = "python -m nanoproof.lean.project create DIR"
-    if project_folder(asked) is None:
+    if project_folder(inputs) is None:
         text = f"none given (--lean-project DIR, {PROJECT_VARIABLE}); the embedded prover needs none"
         return [Finding("lean project", "absent", text, create)]
-    return [attempt("lean project", lambda: _project(asked), create)]
+    return [try_check("lean project", lambda: _project(inputs), create)]
 
 
-def _project(asked: Asked) -> Finding:
+def _project(inputs: CheckInputs) -> Finding:
     from nanoproof.lean.project.layout import required_imports
     from nanoproof.lean.project.setup import State, make_steps
 
-    chosen = project_folder(asked)
+    chosen = project_folder(inputs)
     assert chosen is not None
     folder = Path(chosen[0]).expanduser().absolute()
-    state, about = State(folder), f"{folder}: Lean {project_version(asked)}"
+    state, about = State(folder), f"{folder}: Lean {project_version(inputs)}"
     try:
         about += f", imports {' '.join(required_imports(folder)) or 'none'}"
         steps = make_steps(folder, install_elan=False)
@@ -305,9 +309,9 @@ def _project(asked: Asked) -> Finding:
     return Finding("lean project", "ok", f"{about}; ready for servers")
 
 
-def dashboard(asked: Asked) -> list[Finding]:
-    """What the dashboard would serve."""
-    return [attempt("dashboard", _dashboard)]
+def dashboard(inputs: CheckInputs) -> list[Finding]:
+    """Check which page the monitor would serve."""
+    return [try_check("dashboard", _dashboard)]
 
 
 def _dashboard() -> Finding:
@@ -321,22 +325,22 @@ def _dashboard() -> Finding:
     return Finding("dashboard", "ok", "no browser build in web/dist: the built-in page is served", build)
 
 
-# -- Checks of what lies under `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints -------------------
+# -- `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints --------------------------------------------
 
 FIRST_MODEL = "python -m nanoproof.sft --data nanolean --depth 4 --aspect-ratio 32 --head-dim 32"
-STAGES = ("pretrain", "midtrain", "sft", "rl")
-OWN = "nanolean"
-"""The data set that is generated here."""
+RUN_FOLDERS = ("pretrain", "midtrain", "sft", "rl")
+GENERATED = "nanolean"
+"""The data set that is generated rather than downloaded."""
 _MODEL = re.compile(r"model_(\d+)\.json")
 
 
-def tokenizer(asked: Asked) -> list[Finding]:
-    """The tokenizer that stages take when no checkpoint brings its own."""
+def tokenizer(inputs: CheckInputs) -> list[Finding]:
+    """Check the tokenizer that stages take when no checkpoint brings its own."""
     make = "python -m scripts.tok_train --vocab-size 1024"
     if not (home() / "tokenizer").exists():
         text = f"none in {home() / 'tokenizer'} (large models of real Lean: python -m scripts.tok_build)"
         return [Finding("tokenizer", "absent", text, make)]
-    return [attempt("tokenizer", _tokenizer, "python -m scripts.tok_build")]
+    return [try_check("tokenizer", _tokenizer, "python -m scripts.tok_build")]
 
 
 def _tokenizer() -> Finding:
@@ -348,9 +352,9 @@ def _tokenizer() -> Finding:
     return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
 
 
-def hub(asked: Asked) -> list[Finding]:
-    """Whether gated data sets can be asked for. The hub itself is not."""
-    return [attempt("hub", _hub, "bash runs/setup.sh")]
+def hub(inputs: CheckInputs) -> list[Finding]:
+    """Check whether there is a token for gated data sets; the hub itself is not contacted."""
+    return [try_check("hub", _hub, "bash runs/setup.sh")]
 
 
 def _hub() -> Finding:
@@ -364,18 +368,18 @@ def _hub() -> Finding:
     return Finding("hub", "absent", text, "hf auth login", usable=True)
 
 
-def data_sets(asked: Asked) -> list[Finding]:
-    """Every data set of the catalog, by its manifest."""
+def data_sets(inputs: CheckInputs) -> list[Finding]:
+    """Check every data set of the catalog, by its manifest."""
     from nanoproof.data.sources.catalog import CATALOG
 
     try:
-        version = project_version(asked)
-    except Exception:  # it is told where the project is looked at
+        version = project_version(inputs)
+    except Exception:  # the check of the project reports it
         version = None
     findings = []
     for name, data_set in CATALOG.items():
-        find = _own_data if name == OWN else partial(_data_set, name, version)
-        findings.append(attempt(f"data {name}", find, data_set.command))
+        find = _own_data if name == GENERATED else partial(_data_set, name, version)
+        findings.append(try_check(f"data {name}", find, data_set.command))
     return findings
 
 
@@ -415,20 +419,20 @@ def _own_data() -> Finding:
     from nanoproof.data.nanolean import made_directory
     from nanoproof.data.sources.catalog import CATALOG
 
-    key, stages, made = f"data {OWN}", "all stages", made_directory()
+    key, stages, made = f"data {GENERATED}", "all stages", made_directory()
     if not (made / "manifest.json").exists():
         older = "made by other code only" if made.parent.exists() else "not made yet"
         text = f"{stages}: {older}; what needs it makes it first (a minute or two)"
-        return Finding(key, "absent", text, CATALOG[OWN].command, usable=True)
+        return Finding(key, "absent", text, CATALOG[GENERATED].command, usable=True)
     counts: dict[str, Any] = read_json(made / "manifest.json")
     counted = {name.replace("_", " "): value for name, value in counts.items() if isinstance(value, int)}
     numbers = [f"{value:,} {name}" for name, value in counted.items() if name != "seed"]
     return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {made.name}")
 
 
-def checkpoints(asked: Asked) -> list[Finding]:
-    """Runs, and the checkpoints in them."""
-    return [attempt("checkpoints", _checkpoints)]
+def checkpoints(inputs: CheckInputs) -> list[Finding]:
+    """Count runs and the checkpoints in them."""
+    return [try_check("checkpoints", _checkpoints)]
 
 
 def _checkpoints() -> Finding:
@@ -439,9 +443,9 @@ def _checkpoints() -> Finding:
     whole = sorted((path for path in finished if path not in torn), key=lambda path: path.stat().st_mtime)
     for path in whole:
         folder = path.parent.relative_to(home())
-        stage = next((part for part in reversed(folder.parts) if part in STAGES), folder.parts[0])
+        stage = next((part for part in reversed(folder.parts) if part in RUN_FOLDERS), folder.parts[0])
         runs.setdefault(stage, []).append(folder)
-    begun = sum(1 for stage in STAGES for entry in _entries(home() / stage) if entry.is_dir())
+    begun = sum(1 for stage in RUN_FOLDERS for entry in _entries(home() / stage) if entry.is_dir())
     if not whole:
         text = f"none ({begun} runs without one)" if begun else "none"
         return Finding("checkpoints", "absent", text, FIRST_MODEL)

@@ -1,5 +1,7 @@
-"""Findings, and the checks that make them: each in a process of its own, with a deadline, so that nothing broken here
-(a torch that crashes, a disk that does not answer) keeps the others from being told."""
+"""Findings, and how the checks that make them are run: each in a process of its own, with a deadline.
+
+So a torch that crashes or a disk that does not answer cannot hide what the other checks find.
+"""
 
 import json
 import os
@@ -9,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 State = Literal["ok", "absent", "broken"]
 
@@ -19,7 +21,7 @@ class Finding:
     """One line of the page.
 
     `absent` is what is not there and may not be needed, `broken` what is there and does not work. `fix` is the command
-    that mends it. `usable` says that what needs it will do all the same.
+    that repairs it. With `usable`, stages that need it can start all the same.
     """
 
     key: str
@@ -35,8 +37,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line says about what to look at."""
+class CheckInputs:
+    """The options that checks receive."""
 
     lean_servers: tuple[str, ...] = ()
     lean_token: str | None = None
@@ -44,19 +46,19 @@ class Asked:
     datasets: tuple[str, ...] = ()
 
 
-Check = Callable[[Asked], list[Finding]]
+Check = Callable[[CheckInputs], list[Finding]]
 
 
 @dataclass(frozen=True)
-class CheckPlace:
-    """A check by the place of its function (`module:function`), and the keys of what it always reports."""
+class CheckRef:
+    """A check function by its name, `module:function`, and the keys that it always reports."""
 
-    where: str
+    function: str
     keys: tuple[str, ...]
 
 
-def attempt(key: str, find: Callable[[], Finding], fix: str = "") -> Finding:
-    """What `find` says; if it fails, that. `fix` goes with a failure."""
+def try_check(key: str, find: Callable[[], Finding], fix: str = "") -> Finding:
+    """Return the finding of `find`; if it raises, a broken finding with the error and `fix`."""
     try:
         return find()
     except Exception as error:  # whatever it is, the page tells it
@@ -64,15 +66,15 @@ def attempt(key: str, find: Callable[[], Finding], fix: str = "") -> Finding:
 
 
 def describe(error: BaseException) -> str:
-    """An exception in one line."""
+    """Return an exception as one line."""
     text = " ".join(str(error).split())
     name = type(error).__name__
     return text if name == "UserError" and text else f"{name}: {text}" if text else name
 
 
-def run_check(place: CheckPlace, asked: Asked, seconds: float) -> list[Finding]:
-    """The findings of a check that runs in a new process; its failure to give any is a finding too."""
-    command = [sys.executable, "-m", "nanoproof.doctor.worker", place.where]
+def run_check(check: CheckRef, inputs: CheckInputs, seconds: float) -> list[Finding]:
+    """Run a check in a new process and return its findings; a crash or a timeout is a finding too."""
+    command = [sys.executable, "-m", "nanoproof.doctor.worker", check.function]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8"}
     try:
         process = subprocess.Popen(
@@ -84,22 +86,22 @@ def run_check(place: CheckPlace, asked: Asked, seconds: float) -> list[Finding]:
             start_new_session=True,
         )
     except OSError as error:
-        return _failed(place, f"cannot be looked at: {describe(error)}")
+        return _failed(check, f"cannot be looked at: {describe(error)}")
     try:
-        out, err = process.communicate(json.dumps(asdict(asked)).encode(), timeout=seconds)
+        out, err = process.communicate(json.dumps(asdict(inputs)).encode(), timeout=seconds)
     except subprocess.TimeoutExpired:
-        return _failed(place, f"gave no answer in {seconds:g} s")
+        return _failed(check, f"gave no answer in {seconds:g} s")
     finally:
         _kill(process)
     try:
         return [Finding(**record) for record in json.loads(out)]
     except (ValueError, TypeError):
         words = " ".join(err.decode("utf-8", "replace").split())[-300:]
-        return _failed(place, f"{_ending(process.returncode)}; its last words: {words or '(nothing)'}")
+        return _failed(check, f"{_ending(process.returncode)}; its last words: {words or '(nothing)'}")
 
 
-def _failed(place: CheckPlace, text: str) -> list[Finding]:
-    return [Finding(key, "broken", text) for key in place.keys]
+def _failed(check: CheckRef, text: str) -> list[Finding]:
+    return [Finding(key, "broken", text) for key in check.keys]
 
 
 def _ending(code: int) -> str:
@@ -119,13 +121,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def missing_for(needs: Iterable[tuple[str, ...]], findings: Iterable[Finding]) -> list[str]:
-    """The needs that nothing meets; one is met if any of its keys is, a key if all of its findings are."""
+    """Return the needs that nothing meets; one is met if any of its keys is, a key if all of its findings are."""
     states: dict[str, bool] = {}
     for finding in findings:
         states[finding.key] = states.get(finding.key, True) and finding.suffices
     return [" or ".join(keys) for keys in needs if not any(states.get(key, False) for key in keys)]
-
-
-def to_json(finding: Finding) -> dict[str, Any]:
-    """For `--json`."""
-    return asdict(finding)

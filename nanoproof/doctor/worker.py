@@ -1,5 +1,8 @@
-"""The process of one check: `module:function` as its argument, the question as JSON on standard input, findings as JSON
-on standard output. What the check itself prints goes to standard error."""
+"""The process that runs one check: `python -m nanoproof.doctor.worker MODULE:FUNCTION`.
+
+Reads the check's inputs as JSON from standard input and writes findings as JSON to standard output. What the check
+itself prints goes to standard error.
+"""
 
 import importlib
 import json
@@ -8,17 +11,17 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from nanoproof.doctor.report import Asked
+from nanoproof.doctor.report import CheckInputs
 
 
 def main() -> None:
-    """Run the check."""
+    """Run the check and write its findings."""
     answer = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     given: dict[str, Any] = json.load(sys.stdin)
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     module, _, function = sys.argv[1].partition(":")
-    findings = getattr(importlib.import_module(module), function)(Asked(**values))
+    findings = getattr(importlib.import_module(module), function)(CheckInputs(**values))
     with answer:
         json.dump([asdict(finding) for finding in findings], answer)
         answer.flush()

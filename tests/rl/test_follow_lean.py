@@ -14,7 +14,7 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.doctor import __main__ as doctor
-from nanoproof.doctor.report import Asked
+from nanoproof.doctor.report import CheckInputs
 from nanoproof.evaluation.command import add_eval_flags, parse_eval_args
 from nanoproof.lean.client import runs_nanolean
 from nanoproof.lean.server.backend import Backend
@@ -150,5 +150,7 @@ def test_a_fleet_of_servers_that_say_nothing_is_one_of_real_lean(start: Start) -
 
 @pytest.mark.parametrize(("kind", "expected"), [("leantree", "data deepseek_prover"), ("nanolean", "data nanolean")])
 def test_the_doctor_looks_for_the_data_that_rl_would_take(kind: str, expected: str, start: Start) -> None:
-    assert (expected,) in doctor.needs_of("rl", Asked(lean_servers=(start(kind),)))
-    assert ("data proofnet",) in doctor.needs_of("rl", Asked(lean_servers=(start(kind),), datasets=("proofnet",)))
+    assert (expected,) in doctor.stage_needs("rl", CheckInputs(lean_servers=(start(kind),)))
+    assert ("data proofnet",) in doctor.stage_needs(
+        "rl", CheckInputs(lean_servers=(start(kind),), datasets=("proofnet",))
+    )
