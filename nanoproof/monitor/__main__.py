@@ -29,7 +29,7 @@ class MonitorOptions:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Serve the monitor until interrupted."""
     parser = Parser(prog="python -m nanoproof.monitor", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, MonitorOptions)
     options = from_args(MonitorOptions, parser.parse_args(argv))

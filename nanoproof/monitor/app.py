@@ -1,4 +1,4 @@
-"""The monitor's Flask app: who may look, the routes, the page, and what goes with every answer."""
+"""The monitor's Flask app: login, static pages, routes, and the headers of every response."""
 
 import base64
 import gzip
@@ -17,29 +17,29 @@ from werkzeug.wrappers import Response as AnyResponse
 from nanoproof.common.web.flask_app import guarded_app, metrics_of
 from nanoproof.monitor import routes
 
-# -- The token of a monitor in a browser: given once in the address or in a form, then kept as a cookie --------------
+# -- Login: the token is given once, in the address or in a form, then kept as a cookie ------------------------------
 
-_SECONDS = 30 * 24 * 3600
+_COOKIE_SECONDS = 30 * 24 * 3600
 
 
 class Login:
-    """The cookie holds a digest of the token, so that it does not tell the token itself."""
+    """Checks the cookie of a browser, which holds a digest of the token rather than the token itself."""
 
     def __init__(self, token: str | None) -> None:
         self._token = (token or "").encode()
         self._digest = hmac.new(self._token, b"nanoproof monitor", hashlib.sha256).hexdigest()
 
     def has_cookie(self) -> bool:
-        """Whether the request brings the cookie, or the token in its address."""
+        """Return whether the request brings the cookie, or the token in its address."""
         return hmac.compare_digest(request.cookies.get(self._name, "").encode(), self._digest.encode()) or self._given()
 
     def exchange(self) -> AnyResponse | None:
-        """For `?token=`: the same address without it, and the cookie."""
+        """Exchange `?token=` for the cookie: redirect to the same address without it; None without a token."""
         if not self._token or request.path.startswith("/api/") or not self._given():
             return None
         rest = [(name, value) for name, value in request.args.items(multi=True) if name != "token"]
         response: Response | AnyResponse = redirect(request.path + ("?" + urlencode(rest) if rest else ""), 303)
-        response.set_cookie(self._name, self._digest, max_age=_SECONDS, httponly=True, samesite="Strict")
+        response.set_cookie(self._name, self._digest, max_age=_COOKIE_SECONDS, httponly=True, samesite="Strict")
         return response
 
     def _given(self) -> bool:
@@ -50,14 +50,14 @@ class Login:
         return f"nanoproof_{request.environ.get('SERVER_PORT', '')}"  # cookies are not kept apart by ports
 
 
-# -- The page: what was built in `web/dist` where that is, and otherwise a small one that needs no build -------------
+# -- Static pages: those built in `web/dist` if there are any, else one that needs no build --------------------------
 
-BUILT = Path(__file__).resolve().parents[2] / "web" / "dist"
-SMALL = Path(__file__).parent / "static" / "index.html"
-LOGIN = Path(__file__).parent / "static" / "login.html"
+BUILT_PAGE = Path(__file__).resolve().parents[2] / "web" / "dist"
+FALLBACK_PAGE = Path(__file__).parent / "static" / "index.html"
+LOGIN_PAGE = Path(__file__).parent / "static" / "login.html"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-_HASHED = re.compile(r"assets/.+-[\w-]{8,}\.\w+")
-_MAX_KEPT = 64
+_HASHED_NAME = re.compile(r"assets/.+-[\w-]{8,}\.\w+")
+_MAX_COMPRESSED = 64
 _MAX_NAME = 200
 
 
@@ -65,7 +65,7 @@ class Pages:
     """Files of the page, compressed once."""
 
     def __init__(self, built: Path | None = None) -> None:
-        self._built = BUILT if built is None else built
+        self._built = BUILT_PAGE if built is None else built
         self._compressed: dict[tuple[str, int], bytes] = {}
 
     @property
@@ -86,32 +86,32 @@ class Pages:
 
     def _index_file(self) -> Path:
         built = self._built / "index.html"
-        return built if built.is_file() else SMALL
+        return built if built.is_file() else FALLBACK_PAGE
 
     def index(self) -> Response:
-        """The first page."""
+        """Return the first page."""
         return self._send(self._index_file(), "no-cache")
 
     def login(self) -> Response:
-        """Asks for the token."""
-        return Response(LOGIN.read_bytes(), 401, mimetype="text/html")
+        """Return the page that asks for the token."""
+        return Response(LOGIN_PAGE.read_bytes(), 401, mimetype="text/html")
 
     def file(self, name: str) -> Response | None:
-        """A file of the built page; names with a hash in them never change."""
-        place = safe_join(str(self._built), name) if "\0" not in name else None
-        if place is None or len(name) > _MAX_NAME:
+        """Return a file of the built page, or None; files with a hash in their names are cached for a year."""
+        path = safe_join(str(self._built), name) if "\0" not in name else None
+        if path is None or len(name) > _MAX_NAME:
             return None
-        file = Path(place)
+        file = Path(path)
         if not file.resolve().is_relative_to(self._built.resolve()) or not file.is_file():
             return None
-        lasting = _HASHED.fullmatch(name) is not None
-        return self._send(file, "public, max-age=31536000, immutable" if lasting else "no-cache")
+        never_changes = _HASHED_NAME.fullmatch(name) is not None
+        return self._send(file, "public, max-age=31536000, immutable" if never_changes else "no-cache")
 
-    def _send(self, file: Path, keep: str) -> Response:
+    def _send(self, file: Path, cache_control: str) -> Response:
         content, stamp = file.read_bytes(), file.stat().st_mtime_ns
         kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         response = Response(content, mimetype=kind)
-        response.headers["Cache-Control"] = keep
+        response.headers["Cache-Control"] = cache_control
         response.set_etag(hashlib.sha256(content).hexdigest()[:20])
         if (
             "gzip" in request.headers.get("Accept-Encoding", "")
@@ -120,7 +120,7 @@ class Pages:
         ):
             key = (str(file), stamp)
             if key not in self._compressed:
-                if len(self._compressed) >= _MAX_KEPT:
+                if len(self._compressed) >= _MAX_COMPRESSED:
                     self._compressed.clear()
                 self._compressed[key] = gzip.compress(content, compresslevel=9)
             response.set_data(self._compressed[key])
@@ -134,13 +134,13 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-# -- The monitor's Flask app: who may look, the routes, the page, and what goes with every answer --------------------
+# -- The app -----------------------------------------------------------------------------------------------------------
 
 _COMPRESS_FROM = 8192
 
 
 def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback: bool = True) -> Flask:
-    """The app for whatever run `current` names at the time of a request."""
+    """Make the app for whatever run `current` holds at the time of a request."""
     pages, login = Pages(), Login(token)
     registry = CollectorRegistry()
     answered = Counter("nanoproof_monitor_requests_total", "Requests answered.", ("path", "status"), registry=registry)
@@ -157,7 +157,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
 
     @app.get("/<path:name>")
     def file(name: str) -> Response:
-        return pages.file(name) or routes.answer({"error": "no such page"}, 404)
+        return pages.file(name) or routes.json_response({"error": "no such page"}, 404)
 
     for make in (
         routes.run_routes,
@@ -167,21 +167,21 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
         routes.live_routes,
     ):
         app.register_blueprint(make(current))
-    app.register_error_handler(404, lambda error: routes.answer({"error": "no such page"}, 404))
-    app.register_error_handler(routes.NoRun, lambda error: routes.answer({"error": str(error)}, 503))
+    app.register_error_handler(404, lambda error: routes.json_response({"error": "no such page"}, 404))
+    app.register_error_handler(routes.NoRun, lambda error: routes.json_response({"error": str(error)}, 503))
 
     @app.after_request
     def finish(response: Response) -> Response:
         if token and response.status_code == 401 and "text/html" in request.headers.get("Accept", ""):
             response = pages.login()
-        _secure(response, pages.policy)
-        return _compressed(response)
+        _set_security_headers(response, pages.policy)
+        return _compress(response)
 
     return app
 
 
-def _secure(response: Response, policy: str) -> None:
-    """What keeps a browser from doing with our answers what they are not for."""
+def _set_security_headers(response: Response, policy: str) -> None:
+    """Set the headers that keep a browser from using a response for anything else."""
     headers = response.headers
     headers["Content-Security-Policy"] = policy
     headers["X-Content-Type-Options"] = "nosniff"
@@ -191,8 +191,8 @@ def _secure(response: Response, policy: str) -> None:
     headers.setdefault("Cache-Control", "no-store")
 
 
-def _compressed(response: Response) -> Response:
-    """Long texts are sent compressed to those who take that."""
+def _compress(response: Response) -> Response:
+    """Compress long texts for clients that accept gzip."""
     if response.is_streamed or response.direct_passthrough or response.status_code != 200:
         return response
     kind = response.mimetype or ""

@@ -1,4 +1,4 @@
-"""The attempts of a run and the theorems they were at, in little memory: what pages, filters and sums are made of.
+"""The attempts of a run and the theorems that were tried: an index in memory to page, filter and sum over.
 
 An attempt takes 60 bytes here. Its record stays in the log, where the index says it is.
 """
@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from nanoproof.monitor.record_schema import AttemptRow, Outcome, TheoremRow, Theorems, TheoremSort
-from nanoproof.monitor.tail import file_stat, real, text_of
+from nanoproof.monitor.tail import as_float, as_text, file_stat
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.rl.attempt_log import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
@@ -42,7 +42,7 @@ _COLUMNS = np.dtype(
 
 @dataclass(slots=True)
 class TheoremStats:
-    """What the attempts at one theorem come to."""
+    """Statistics of the attempts at one theorem."""
 
     number: int
     dataset: str
@@ -72,9 +72,9 @@ class AttemptStore:
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
         self.version = 0
-        self._clear()
+        self._reset()
 
-    def _clear(self) -> None:
+    def _reset(self) -> None:
         self._readers: dict[int, IndexReader] = {}
         self._rows = np.zeros(1024, _COLUMNS)
         self._count = 0
@@ -83,7 +83,7 @@ class AttemptStore:
         self._numbers: dict[tuple[str, str], int] = {}
         self.outcomes = dict.fromkeys(OUTCOMES, 0)
         self.refused = self.lost = 0
-        self._loss: tuple[float, str] = (0.0, "")
+        self._last_lost: tuple[float, str] = (0.0, "")
         self.proven_theorems = 0
         self.datasets: set[str] = set()
         self._trees: set[str] = set()
@@ -94,24 +94,24 @@ class AttemptStore:
         return self._count
 
     def poll(self) -> bool:
-        """Take in a little of what is new; whether that was anything."""
+        """Read a bounded part of what is new; return whether there was anything."""
         ranks = [rank for rank in logged_ranks(self._path) if self._is_readable(rank)]
         if any(rank not in ranks for rank in self._readers):
-            self._clear()
+            self._reset()
         before = self._count, self.covered
         for rank in ranks:
             reader = self._readers.setdefault(rank, IndexReader(self._path, rank))
             resets = reader.resets
             entries = reader.poll(POLL_BYTES)
             if reader.resets > resets:
-                self._clear()
+                self._reset()
                 return True
             for entry in entries:
                 self._add(entry)
         if self._count != before[0]:
             self.version += 1
             self._order = None
-        self._look_for_trees()
+        self._list_trees()
         return (self._count, self.covered) != before
 
     def _is_readable(self, rank: int) -> bool:
@@ -130,7 +130,7 @@ class AttemptStore:
         """Bytes of the logs."""
         return sum(reader.size for reader in self._readers.values())
 
-    def _look_for_trees(self) -> None:
+    def _list_trees(self) -> None:
         """The index says whether a tree was kept; only the newest ones stay."""
         try:
             stamp = os.stat(self._path / "trees").st_mtime_ns
@@ -164,7 +164,7 @@ class AttemptStore:
         if entry.lost:
             self._count_lost(entry)
         self.proven_theorems += outcome == PROVEN and stats.proven == 0
-        _count_in(stats, self._count, entry, key, outcome)
+        _update_stats(stats, self._count, entry, key, outcome)
         self._count += 1
 
     def _stats(self, dataset: str, name: str) -> TheoremStats:
@@ -179,22 +179,24 @@ class AttemptStore:
             self.refused += 1
             return
         self.lost += 1
-        self._loss = max(self._loss, (real(entry.time) or 0.0, text_of(f"{entry.lost}: {entry.reason}", 400)))
+        self._last_lost = max(
+            self._last_lost, (as_float(entry.time) or 0.0, as_text(f"{entry.lost}: {entry.reason}", 400))
+        )
 
-    # -- questions -----------------------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------------------------
 
     @property
     def last_loss(self) -> str | None:
         """How the newest of the lost proofs was lost."""
-        return self._loss[1] or None
+        return self._last_lost[1] or None
 
-    def theorem(self, dataset: str, name: str) -> TheoremStats | None:
-        """A theorem that was tried."""
+    def find_theorem(self, dataset: str, name: str) -> TheoremStats | None:
+        """Return the statistics of a theorem, or None if it was never tried."""
         number = self._numbers.get((dataset, name))
         return None if number is None else self.theorems[number]
 
-    def find(self, rank: int, step: int, sequence: int) -> int | None:
-        """The row of an attempt."""
+    def find_attempt(self, rank: int, step: int, sequence: int) -> int | None:
+        """Return the row of an attempt, or None."""
         if not (rank < _MAX_RANK and step < _MAX_STEP and sequence < _MAX_SEQUENCE):
             return None
         order, key = self._ordered(), _key(step, rank, sequence)
@@ -210,7 +212,7 @@ class AttemptStore:
         outcome: str | None = None,
         with_tree: bool = False,
     ) -> tuple[list[AttemptRow], int]:
-        """A page of attempts, the newest first, and how many there are in all."""
+        """Return a page of attempts, newest first, and how many match in all."""
         rows = self._rows[: self._count]
         keep = self._having_trees() if with_tree else np.ones(self._count, bool)
         if theorem is not None:
@@ -234,7 +236,7 @@ class AttemptStore:
         return np.isin(self._rows["key"][: self._count], np.array(keys, np.int64))
 
     def row(self, number: int) -> AttemptRow:
-        """An attempt in short."""
+        """Return the summary of an attempt."""
         row = self._rows[number]
         stats, moment = self.theorems[row["theorem"]], float(row["time"])
         return {
@@ -253,13 +255,13 @@ class AttemptStore:
             "tree": f"{row['step']}_{row['rank']}_{row['seq']}" in self._trees,
         }
 
-    def place(self, number: int) -> tuple[int, int, int]:
-        """Where the record of an attempt is: rank, position and size."""
+    def record_range(self, number: int) -> tuple[int, int, int]:
+        """Return where the record of an attempt is: rank, byte position and size."""
         row = self._rows[number]
         return int(row["rank"]), int(row["at"]), int(row["size"])
 
     def proofs_per_hour(self, now: float) -> float | None:
-        """Of the last hour, or of as much of it as the run has been going on."""
+        """Return the rate over the last hour, or over the time since the run began; None without attempts."""
         times = self._rows["time"][: self._count]
         known = times[~np.isnan(times)]
         if len(known) == 0:
@@ -269,7 +271,7 @@ class AttemptStore:
         return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
 
     def last_time(self) -> float | None:
-        """When the newest attempt ended."""
+        """Return when the newest attempt ended, in seconds since the epoch."""
         times = self._rows["time"][: self._count]
         return None if not len(times) or np.isnan(times).all() else float(np.nanmax(times))
 
@@ -283,7 +285,7 @@ def _key(step: int, rank: int, sequence: int) -> int:
     return (step << 39) | (sequence << 11) | rank
 
 
-def _count_in(stats: TheoremStats, row: int, entry: IndexEntry, key: int, outcome: int) -> None:
+def _update_stats(stats: TheoremStats, row: int, entry: IndexEntry, key: int, outcome: int) -> None:
     stats.attempts += 1
     stats.proven += outcome == PROVEN
     stats.disproven += outcome == DISPROVEN
@@ -303,12 +305,12 @@ def _count_in(stats: TheoremStats, row: int, entry: IndexEntry, key: int, outcom
         stats.outcome = PROVEN if stats.proven else DISPROVEN
 
 
-# -- The table of theorems: search, filter and sort over what the attempts come to -----------------------------------
+# -- The table of theorems: search, filter and sort --------------------------------------------------------------------
 
 SORTS: tuple[str, ...] = get_args(TheoremSort)
-_KEPT_QUESTIONS = 16
-_BIGGEST = float("inf")
-_KEYS: dict[str, Callable[[TheoremStats], Any]] = {
+_MAX_CACHED_QUERIES = 16
+_NO_PROOF = float("inf")
+_SORT_KEYS: dict[str, Callable[[TheoremStats], Any]] = {
     "id": lambda one: one.id,
     "dataset": lambda one: one.dataset,
     "outcome": lambda one: one.outcome,
@@ -317,40 +319,40 @@ _KEYS: dict[str, Callable[[TheoremStats], Any]] = {
     "budget": lambda one: one.budget,
     "simulations": lambda one: one.simulations,
     "seconds": lambda one: one.seconds,
-    "tactics": lambda one: _BIGGEST if one.tactics is None else one.tactics,
-    "first": lambda one: _BIGGEST if one.first_proven is None else one.first_proven,
+    "tactics": lambda one: _NO_PROOF if one.tactics is None else one.tactics,
+    "first": lambda one: _NO_PROOF if one.first_proven is None else one.first_proven,
     "last": lambda one: one.last,
 }
 
 
 class TheoremTable:
-    """Answers of the same question are kept until something changes, whoever asks."""
+    """Pages of theorems; the order that a query gives is cached until an attempt is added."""
 
     def __init__(self, attempts: AttemptStore) -> None:
         self._attempts = attempts
         self._version = -1
-        self._kept: OrderedDict[tuple[Any, ...], list[TheoremStats]] = OrderedDict()
+        self._cache: OrderedDict[tuple[Any, ...], list[TheoremStats]] = OrderedDict()
         self._datasets: dict[str, int] = {}
         self._outcomes: dict[str, int] = {}
 
     def page(
         self, q: str, dataset: str | None, outcome: str | None, sort: str, descending: bool, page: int, size: int
     ) -> Theorems:
-        """A page of the theorems that fit."""
+        """Return a page of the theorems that match."""
         if self._version != self._attempts.version:
             self._version = self._attempts.version
-            self._kept.clear()
+            self._cache.clear()
             self._datasets = dict(sorted(Counter(one.dataset for one in self._attempts.theorems).items()))
             found = Counter(one.outcome for one in self._attempts.theorems)
             self._outcomes = {name: found[number] for number, name in enumerate(OUTCOMES)}
-        question = (q.lower(), dataset, outcome, sort, descending)
-        if question not in self._kept:
-            self._kept[question] = self._choose(*question)
-            if len(self._kept) > _KEPT_QUESTIONS:
-                self._kept.popitem(last=False)
-        chosen = self._kept[question]
+        query = (q.lower(), dataset, outcome, sort, descending)
+        if query not in self._cache:
+            self._cache[query] = self._choose(*query)
+            if len(self._cache) > _MAX_CACHED_QUERIES:
+                self._cache.popitem(last=False)
+        chosen = self._cache[query]
         return {
-            "items": [theorem_row(one) for one in chosen[(page - 1) * size : page * size]],
+            "items": [to_theorem_row(one) for one in chosen[(page - 1) * size : page * size]],
             "total": len(chosen),
             "page": page,
             "size": size,
@@ -370,7 +372,7 @@ class TheoremTable:
             and (number is None or one.outcome == number)
             and (not words or all(word in one.id.lower() for word in words))
         ]
-        key = _KEYS[sort]
+        key = _SORT_KEYS[sort]
         if sort in ("tactics", "first"):  # those without a proof come last, either way
             with_proof = [one for one in chosen if one.tactics is not None]
             without = [one for one in chosen if one.tactics is None]
@@ -378,8 +380,8 @@ class TheoremTable:
         return sorted(chosen, key=key, reverse=descending)
 
 
-def theorem_row(one: TheoremStats) -> TheoremRow:
-    """A theorem as the page gets it."""
+def to_theorem_row(one: TheoremStats) -> TheoremRow:
+    """Return a theorem's statistics as the API's row."""
     return {
         "dataset": one.dataset,
         "id": one.id,

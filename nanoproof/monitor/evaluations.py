@@ -10,20 +10,20 @@ from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
 from nanoproof.monitor import schema
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
-from nanoproof.monitor.records import transitions_of
+from nanoproof.monitor.records import parse_transitions
 from nanoproof.monitor.tail import (
     Line,
     Tail,
-    counts_of,
+    as_counts,
+    as_dict,
+    as_float,
+    as_floats,
+    as_int,
+    as_text,
     file_stat,
-    integer,
-    mapping,
-    numbers_of,
     parse_object,
     read_object,
     read_range,
-    real,
-    text_of,
 )
 
 MAX_EVALUATIONS = 20_000
@@ -31,16 +31,16 @@ MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
 _READ_AT_ONCE = 100
-_KEPT_RESULTS = 8
+_MAX_CACHED_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
-_EXPECTED = {*EXPECTED} - {"num_simulations"}
+_EXPECTED_DIFFERENCES = {*EXPECTED} - {"num_simulations"}
 _Stamp = tuple[int, int] | None
 _Benchmark = tuple[str, str, int, int]
 """Data set, split, simulations, theorems: scores of other budgets or other theorems are on other lines."""
 
 
 class Results:
-    """What the result files of an evaluation hold, each theorem once: in short, and where it is.
+    """The results of an evaluation, one per theorem: a summary, and where its record is.
 
     Ranks but the first write `results_r<rank>.jsonl` until the evaluation is over. Of a theorem that was tried again
     the newest attempt without an error counts, else the newest.
@@ -48,19 +48,19 @@ class Results:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.items: list[schema.EvaluationResult] = []
-        self.places: list[tuple[Path, int, int]] = []
+        self.ranges: list[tuple[Path, int, int]] = []
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._tails: dict[Path, Tail] = {}
 
     def poll(self, limit: int = POLL_BYTES) -> bool:
-        """Take in the next lines, of about `limit` bytes; whether there may be more."""
+        """Read the next lines, of about `limit` bytes; return whether there may be more."""
         files = _result_files(self._path)
         if not self._tails.keys() <= set(files):
-            self._forget()  # the first rank has put them together
+            self._reset()  # the first rank has merged them
         read = 0
         for file in files:
             tail = self._tails.setdefault(file, Tail(file))
@@ -68,7 +68,7 @@ class Results:
             for line in tail.read(limit):
                 self._add(file, line)
             if tail.restarts > restarts:
-                self._forget()
+                self._reset()
                 return self.poll(limit)
             read += tail.position - start
             if tail.position > start and (tail.size - start > limit or read >= limit):
@@ -79,29 +79,29 @@ class Results:
         record = parse_object(line.text)
         if record is None or record.get("outcome") not in OUTCOMES or len(self.items) >= MAX_RESULTS:
             return
-        theorem = mapping(record.get("theorem"))
-        dataset, name = text_of(theorem.get("dataset")), text_of(theorem.get("id"))
-        number = self._numbers.setdefault((dataset, name, hash(text_of(theorem.get("source")))), len(self.items))
+        theorem = as_dict(record.get("theorem"))
+        dataset, name = as_text(theorem.get("dataset")), as_text(theorem.get("id"))
+        number = self._numbers.setdefault((dataset, name, hash(as_text(theorem.get("source")))), len(self.items))
         known = number < len(self.items)
         if known and record["outcome"] == "error" and self.items[number]["outcome"] != "error":
             return
-        seconds = numbers_of(record.get("seconds")).items()
+        seconds = as_floats(record.get("seconds")).items()
         item: schema.EvaluationResult = {
             "index": number,
             "dataset": dataset,
             "id": name,
             "outcome": record["outcome"],
-            "simulations": integer(mapping(record.get("counts")).get("simulations")),
-            "tactics": integer(record.get("num_tactics")),
+            "simulations": as_int(as_dict(record.get("counts")).get("simulations")),
+            "tactics": as_int(record.get("num_tactics")),
             "seconds": round(sum(one for phase, one in seconds if phase not in ("lean", "policy")), 3),
-            "message": text_of(record.get("message"), 2000),
+            "message": as_text(record.get("message"), 2000),
         }
-        place = file, line.at, len(line.text)
+        byte_range = file, line.at, len(line.text)
         if known:
-            self.items[number], self.places[number] = item, place
+            self.items[number], self.ranges[number] = item, byte_range
         else:
             self.items.append(item)
-            self.places.append(place)
+            self.ranges.append(byte_range)
 
 
 class EvaluationStore:
@@ -112,43 +112,43 @@ class EvaluationStore:
         self._rows: dict[str, schema.EvaluationRow] = {}
         self._paths: dict[str, Path] = {}
         self._stamps: dict[str, list[_Stamp]] = {}
-        self._kept: OrderedDict[Path, Results] = OrderedDict()
+        self._cache: OrderedDict[Path, Results] = OrderedDict()
         self._sorted: list[schema.EvaluationRow] | None = None
         self._benchmarks: list[schema.Benchmark] | None = None
 
     def poll(self) -> bool:
-        """Look for new and changed evaluations; whether there is more to read."""
+        """Look for new and changed evaluations; return whether there is more to read."""
         found = dict(self._directories())
         for name in [name for name in self._rows if name not in found]:
-            self._kept.pop(self._paths[name], None)
+            self._cache.pop(self._paths[name], None)
             del self._rows[name], self._paths[name], self._stamps[name]
             self._sorted = self._benchmarks = None
         read = 0
         for name, path in found.items():
-            summary = _stamp(path / "summary.json")
-            stamp: list[_Stamp] = [summary] if summary else [_stamp(file) for file in _result_files(path)]
+            summary = _file_stamp(path / "summary.json")
+            stamp: list[_Stamp] = [summary] if summary else [_file_stamp(file) for file in _result_files(path)]
             if name in self._rows and stamp == self._stamps[name]:
                 continue
             if read >= _READ_AT_ONCE:
                 return True
             read += 1
             record = read_object(path / ("summary.json" if summary else "settings.json"), _SUMMARY_BYTES) or {}
-            if not mapping(record.get("settings")) and "solved" not in record:
+            if not as_dict(record.get("settings")) and "solved" not in record:
                 continue
             results = None if summary else self._results(path)
             if results is not None and results.poll():
                 return True
-            self._rows[name], self._paths[name], self._stamps[name] = _row(name, record, results), path, stamp
+            self._rows[name], self._paths[name], self._stamps[name] = _to_row(name, record, results), path, stamp
             self._sorted = self._benchmarks = None
         return False
 
     def _directories(self) -> list[tuple[str, Path]]:
         found: list[tuple[str, Path]] = []
-        for place, prefix in ((self._path / "evals", ""), (self._path, "eval_")):
-            if place != self._path and place.is_symlink():
+        for folder, prefix in ((self._path / "evals", ""), (self._path, "eval_")):
+            if folder != self._path and folder.is_symlink():
                 continue
             try:
-                with os.scandir(place) as entries:
+                with os.scandir(folder) as entries:
                     own = (one for one in entries if one.is_dir(follow_symlinks=False))
                     found += [(one.name, Path(one.path)) for one in own if one.name.startswith(prefix)]
             except OSError:
@@ -156,26 +156,26 @@ class EvaluationStore:
         return [(name, path) for name, path in sorted(found) if name not in ("evals",)][:MAX_EVALUATIONS]
 
     def rows(self) -> list[schema.EvaluationRow]:
-        """All evaluations, the newest first."""
+        """Return all evaluations, newest first."""
         if self._sorted is None:
             newest = lambda row: (row["time"] or 0.0, row["step"] or 0, row["name"])  # noqa: E731
             self._sorted = sorted(self._rows.values(), key=newest, reverse=True)
         return self._sorted
 
     def row(self, name: str) -> schema.EvaluationRow | None:
-        """One evaluation."""
+        """Return an evaluation's row, or None."""
         return self._rows.get(name)
 
     def benchmarks(self) -> list[schema.Benchmark]:
-        """The scores of evaluations that are over, by benchmark and step."""
+        """Return the scores of finished evaluations, by benchmark and step."""
         if self._benchmarks is not None:
             return self._benchmarks
         found: dict[_Benchmark, list[schema.EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
                 key = row["dataset"], row["split"], row["simulations"], row["total"]
-                found.setdefault(key, []).append(_point(row))
-        names = _names(found)
+                found.setdefault(key, []).append(_to_point(row))
+        names = _benchmark_names(found)
         self._benchmarks = [
             {
                 "name": names[key],
@@ -190,7 +190,7 @@ class EvaluationStore:
         return self._benchmarks
 
     def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> schema.Evaluation:
-        """An evaluation with a page of its results."""
+        """Return an evaluation with a page of its results."""
         results = self._all_results(name)
         words = q.lower().split()
         chosen = [
@@ -198,7 +198,7 @@ class EvaluationStore:
             for one in results.items
             if (outcome is None or one["outcome"] == outcome) and all(word in one["id"].lower() for word in words)
         ]
-        settings = mapping((read_object(self._paths[name] / "settings.json") or {}).get("settings"))
+        settings = as_dict((read_object(self._paths[name] / "settings.json") or {}).get("settings"))
         items = chosen[(page - 1) * size : page * size]
         return {
             "evaluation": self._rows[name],
@@ -208,26 +208,26 @@ class EvaluationStore:
         }
 
     def result(self, name: str, index: int) -> schema.EvaluatedTheorem | None:
-        """One result in full."""
+        """Return one result in full; None if there is none."""
         results = self._all_results(name)
         if not 0 <= index < len(results.items):
             return None
-        record = parse_object(read_range(*results.places[index]))
+        record = parse_object(read_range(*results.ranges[index]))
         if record is None:
             return None
         return {
             "result": results.items[index],
-            "statement": text_of(mapping(record.get("theorem")).get("source")),
-            "proof": text_of(record.get("proof")),
-            "source": text_of(record.get("source")),
-            "stop_reason": text_of(record.get("stop_reason")),
-            "transitions": transitions_of(record.get("transitions")),
-            "counts": counts_of(record.get("counts")),
-            "phases": numbers_of(record.get("seconds")),
+            "statement": as_text(as_dict(record.get("theorem")).get("source")),
+            "proof": as_text(record.get("proof")),
+            "source": as_text(record.get("source")),
+            "stop_reason": as_text(record.get("stop_reason")),
+            "transitions": parse_transitions(record.get("transitions")),
+            "counts": as_counts(record.get("counts")),
+            "phases": as_floats(record.get("seconds")),
         }
 
     def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
-        """Two evaluations side by side; None if they are not of the same theorems."""
+        """Compare two evaluations theorem by theorem; None if they are not of the same theorems."""
         before, after = ({(one["dataset"], one["id"]): one for one in self._all_results(name).items} for name in (a, b))
         if not before or before.keys() != after.keys():
             return None
@@ -254,22 +254,26 @@ class EvaluationStore:
             "gained": gained[:MAX_LISTED],
             "lost": lost[:MAX_LISTED],
             "errors": errors[:MAX_LISTED],
-            "settings": self._other_settings(a, b),
+            "settings": self._changed_settings(a, b),
         }
 
-    def _other_settings(self, a: str, b: str) -> dict[str, list[Any]]:
+    def _changed_settings(self, a: str, b: str) -> dict[str, list[Any]]:
         before, after = (
-            mapping((read_object(self._paths[name] / "settings.json") or {}).get("settings")) for name in (a, b)
+            as_dict((read_object(self._paths[name] / "settings.json") or {}).get("settings")) for name in (a, b)
         )
-        names = [name for name in {**before, **after} if name not in _EXPECTED and before.get(name) != after.get(name)]
+        names = [
+            name
+            for name in {**before, **after}
+            if name not in _EXPECTED_DIFFERENCES and before.get(name) != after.get(name)
+        ]
         return {name: [before.get(name), after.get(name)] for name in names}
 
     def _results(self, path: Path) -> Results:
         """The results of an evaluation as far as they were read; those of the last few are kept."""
-        results = self._kept.setdefault(path, Results(path))
-        self._kept.move_to_end(path)
-        if len(self._kept) > _KEPT_RESULTS:
-            self._kept.popitem(last=False)
+        results = self._cache.setdefault(path, Results(path))
+        self._cache.move_to_end(path)
+        if len(self._cache) > _MAX_CACHED_RESULTS:
+            self._cache.popitem(last=False)
         return results
 
     def _all_results(self, name: str) -> Results:
@@ -279,7 +283,7 @@ class EvaluationStore:
         return results
 
 
-def _point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
+def _to_point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
     return {
         "name": row["name"],
         "step": row["step"],
@@ -292,7 +296,7 @@ def _point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
     }
 
 
-def _names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
+def _benchmark_names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
     """Benchmarks in words, each with as much of its budget as tells it from the others of its split."""
     budgets: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
     for dataset, split, simulations, total in benchmarks:
@@ -319,31 +323,31 @@ def _result_files(path: Path) -> list[Path]:
     return [path / "results.jsonl", *sorted(path.glob("results_r*.jsonl"))]
 
 
-def _stamp(file: Path) -> _Stamp:
+def _file_stamp(file: Path) -> _Stamp:
     found = file_stat(file)
     return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
-def _row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
+def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
     """An evaluation in short; one that is under way counts the results so far."""
-    settings, parts = mapping(record.get("settings")), record.get("parts")
-    part = mapping(parts[-1]) if isinstance(parts, list) and parts else {}
-    began = real(part.get("started"))
+    settings, parts = as_dict(record.get("settings")), record.get("parts")
+    part = as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
+    began = as_float(part.get("started"))
     step = record.get("step", settings.get("step"))
     head = name.removeprefix("eval_").split("_")[0]
     if results is None:
-        tried = total = integer(record.get("total"))
-        solved, errors = integer(record.get("solved")), integer(record.get("errors"))
+        tried = total = as_int(record.get("total"))
+        solved, errors = as_int(record.get("solved")), as_int(record.get("errors"))
     else:
         tried, counts = len(results.items), Counter(one["outcome"] for one in results.items)
-        total, solved, errors = max(tried, integer(settings.get("theorems"))), counts["proven"], counts["error"]
+        total, solved, errors = max(tried, as_int(settings.get("theorems"))), counts["proven"], counts["error"]
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
-        "dataset": text_of(record.get("dataset")) or text_of(settings.get("dataset")) or "unknown",
-        "split": text_of(record.get("split")) or text_of(settings.get("split")),
-        "step": integer(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None,
-        "time": None if began is None else began + (real(part.get("seconds")) or 0.0),
+        "dataset": as_text(record.get("dataset")) or as_text(settings.get("dataset")) or "unknown",
+        "split": as_text(record.get("split")) or as_text(settings.get("split")),
+        "step": as_int(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None,
+        "time": None if began is None else began + (as_float(part.get("seconds")) or 0.0),
         "over": results is None,
         "done": tried,
         "total": total,
@@ -352,9 +356,9 @@ def _row(name: str, record: dict[str, Any], results: Results | None) -> schema.E
         "high": high,
         "failed": max(0, tried - solved - errors),
         "errors": errors,
-        "simulations": integer(record.get("simulations"), integer(settings.get("num_simulations"))),
-        "tactic_samples": integer(record["tactic_samples"]) if "tactic_samples" in record else None,
-        "seconds": real(record.get("seconds")),
-        "solved_at": counts_of(record.get("solved_at")),
-        "baseline": counts_of(mapping(record.get("baseline")).get("solved_at")) or None,
+        "simulations": as_int(record.get("simulations"), as_int(settings.get("num_simulations"))),
+        "tactic_samples": as_int(record["tactic_samples"]) if "tactic_samples" in record else None,
+        "seconds": as_float(record.get("seconds")),
+        "solved_at": as_counts(record.get("solved_at")),
+        "baseline": as_counts(as_dict(record.get("baseline")).get("solved_at")) or None,
     }

@@ -1,7 +1,7 @@
-"""The state of one run directory, shared by all who watch it: files are read once, however many they are.
+"""The state of one run directory, read once for all viewers.
 
-It works the same while a run writes its files and afterwards. Whoever watches must see what there is: missing files are
-empty, and a line that is torn or damaged hides no other. Nothing is ever written here.
+It works the same while a run writes its files and afterwards. Missing files are empty, and a line that is torn or
+damaged hides no other. Nothing is ever written here.
 """
 
 import logging
@@ -17,32 +17,32 @@ from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo
 from nanoproof.monitor.series import EventStore, MetricStore
-from nanoproof.monitor.tail import Tail, integer, parse_object, read_object, real
+from nanoproof.monitor.tail import Tail, as_float, as_int, parse_object, read_object
 from nanoproof.monitor.timeline import TimelineReader
 
 log = logging.getLogger(__name__)
 
-_EVENTS_SHOWN = 50
-_INTEREST_SECONDS = 20.0
-_PART_SECONDS = 0.05
-_OPTION_BYTES = 1 << 20
+_MAX_EVENTS = 50
+_IDLE_AFTER_SECONDS = 20.0
+_POLL_SECONDS = 0.05
+_MAX_JSON_BYTES = 1 << 20
 
 
 class RunReader:
-    """One run. `lock` is to be held while its stores are asked."""
+    """One run. Hold `lock` while reading its stores."""
 
     def __init__(self, path: Path, every_seconds: float = 0.5) -> None:
         self.path = Path(path)
         self.server = secrets.token_hex(4)
         self.lock = threading.RLock()
-        self._every = every_seconds
-        self._asked = self._polled = float("-inf")
+        self._every_seconds = every_seconds
+        self._last_request = self._last_poll = float("-inf")
         self._stop = threading.Event()
-        self._wanted = threading.Event()
+        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.attempts = AttemptStore(self.path)
         self.theorems = TheoremTable(self.attempts)
         self.metrics, self.events, self.calibration = MetricStore(), EventStore(), CalibrationSums()
@@ -52,12 +52,12 @@ class RunReader:
         self.timeline = TimelineReader(self.path)
         self._metrics_tail = Tail(self.path / "metrics.jsonl")
         self._event_tails: dict[int, Tail] = {}
-        self._more = True
+        self._has_more = True
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     def start(self) -> "RunReader":
-        """Read on in the background: at once what there is, and what comes while somebody asks."""
+        """Begin to read in the background: all there is at once, and afterwards while requests come."""
         self._thread = threading.Thread(target=self._run, name="monitor-reader", daemon=True)
         self._thread.start()
         return self
@@ -65,7 +65,7 @@ class RunReader:
     def close(self) -> None:
         """Stop reading."""
         self._stop.set()
-        self._wanted.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout=10)
 
@@ -76,33 +76,35 @@ class RunReader:
             except Exception:
                 log.exception("the monitor could not read %s; it tries again", self.path)
                 self._stop.wait(5.0)
-            if not self._more:
-                self._wanted.wait(self._every if time.monotonic() - self._asked < _INTEREST_SECONDS else None)
-                self._wanted.clear()
-            self._stop.wait(0.001 if self._more else self._every / 2)
+            if not self._has_more:
+                self._wake.wait(
+                    self._every_seconds if time.monotonic() - self._last_request < _IDLE_AFTER_SECONDS else None
+                )
+                self._wake.clear()
+            self._stop.wait(0.001 if self._has_more else self._every_seconds / 2)
 
     def refresh(self) -> None:
-        """See to it that what is shown is not older than a moment; called with each question."""
+        """Make sure that data is not older than the polling interval; called with each request."""
         now = time.monotonic()
-        was_asleep = now - self._asked >= _INTEREST_SECONDS
-        self._asked = now
-        if was_asleep:
-            self._wanted.set()
-        if now - self._polled >= self._every:
+        was_idle = now - self._last_request >= _IDLE_AFTER_SECONDS
+        self._last_request = now
+        if was_idle:
+            self._wake.set()
+        if now - self._last_poll >= self._every_seconds:
             self.poll()
 
     def poll(self) -> None:
-        """Take in what is new, for a short time only."""
+        """Read what is new, for a bounded time."""
         with self.lock:
-            self._polled = time.monotonic()
-            deadline = self._polled + _PART_SECONDS
+            self._last_poll = time.monotonic()
+            deadline = self._last_poll + _POLL_SECONDS
             more = True
             while more and time.monotonic() < deadline:
                 more = self._poll_once()
                 if self._metrics_tail.restarts or any(tail.restarts for tail in self._event_tails.values()):
-                    self._forget()  # files became shorter or went: this is another run now
+                    self._reset()  # files became shorter or disappeared: this is another run now
                     more = True
-            self._more = more
+            self._has_more = more
 
     def _poll_once(self) -> bool:
         for line in self._metrics_tail.read():
@@ -123,12 +125,12 @@ class RunReader:
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
 
-    # -- answers -------------------------------------------------------------------------------------------------
+    # -- responses -----------------------------------------------------------------------------------------------
 
     def run_info(self) -> RunInfo:
-        """What the run is."""
+        """Describe the run: name, options, and which files it has."""
         now = time.time()
-        options = [read_object(self.path / name, _OPTION_BYTES) or {} for name in ("args.json", "meta.json")]
+        options = [read_object(self.path / name, _MAX_JSON_BYTES) or {} for name in ("args.json", "meta.json")]
         return {
             "name": self.path.name,
             "exists": self.path.is_dir(),
@@ -140,7 +142,7 @@ class RunReader:
             "args": options[0],
             "meta": options[1],
             "indexing": {
-                "done": not self._more,
+                "done": not self._has_more,
                 "bytes": self.attempts.covered,
                 "total_bytes": self.attempts.size,
             },
@@ -156,17 +158,17 @@ class RunReader:
         }
 
     def _live(self, now: float) -> bool:
-        return any(self.ranks.live(rank, now) for rank in self.ranks.statuses)
+        return any(self.ranks.is_live(rank, now) for rank in self.ranks.statuses)
 
     def live_overview(self) -> LiveOverview:
-        """The run at a glance, without what changes seldom."""
+        """Return the part of the overview that changes all the time."""
         now = time.time()
         live = self._live(now)
         main = next(iter(self.ranks.statuses.values()), {})
         step = main.get("step", self.metrics.rows[-1].step if self.metrics.rows else None)
 
         def number(name: str) -> int | None:
-            return None if real(main.get(name)) is None else integer(main.get(name), round(main[name]))
+            return None if as_float(main.get(name)) is None else as_int(main.get(name), round(main[name]))
 
         counts = self.attempts.outcomes
         return {
@@ -175,7 +177,7 @@ class RunReader:
             "phase": str(main.get("phase") or "")[:100],
             "step": step if isinstance(step, int) else None,
             "num_steps": number("num_steps"),
-            "elapsed": real(main.get("seconds")),
+            "elapsed": as_float(main.get("seconds")),
             "remaining": self._remaining(main, step, now) if live else None,
             "collected": number("collected"),
             "collect_transitions": number("collect_transitions"),
@@ -198,17 +200,17 @@ class RunReader:
         }
 
     def _remaining(self, main: dict[str, Any], step: Any, now: float) -> float | None:
-        """What the run says itself, or what its newest steps let expect."""
-        said = real(main.get("remaining"))
-        if said is not None:
-            return max(0.0, said - (now - (real(main.get("time")) or now)))
-        steps, pace = real(main.get("num_steps")), self.metrics.seconds_per_step()
+        """Seconds that the run reports itself, or an estimate from its newest steps."""
+        reported = as_float(main.get("remaining"))
+        if reported is not None:
+            return max(0.0, reported - (now - (as_float(main.get("time")) or now)))
+        steps, pace = as_float(main.get("num_steps")), self.metrics.seconds_per_step()
         known = isinstance(step, int) and steps is not None and pace is not None
         return max(0.0, (steps - step) * pace) if known else None
 
     def overview(self) -> Overview:
-        """All of the first page."""
-        best = read_object(self.path / "best.json", _OPTION_BYTES) or {}
+        """Return what the first page shows."""
+        best = read_object(self.path / "best.json", _MAX_JSON_BYTES) or {}
         known = isinstance(best.get("step"), int) and isinstance(best.get("solved"), int)
         return {
             **self.live_overview(),
@@ -216,10 +218,10 @@ class RunReader:
             "benchmarks": self.evaluations.benchmarks(),
             "best": {"step": best["step"], "solved": best["solved"]} if known else None,
             "checkpoints": list(self.events.checkpoints),
-            "events": list(self.events.newest)[: -_EVENTS_SHOWN - 1 : -1],
+            "events": list(self.events.newest)[: -_MAX_EVENTS - 1 : -1],
         }
 
     def actors(self, most: int = MAX_ACTORS) -> Actors:
-        """What the actors are doing."""
+        """Return what the actors are doing."""
         now = time.time()
         return {"time": now, "ranks": self.ranks.actors(now, most)}

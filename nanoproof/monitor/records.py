@@ -1,4 +1,4 @@
-"""Records of attempts and of model samples as the page gets them: in full, but never without bounds."""
+"""Records of attempts, search trees and model samples in the API's form, each bounded in size."""
 
 import gzip
 import heapq
@@ -12,7 +12,7 @@ from typing import Any
 from nanoproof.monitor import record_schema, tail
 from nanoproof.monitor.record_schema import Sample as SampleItem
 
-# -- Records of attempts as the page gets them: in full, but never without bounds ------------------------------------
+# -- Attempts and search trees ---------------------------------------------------------------------------------------
 
 MAX_STEPS = 300
 MAX_NODES = 6000
@@ -20,58 +20,58 @@ MAX_TEXT = 20_000
 MAX_TREE_BYTES = 64 << 20
 
 
-def attempt_in_full(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_schema.Attempt:
-    """All of an attempt but its tree."""
-    transitions, failed = _list(record.get("transitions")), _failed(_list(record.get("failed_tactics")))
+def to_attempt(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_schema.Attempt:
+    """Return an attempt with all of its record but the tree."""
+    transitions, failed = _as_list(record.get("transitions")), _parse_failed(_as_list(record.get("failed_tactics")))
     check = record.get("check")
     return {
         **row,
-        "statement": tail.text_of(tail.mapping(record.get("theorem")).get("source")),
-        "proof": tail.text_of(record.get("proof")),
-        "source": tail.text_of(record.get("source")),
-        "message": tail.text_of(record.get("message")),
-        "stop_reason": tail.text_of(record.get("stop_reason")),
-        "policy": tail.text_of(record.get("policy")),
-        "seed": tail.integer(record.get("seed")),
-        "counts": tail.counts_of(record.get("counts")),
-        "phases": tail.numbers_of(record.get("seconds")),
+        "statement": tail.as_text(tail.as_dict(record.get("theorem")).get("source")),
+        "proof": tail.as_text(record.get("proof")),
+        "source": tail.as_text(record.get("source")),
+        "message": tail.as_text(record.get("message")),
+        "stop_reason": tail.as_text(record.get("stop_reason")),
+        "policy": tail.as_text(record.get("policy")),
+        "seed": tail.as_int(record.get("seed")),
+        "counts": tail.as_counts(record.get("counts")),
+        "phases": tail.as_floats(record.get("seconds")),
         "check": check if isinstance(check, dict) and len(str(check)) < 100_000 else None,
-        "transitions": transitions_of(transitions),
+        "transitions": parse_transitions(transitions),
         "total_transitions": len(transitions),
         "failed_tactics": failed[:MAX_STEPS],
         "total_failed_tactics": len(failed),
     }
 
 
-def transitions_of(rows: Any) -> list[record_schema.Transition]:
-    """The steps of a proof."""
+def parse_transitions(rows: Any) -> list[record_schema.Transition]:
+    """Parse the transitions of a proof."""
     return [
         {
-            "state": tail.text_of(row[0], MAX_TEXT),
-            "tactic": tail.text_of(row[1], MAX_TEXT),
-            "depth": tail.integer(row[2]),
+            "state": tail.as_text(row[0], MAX_TEXT),
+            "tactic": tail.as_text(row[1], MAX_TEXT),
+            "depth": tail.as_int(row[2]),
         }
-        for row in _list(rows)[:MAX_STEPS]
+        for row in _as_list(rows)[:MAX_STEPS]
         if isinstance(row, list) and len(row) == 3
     ]
 
 
-def _failed(rows: list[Any]) -> list[record_schema.FailedTactic]:
+def _parse_failed(rows: list[Any]) -> list[record_schema.FailedTactic]:
     """Each row is a state and the tactics that were refused in it."""
     return [
-        {"state": tail.text_of(row[0], MAX_TEXT), "tactic": tail.text_of(tactic, MAX_TEXT)}
+        {"state": tail.as_text(row[0], MAX_TEXT), "tactic": tail.as_text(tactic, MAX_TEXT)}
         for row in rows
         if isinstance(row, list) and row
         for tactic in row[1:]
     ]
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.TreeAnswer | None:
-    """The search tree of an attempt, if it was kept and is still there."""
+    """Read the search tree of an attempt; None if it was not kept or was deleted."""
     file = run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz"
     try:
         if file.parent.is_symlink():
@@ -107,12 +107,12 @@ def _is_tree(data: dict[str, Any]) -> bool:
 
 
 def most_visited(data: dict[str, Any], limit: int) -> record_schema.SearchTree:
-    """The part of a tree that was visited most: at most `limit` nodes, each with its parent; proofs first."""
+    """Select the most visited part of a tree: at most `limit` nodes, each with its parent; proofs first."""
     if len(data["kind"]) <= limit:
-        return _as_it_is(data)
-    keep = _choose(data, limit)
+        return _whole_tree(data)
+    keep = _most_visited_nodes(data, limit)
     new = {old: number for number, old in enumerate(keep)}
-    states, tactics = _Texts(data["states"]), _Texts(data["tactics"])
+    states, tactics = _TextTable(data["states"]), _TextTable(data["tactics"])
     tree: dict[str, Any] = {
         name: [data[name][old] for old in keep] for name in _COLUMNS if name not in ("parent", "state", "tactic")
     }
@@ -122,26 +122,26 @@ def most_visited(data: dict[str, Any], limit: int) -> record_schema.SearchTree:
     tree["state"] = [states.number(data["state"][old]) for old in keep]
     tree["tactic"] = [tactics.number(data["tactic"][old]) for old in keep]
     for name in ("finisher", "dead"):
-        tree[name] = [new[old] for old in _list(data.get(name)) if old in new]
+        tree[name] = [new[old] for old in _as_list(data.get(name)) if old in new]
     for name in ("spellings", "refused"):
         tree[name] = {
-            str(new[int(old)]): [tactics.number(number) for number in _list(numbers)[:MAX_STEPS]]
-            for old, numbers in tail.mapping(data.get(name)).items()
+            str(new[int(old)]): [tactics.number(number) for number in _as_list(numbers)[:MAX_STEPS]]
+            for old, numbers in tail.as_dict(data.get(name)).items()
             if old.isdigit() and int(old) in new
         }
     tree["states"], tree["tactics"] = states.used, tactics.used
     return tree  # type: ignore[return-value]
 
 
-def _as_it_is(data: dict[str, Any]) -> record_schema.SearchTree:
+def _whole_tree(data: dict[str, Any]) -> record_schema.SearchTree:
     tree = {name: data[name] for name in ("kind", "solved", *_COLUMNS)}
-    tree |= {name: [tail.text_of(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
-    tree |= {name: _list(data.get(name)) for name in ("finisher", "dead")}
-    tree |= {name: tail.mapping(data.get(name)) for name in ("spellings", "refused")}
+    tree |= {name: [tail.as_text(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
+    tree |= {name: _as_list(data.get(name)) for name in ("finisher", "dead")}
+    tree |= {name: tail.as_dict(data.get(name)) for name in ("spellings", "refused")}
     return tree  # type: ignore[return-value]
 
 
-def _choose(data: dict[str, Any], limit: int) -> list[int]:
+def _most_visited_nodes(data: dict[str, Any], limit: int) -> list[int]:
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(data["parent"]):
         below.setdefault(parent, []).append(node)
@@ -154,7 +154,7 @@ def _choose(data: dict[str, Any], limit: int) -> list[int]:
     return sorted(chosen)
 
 
-class _Texts:
+class _TextTable:
     """Those of a table of texts that are used, with new numbers."""
 
     def __init__(self, texts: list[Any]) -> None:
@@ -162,32 +162,34 @@ class _Texts:
         self.used: list[str] = []
 
     def number(self, old: Any) -> int:
-        """The new number of an old one; -1 for none."""
+        """Return the new number of an old one; -1 for none."""
         if not isinstance(old, int) or not 0 <= old < len(self._texts):
             return -1
         if old not in self._numbers:
             self._numbers[old] = len(self.used)
-            self.used.append(tail.text_of(self._texts[old], MAX_TEXT))
+            self.used.append(tail.as_text(self._texts[old], MAX_TEXT))
         return self._numbers[old]
 
+
+# -- What the model sampled and was trained on, and the calibration of its values ------------------------------------
 
 MAX_FILE_BYTES = 64 << 20
 """Of a longer file only the end is looked at."""
 MAX_ITEMS = 64
 MAX_TOKENS = 4000
 _BINS = 16
-_Heard = Callable[[dict[str, Any]], None]
+_OnRecord = Callable[[dict[str, Any]], None]
 
 
 class LineFile:
-    """Where the lines of an append-only file are; `heard` gets each of them once."""
+    """Where the lines of an append-only file are; `on_record` gets each of them once."""
 
-    def __init__(self, path: Path, heard: _Heard | None = None) -> None:
-        self._heard = heard
+    def __init__(self, path: Path, on_record: _OnRecord | None = None) -> None:
+        self._on_record = on_record
         self._tail = tail.Tail(path)
-        self._begin = self._forget()
+        self._at_start = self._reset()
 
-    def _forget(self) -> bool:
+    def _reset(self) -> bool:
         self._starts, self._sizes = array("q"), array("q")
         return True
 
@@ -195,70 +197,70 @@ class LineFile:
         return len(self._starts)
 
     def poll(self) -> bool:
-        """Take in a little of what is new; whether there is more."""
-        if self._begin and self._tail.look():
+        """Read a bounded part of what is new; return whether there is more."""
+        if self._at_start and self._tail.update_size():
             self._tail.position = max(0, self._tail.size - MAX_FILE_BYTES)
-            self._begin = False
+            self._at_start = False
         restarts = self._tail.restarts
         lines = self._tail.read()
         if self._tail.restarts > restarts:
-            self._forget()
+            self._reset()
         for line in lines:
             self._starts.append(line.at)
             self._sizes.append(len(line.text))
-            record = tail.parse_object(line.text) if self._heard is not None else None
-            if record is not None and self._heard is not None:
-                self._heard(record)
+            record = tail.parse_object(line.text) if self._on_record is not None else None
+            if record is not None and self._on_record is not None:
+                self._on_record(record)
         return self._tail.behind > tail.MAX_LINE or (bool(lines) and self._tail.behind > 0)
 
-    def moved_to(self, path: Path) -> bool:
-        """Whether the file has this name by now; what was heard of it is not heard again."""
-        return self._tail.moved_to(path)
+    def follow_rename(self, path: Path) -> bool:
+        """Continue in the file of this name if it is the same one; return whether it is."""
+        return self._tail.follow_rename(path)
 
-    def record(self, number: int) -> dict[str, Any] | None:
-        """A line, by its number."""
+    def read_record(self, number: int) -> dict[str, Any] | None:
+        """Read a record by its number."""
         return tail.parse_object(tail.read_range(self._tail.path, self._starts[number], self._sizes[number]))
 
 
 class LineFiles:
     """Several files as one list, the newest record first: of each rank, and from before and after a rotation."""
 
-    def __init__(self, run_path: Path, stem: str, heard: _Heard | None = None) -> None:
-        self._path, self._stem, self._heard = run_path, stem, heard
+    def __init__(self, run_path: Path, stem: str, on_record: _OnRecord | None = None) -> None:
+        self._path, self._stem, self._on_record = run_path, stem, on_record
         self._files: dict[str, LineFile] = {}
 
     def poll(self) -> bool:
-        """Take in a little of what is new; whether there is more."""
+        """Read a bounded part of what is new; return whether there is more."""
         parts = list(self._path.glob(f"{self._stem}.old.jsonl"))
         for old in parts:
             name = old.name.replace(".old.", ".")
-            if name in self._files and self._files[name].moved_to(old):
+            if name in self._files and self._files[name].follow_rename(old):
                 self._files[old.name] = self._files.pop(name)
         for file in (*parts, *self._path.glob(f"{self._stem}.jsonl")):
             if file.name not in self._files:
-                self._files[file.name] = LineFile(file, self._heard)
+                self._files[file.name] = LineFile(file, self._on_record)
         return any(list(map(LineFile.poll, self._files.values())))
 
     def page(self, page: int, size: int) -> tuple[list[dict[str, Any]], int]:
-        """A page of records. Ranks take turns, as they write at about the same pace."""
+        """Return a page of records and their total; ranks take turns, as they write at about the same pace."""
         ranks: dict[str, list[LineFile]] = {}
         for name in sorted(self._files):  # "x.jsonl" comes before "x.old.jsonl"
             ranks.setdefault(name.split(".")[0], []).append(self._files[name])
         total = sum(len(file) for files in ranks.values() for file in files)
         first, last = (page - 1) * size, page * size
         chosen: list[dict[str, Any]] = []
-        for place in _turns([sum(map(len, files)) for files in ranks.values()], first, min(last, total)):
+        for place in _round_robin([sum(map(len, files)) for files in ranks.values()], first, min(last, total)):
             files, number = list(ranks.values())[place[0]], place[1]
             for file in files:
                 if number < len(file):
-                    record = file.record(len(file) - 1 - number)
+                    record = file.read_record(len(file) - 1 - number)
                     chosen += [record] if record is not None else []
                     break
                 number -= len(file)
         return chosen, total
 
 
-def _turns(counts: list[int], first: int, last: int) -> list[tuple[int, int]]:
+def _round_robin(counts: list[int], first: int, last: int) -> list[tuple[int, int]]:
     """Places `first` to `last` if lists of these lengths are taken from in turns: list, and place in it."""
     places: list[tuple[int, int]] = []
     done, round_ = 0, 0
@@ -274,49 +276,48 @@ def _turns(counts: list[int], first: int, last: int) -> list[tuple[int, int]]:
     return places
 
 
-def sample_item(record: dict[str, Any]) -> SampleItem:
-    """A state with what was sampled in it."""
-    tactics = record.get("tactics")
-    distribution = record.get("distribution")
+def to_sample(record: dict[str, Any]) -> SampleItem:
+    """Return a state with the tactics that were sampled in it."""
+    tactics, distribution = _as_list(record.get("tactics")), _as_list(record.get("distribution"))
     return {
-        "rank": tail.integer(record.get("rank")),
-        "step": tail.integer(record.get("step")),
-        "time": tail.real(record.get("time")),
-        "dataset": tail.text_of(record.get("dataset")),
-        "id": tail.text_of(record.get("id")),
-        "state": tail.text_of(record.get("state"), 20_000),
-        "tactics": [_tactic(one) for one in (tactics if isinstance(tactics, list) else [])[:MAX_ITEMS]],
-        "dropped": tail.integer(record.get("dropped")),
-        "value": tail.real(record.get("value")),
+        "rank": tail.as_int(record.get("rank")),
+        "step": tail.as_int(record.get("step")),
+        "time": tail.as_float(record.get("time")),
+        "dataset": tail.as_text(record.get("dataset")),
+        "id": tail.as_text(record.get("id")),
+        "state": tail.as_text(record.get("state"), 20_000),
+        "tactics": [_to_sampled_tactic(one) for one in tactics[:MAX_ITEMS]],
+        "dropped": tail.as_int(record.get("dropped")),
+        "value": tail.as_float(record.get("value")),
         "distribution": [
-            tail.real(one) or 0.0 for one in (distribution if isinstance(distribution, list) else [])[: 2 * MAX_ITEMS]
+            tail.as_float(one) or 0.0
+            for one in (distribution if isinstance(distribution, list) else [])[: 2 * MAX_ITEMS]
         ],
-        "depth": tail.integer(record.get("depth")) or None,
+        "depth": tail.as_int(record.get("depth")) or None,
     }
 
 
-def _tactic(record: Any) -> record_schema.SampledTactic:
-    record = tail.mapping(record)
+def _to_sampled_tactic(record: Any) -> record_schema.SampledTactic:
+    record = tail.as_dict(record)
     return {
-        "tactic": tail.text_of(record.get("tactic"), 5000),
-        "logprob": tail.real(record.get("logprob")) or 0.0,
-        "count": tail.integer(record.get("count"), 1),
-        "outcome": tail.text_of(record.get("outcome")) or "untried",
-        "message": tail.text_of(record.get("message"), 2000),
+        "tactic": tail.as_text(record.get("tactic"), 5000),
+        "logprob": tail.as_float(record.get("logprob")) or 0.0,
+        "count": tail.as_int(record.get("count"), 1),
+        "outcome": tail.as_text(record.get("outcome")) or "untried",
+        "message": tail.as_text(record.get("message"), 2000),
     }
 
 
-def train_item(record: dict[str, Any]) -> record_schema.TrainSample:
-    """An example with the loss of each token."""
-    tokens, losses = record.get("tokens"), record.get("losses")
-    tokens, losses = (one[:MAX_TOKENS] if isinstance(one, list) else [] for one in (tokens, losses))
+def to_train_sample(record: dict[str, Any]) -> record_schema.TrainSample:
+    """Return a training example with the loss of each token."""
+    tokens, losses = (_as_list(record.get(name))[:MAX_TOKENS] for name in ("tokens", "losses"))
     return {
-        "step": tail.integer(record.get("step")),
-        "time": tail.real(record.get("time")),
-        "kind": tail.text_of(record.get("kind")),
-        "tokens": [tail.text_of(token) for token in tokens],
-        "losses": [tail.real(loss) for loss in losses],
-        "loss": tail.real(record.get("loss")),
+        "step": tail.as_int(record.get("step")),
+        "time": tail.as_float(record.get("time")),
+        "kind": tail.as_text(record.get("kind")),
+        "tokens": [tail.as_text(token) for token in tokens],
+        "losses": [tail.as_float(loss) for loss in losses],
+        "loss": tail.as_float(record.get("loss")),
     }
 
 
@@ -330,11 +331,11 @@ class CalibrationSums:
         self._steps: tuple[int, int] | None = None
 
     def add(self, record: dict[str, Any]) -> None:
-        """Take in a line of samples."""
-        value, depth = tail.real(record.get("value")), tail.real(record.get("depth"))
+        """Add a sample."""
+        value, depth = tail.as_float(record.get("value")), tail.as_float(record.get("depth"))
         if value is None or depth is None or not 0 <= value < 1e6 or not 0 < depth < 1e6:
             return
-        step = tail.integer(record.get("step"))
+        step = tail.as_int(record.get("step"))
         self._steps = (step, step) if self._steps is None else (min(self._steps[0], step), max(self._steps[1], step))
         place = self._bins[min(_BINS - 1, max(0, int(value) - 1))]
         for number, one in enumerate((1.0, value, depth, depth * depth)):
@@ -344,8 +345,8 @@ class CalibrationSums:
             self._sums[number] += one
         self._count += 1
 
-    def answer(self) -> record_schema.Calibration:
-        """Bins of one tactic each, the last one of all from 16 on."""
+    def summary(self) -> record_schema.Calibration:
+        """Return bins of one tactic each (the last one from 16 on), errors and the correlation."""
         count, (error, absolute, *_) = self._count, self._sums
         bins: list[record_schema.CalibrationBin] = [
             {

@@ -1,18 +1,18 @@
-"""The numbers of a run's steps in bounded memory, and its events."""
+"""A run's metrics by step, in bounded memory, and its events."""
 
 from collections import deque
 from typing import Any
 
 from nanoproof.monitor.schema import Event, Series
-from nanoproof.monitor.tail import integer, mapping, real, text_of
+from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text
 
-# -- What happened in a run: the newest events, and what follows from all of them ------------------------------------
+# -- Events ----------------------------------------------------------------------------------------------------------
 
 MAX_EVENTS = 1000
 MAX_CHECKPOINTS = 200
 ALL_SERVERS = "all"
 """The address of an event that is about all Lean servers together."""
-_SHOWN = 300
+_MAX_EVENT_TEXT = 300
 
 
 class EventStore:
@@ -27,46 +27,46 @@ class EventStore:
         """When the evaluation of a step and data set was over."""
 
     def add(self, record: dict[str, Any], rank: int) -> None:
-        """Take in a line of an events file."""
-        event = event_of(record, rank)
+        """Add a line of an events file."""
+        event = parse_event(record, rank)
         if event is None:
             return
         fields, kind = event["fields"], event["kind"]
         if kind == "checkpoint" and isinstance(fields.get("step"), int):
             self.checkpoints.append(fields["step"])
         if kind == "evaluation" and len(self.evaluated) < 100_000:
-            self.evaluated[fields.get("step"), text_of(fields.get("dataset"))] = event["time"]
+            self.evaluated[fields.get("step"), as_text(fields.get("dataset"))] = event["time"]
         if kind == "resumed":
             self._resumed = event["time"]
-        address = text_of(fields.get("address"))
+        address = as_text(fields.get("address"))
         if kind == "server" and address not in ("", ALL_SERVERS) and len(self._servers) < 1000:
-            self._servers[address] = event["time"], text_of(fields.get("state")) or "up"
+            self._servers[address] = event["time"], as_text(fields.get("state")) or "up"
         if kind != "phase":
             self.newest.append(event)
 
     @property
     def servers(self) -> dict[str, str]:
-        """What was said last of each Lean server since the run began or was resumed."""
+        """The last state of each Lean server in events since the run began or was resumed."""
         return {address: state for address, (moment, state) in self._servers.items() if moment >= self._resumed}
 
 
-def event_of(record: dict[str, Any], rank: int) -> Event | None:
-    """A line of an events file as the page gets it; None if it is none."""
-    kind = text_of(record.get("kind"), 100)
+def parse_event(record: dict[str, Any], rank: int) -> Event | None:
+    """Parse a line of an events file; None if it is not an event."""
+    kind = as_text(record.get("kind"), 100)
     if not kind:
         return None
     fields = {name: value for name, value in record.items() if name not in ("time", "kind")}
-    said = integer(fields.get("rank"), rank)
+    rank_of_record = as_int(fields.get("rank"), rank)
     return {
-        "time": real(record.get("time")) or 0.0,
+        "time": as_float(record.get("time")) or 0.0,
         "kind": kind,
-        "rank": said,
-        "text": _text(kind, fields),
+        "rank": rank_of_record,
+        "text": _event_text(kind, fields),
         "fields": fields if len(str(fields)) < 10_000 else {},
     }
 
 
-def _text(kind: str, fields: dict[str, Any]) -> str:
+def _event_text(kind: str, fields: dict[str, Any]) -> str:
     if kind == "evaluation":
         return f"{fields.get('dataset')} {fields.get('split')}: {fields.get('solved')} of {fields.get('total')} solved"
     if kind == "checkpoint":
@@ -75,23 +75,23 @@ def _text(kind: str, fields: dict[str, Any]) -> str:
         return f"{fields.get('phase')} at step {fields.get('step')}"
     if kind == "server":
         return f"{fields.get('address')} is {fields.get('state')}"
-    message = text_of(fields.get("message"), _SHOWN)
+    message = as_text(fields.get("message"), _MAX_EVENT_TEXT)
     if message:
         return message
     plain = {name: value for name, value in fields.items() if isinstance(value, (str, int, float))}
-    return ", ".join(f"{name} {value}" for name, value in mapping(plain).items())[:_SHOWN]
+    return ", ".join(f"{name} {value}" for name, value in as_dict(plain).items())[:_MAX_EVENT_TEXT]
 
 
-# -- The numbers of a run's steps, in bounded memory: of a long run, old steps are put together ----------------------
+# -- Metrics by step; in a long run, old steps are merged --------------------------------------------------------------
 
 MAX_ROWS = 20_000
 MAX_NAMES = 200
 _PACE_STEPS = 50
-_KEPT_THINNED = 8
+_MAX_CACHED_SIZES = 8
 
 
 class Row:
-    """One step, or several: mean, lowest and highest value of each number."""
+    """One step, or several merged: mean, lowest and highest value of each metric."""
 
     __slots__ = ("count", "high", "low", "mean", "step", "time")
 
@@ -99,8 +99,8 @@ class Row:
         self.step, self.time, self.count = step, time, 1
         self.mean = self.low = self.high = values
 
-    def joined(self, later: "Row") -> "Row":
-        """Both in one."""
+    def merged(self, later: "Row") -> "Row":
+        """Merge two rows: means weighted by their step counts."""
         row = Row(later.step, later.time, {})
         row.count = self.count + later.count
         names = {**self.mean, **later.mean}
@@ -116,7 +116,7 @@ def _mean(first: Row, second: Row, name: str) -> float:
 
 
 class MetricStore:
-    """Metrics by step; after a resumed run the steps that are done again replace the earlier ones."""
+    """Metrics by step; steps that a resumed run repeats replace the earlier ones."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -125,14 +125,14 @@ class MetricStore:
         self.previous: dict[str, float | None] = {}
         self._names: dict[str, None] = {}
         self._pace: deque[tuple[int, float]] = deque(maxlen=_PACE_STEPS)
-        self._thinned: dict[int, list[Row]] = {}
+        self._cache: dict[int, list[Row]] = {}
 
     def add(self, record: dict[str, Any]) -> None:
-        """Take in a line of metrics.jsonl."""
+        """Add a line of metrics.jsonl; rows of this step and later ones are replaced."""
         if isinstance(record.get("step"), bool) or not isinstance(record.get("step"), int):
             return
-        step, time = integer(record["step"]), real(record.get("time"))
-        values = {name: number for name, one in record.items() if (number := real(one)) is not None}
+        step, time = as_int(record["step"]), as_float(record.get("time"))
+        values = {name: number for name, one in record.items() if (number := as_float(one)) is not None}
         values.pop("step", None)
         values.pop("time", None)
         self._names.update(dict.fromkeys(name for name in values if len(self._names) < MAX_NAMES))
@@ -144,35 +144,35 @@ class MetricStore:
             self._pace.append((step, time))
         self.rows.append(Row(step, time, values))
         self.total += 1
-        self._thinned.clear()
+        self._cache.clear()
         self.previous = {name: self.latest.get(name) for name in values}
         self.latest = {**values}
         if len(self.rows) > MAX_ROWS:
             half = MAX_ROWS // 2
-            self.rows[:half] = [a.joined(b) for a, b in zip(self.rows[:half:2], self.rows[1:half:2], strict=True)]
+            self.rows[:half] = [a.merged(b) for a, b in zip(self.rows[:half:2], self.rows[1:half:2], strict=True)]
 
     def seconds_per_step(self) -> float | None:
-        """Of the newest steps."""
+        """Return the mean duration of the newest steps; None if unknown."""
         if len(self._pace) < 2:
             return None
         (first, begin), (last, end) = self._pace[0], self._pace[-1]
         return (end - begin) / (last - first) if end > begin else None
 
-    def _thin(self, max_points: int) -> list[Row]:
+    def _merge_rows(self, max_points: int) -> list[Row]:
         rows = self.rows
         while len(rows) > max_points:
             even = rows[:-1] if len(rows) % 2 else rows
-            rows = [a.joined(b) for a, b in zip(even[::2], even[1::2], strict=True)] + rows[len(even) :]
+            rows = [a.merged(b) for a, b in zip(even[::2], even[1::2], strict=True)] + rows[len(even) :]
         return rows
 
     def series(self, names: list[str] | None, max_points: int) -> Series:
-        """Columns of at most `max_points` rows; all numbers if none is named."""
+        """Return columns of at most `max_points` rows; of all metrics if `names` is None."""
         chosen = [name for name in (names if names is not None else self._names) if name in self._names]
-        if max_points not in self._thinned:
-            if len(self._thinned) >= _KEPT_THINNED:
-                self._thinned.clear()
-            self._thinned[max_points] = self._thin(max_points)
-        rows = self._thinned[max_points]
+        if max_points not in self._cache:
+            if len(self._cache) >= _MAX_CACHED_SIZES:
+                self._cache.clear()
+            self._cache[max_points] = self._merge_rows(max_points)
+        rows = self._cache[max_points]
         return {
             "names": list(self._names),
             "steps": [row.step for row in rows],

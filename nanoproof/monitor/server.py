@@ -1,7 +1,7 @@
-"""Serves the monitor: in this process, as a process of its own beside a run, and for tests.
+"""Serve the monitor from a thread of this process, or from a child process beside a run.
 
 The listening socket is opened here, before the run writes anything, and handed down. The child ends when its standard
-input does, that is with the run, however that ends. If the child ends first, the run says so once and goes on.
+input does, that is with the run, however that ends. If the child ends first, the run logs it once and continues.
 """
 
 import json
@@ -26,12 +26,12 @@ from nanoproof.monitor.stream import MAX_VIEWERS
 log = logging.getLogger(__name__)
 
 TOKEN_VARIABLE = "NANOPROOF_MONITOR_TOKEN"
-"""Environment variable with the token that browsers are asked for; other users of the machine see command lines."""
+"""Environment variable with the token that browsers must give; other users of the machine can read command lines."""
 _THREADS_BESIDE_VIEWERS = 16
 
 
 @dataclass(frozen=True)
-class Listen:
+class ListenOptions:
     """Where the monitor listens; each viewer's live updates take one of its threads."""
 
     address: str = "127.0.0.1"
@@ -42,13 +42,16 @@ class Listen:
 
 
 def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) -> socket.socket:
-    """The listening socket. Raises UserError if the port is taken, or open to others without a token."""
+    """Open the listening socket.
+
+    Raises UserError if the port is taken, or if other machines could connect without a token.
+    """
     host = "127.0.0.1" if host == "localhost" else host
     if not on_loopback(host) and not token:
         how = f"set {TOKEN_VARIABLE}, or give --token (--monitor-token of a run)"
         raise UserError(f"the monitor is not shown to other machines (on {host}) without a token: {how}")
     try:
-        listener = bind(Listen(host, port))
+        listener = bind(ListenOptions(host, port))
     except UserError as error:
         raise UserError(f"the monitor {error}; choose another port (--monitor-port of a run, or none)") from error
     listener.listen(256)
@@ -59,14 +62,14 @@ class Monitor:
     """A monitor that serves from a thread of this process."""
 
     def __init__(self, listener: socket.socket, token: str | None = None, run_path: Path | None = None) -> None:
-        """Whoever connects before there is a run to show (`run_path`, `show`) is told so."""
-        self.address = address_of(listener)
+        """Begin to serve; until there is a run to show (`run_path`, `show`), requests get status 503."""
+        self.address = browser_url(listener)
         self._current = CurrentRun()
         if run_path is not None:
             self.show(run_path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
-        self._server = HttpServer(app, Listen(), listener)
+        self._server = HttpServer(app, ListenOptions(), listener)
         self._thread = threading.Thread(target=self._serve, name="monitor", daemon=True)
         self._thread.start()
 
@@ -91,8 +94,8 @@ class Monitor:
         self._thread.join(timeout=5)
 
 
-def address_of(listener: socket.socket) -> str:
-    """What to type into a browser."""
+def browser_url(listener: socket.socket) -> str:
+    """Return the URL to open in a browser."""
     host, port = listener.getsockname()[:2]
     shown = "localhost" if host in ("127.0.0.1", "::1") else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"
@@ -111,7 +114,7 @@ class MonitorProcess:
     """A monitor in a child process; before `show`, browsers that connect wait."""
 
     def __init__(self, listener: socket.socket, token: str | None = None) -> None:
-        self.address = address_of(listener)
+        self.address = browser_url(listener)
         self._listener, self._token = listener, token
         self._process: subprocess.Popen[bytes] | None = None
         self._closing = False
@@ -126,7 +129,7 @@ class MonitorProcess:
             self._process.stdin.write(json.dumps({"token": self._token}).encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
-            log.warning("the monitor could not be started: %s; the run goes on without it", error)
+            log.warning("the monitor could not be started: %s; the run continues without it", error)
             return
         finally:
             self._listener.close()
@@ -141,7 +144,7 @@ class MonitorProcess:
         assert self._process is not None
         code = self._process.wait()
         if not self._closing:
-            log.warning("the monitor ended (exit code %d); the run goes on without it", code)
+            log.warning("the monitor ended (exit code %d); the run continues without it", code)
 
     def close(self) -> None:
         """End the child."""
@@ -161,12 +164,12 @@ class MonitorProcess:
 
 
 def start_monitor_process(port: int, host: str = "127.0.0.1", token: str | None = None) -> MonitorProcess:
-    """A monitor on `port` (0: a free one) that waits for its run. Raises UserError if the port is taken."""
+    """Start a monitor process on `port` (0: a free one). Raises UserError if the port is taken."""
     token = token or os.environ.get(TOKEN_VARIABLE)
     return MonitorProcess(open_listener(port, host, token), token)
 
 
-_NICE = 5
+_NICENESS = 5
 
 
 def main() -> None:
@@ -174,7 +177,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the run decides when it is over
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):
-        os.nice(_NICE)  # the run comes first
+        os.nice(_NICENESS)  # the run comes first
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
     monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]))

@@ -1,6 +1,6 @@
-"""Live updates for all who watch: made once, however many they are. Ids are positions in the run's files.
+"""Live updates as server-sent events: each message is made once, for all viewers. Ids are positions in the run's files.
 
-A browser that comes back with its last id gets what was written meanwhile, even from a monitor that was started anew.
+A browser that reconnects with its last id gets what was written meanwhile, even from a restarted monitor.
 """
 
 import json
@@ -16,33 +16,33 @@ from nanoproof.monitor.attempts import OUTCOMES
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import AttemptRow
 from nanoproof.monitor.schema import StreamKind
-from nanoproof.monitor.series import event_of
-from nanoproof.monitor.tail import Line, Tail, parse_object, real, records_in
+from nanoproof.monitor.series import parse_event
+from nanoproof.monitor.tail import Line, Tail, as_float, parse_object, records_in
 from nanoproof.rl.attempt_log import IndexEntry
 
 TICK_SECONDS = 1.0
-AWAKE_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 10.0
 MAX_VIEWERS = 200
 MAX_MISSED = 256 << 10
-"""Bytes of each file that are told to those who were away; for more, they are to ask anew."""
+"""Bytes of each file that a client that reconnects is sent; if it missed more, it gets a reset."""
 MAX_ITEMS = 200
 MAX_STREAM_ACTORS = 512
-_KEPT = 240
+_MAX_RECENT = 240
 _FILE = re.compile(r"(metrics|events|attempts|log)(?:_r(\d{1,6}))?(\.index)?\.(jsonl|txt)")
 _CODES = {"metrics": "m", "events": "e", "attempts": "a", "log": "l"}
 _KINDS: dict[str, StreamKind] = {"m": "metrics", "e": "event", "a": "attempt", "l": "log"}
-_PLACE = re.compile(r"([meal])(\d{1,6}):(\d{1,15})")
+_POSITION = re.compile(r"([meal])(\d{1,6}):(\d{1,15})")
 
 
 class FileWatch:
     """The files that live updates come from, each read from a position on."""
 
-    def __init__(self, run_path: Path, places: dict[str, int] | None = None) -> None:
-        """`places` are positions by the codes of files (`m0`, `a1`); without any, begin at the ends."""
+    def __init__(self, run_path: Path, positions: dict[str, int] | None = None) -> None:
+        """`positions` are positions by the codes of files (`m0`, `a1`); without any, begin at the ends."""
         self._path = run_path
         self._tails: dict[str, Tail] = {}
-        self._at_ends = places is None
-        self._places = places or {}
+        self._at_ends = positions is None
+        self._positions = positions or {}
         self._find()
         self._at_ends = False
 
@@ -57,12 +57,12 @@ class FileWatch:
                 continue
             code = f"{_CODES[match[1]]}{int(match[2] or 0)}"
             if code not in self._tails:
-                self._tails[code] = Tail(file, self._places.get(code, 0))
+                self._tails[code] = Tail(file, self._positions.get(code, 0))
                 if self._at_ends:
                     self._tails[code].skip_to_end()
 
     @property
-    def places(self) -> dict[str, int]:
+    def positions(self) -> dict[str, int]:
         """How far each file has been read."""
         return {code: tail.position for code, tail in self._tails.items()}
 
@@ -71,17 +71,17 @@ class FileWatch:
         """How often a file became shorter or went."""
         return sum(tail.restarts for tail in self._tails.values())
 
-    def missed(self) -> int:
-        """The most that any file has which is not read; more than the limit for positions past the end of a file."""
+    def unread_bytes(self) -> int:
+        """Return the largest number of unread bytes of any file; a position past a file's end counts as too many."""
         sizes = []
         for tail in self._tails.values():
             position = tail.position
-            tail.look()
+            tail.update_size()
             sizes.append(MAX_MISSED + 1 if tail.position < position else tail.behind)
         return max(sizes, default=0)
 
     def read(self, until: dict[str, int] | None = None) -> Iterator[tuple[StreamKind, list[Any], dict[str, int]]]:
-        """What is new, kind by kind, with the places after it; no further than `until`."""
+        """Yield what is new as kind, items and the positions after them; nothing beyond `until`."""
         self._find()
         for code, tail in sorted(self._tails.items()):
             limit = MAX_MISSED if until is None else max(0, until.get(code, 0) - tail.position)
@@ -89,7 +89,7 @@ class FileWatch:
             if lines:
                 items = _items(code, lines)
                 for start in range(0, len(items), MAX_ITEMS):
-                    yield _KINDS[code[0]], items[start : start + MAX_ITEMS], self.places
+                    yield _KINDS[code[0]], items[start : start + MAX_ITEMS], self.positions
 
 
 def _items(code: str, lines: list[Line]) -> list[Any]:
@@ -100,12 +100,12 @@ def _items(code: str, lines: list[Line]) -> list[Any]:
     records = [record for line in lines if (record := parse_object(line.text)) is not None]
     if code[0] == "m":
         return [
-            {name: value for name, value in record.items() if value is None or real(value) is not None}
+            {name: value for name, value in record.items() if value is None or as_float(value) is not None}
             for record in records
             if isinstance(record.get("step"), int)
         ]
     if code[0] == "e":
-        return [event for record in records if (event := event_of(record, rank)) is not None]
+        return [event for record in records if (event := parse_event(record, rank)) is not None]
     return [row for record in records if (row := _attempt_row(record)) is not None]
 
 
@@ -133,83 +133,83 @@ def _attempt_row(record: dict[str, Any]) -> AttemptRow | None:
     }
 
 
-def event_id(places: dict[str, int]) -> str:
-    """Positions as the id of a message."""
-    return ",".join(f"{code}:{place}" for code, place in sorted(places.items()))
+def event_id(positions: dict[str, int]) -> str:
+    """Encode positions as the id of a message."""
+    return ",".join(f"{code}:{position}" for code, position in sorted(positions.items()))
 
 
 def read_event_id(text: str) -> dict[str, int] | None:
-    """The positions in an id; None if it is none of ours."""
-    matches = [_PLACE.fullmatch(part) for part in text.split(",", 8192)]
+    """Parse the positions in an id; None if it is not one of ours."""
+    matches = [_POSITION.fullmatch(part) for part in text.split(",", 8192)]
     if not text or len(text) > 65536 or not all(matches):
         return None
     return {match[1] + str(int(match[2])): int(match[3]) for match in matches if match}
 
 
-def message(kind: StreamKind, data: Any, places: dict[str, int] | None = None) -> bytes:
-    """One server-sent event."""
-    identity = f"id: {event_id(places)}\n" if places else ""
+def message(kind: StreamKind, data: Any, positions: dict[str, int] | None = None) -> bytes:
+    """Encode one server-sent event."""
+    identity = f"id: {event_id(positions)}\n" if positions else ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"event: {kind}\n{identity}data: {text}\n\n".encode("utf-8", "replace")
 
 
-class Hub:
-    """Makes the messages while somebody listens, and hands them out."""
+class UpdateStream:
+    """Makes the messages while there are viewers, and hands the same ones to all of them."""
 
     def __init__(self, reader: RunReader) -> None:
         self._reader = reader
-        self._news = threading.Condition()
-        self._kept: deque[tuple[int, bytes]] = deque(maxlen=_KEPT)
+        self._changed = threading.Condition()
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=_MAX_RECENT)
         self._number = 0
         self._viewers = 0
         self._watch: FileWatch | None = None
-        self._places: dict[str, int] = {}
+        self._positions: dict[str, int] = {}
         """Positions after the last message that was handed out."""
         self._last_status = b""
         self._closed = False
 
     @property
     def viewers(self) -> int:
-        """How many listen."""
+        """Number of connected viewers."""
         return self._viewers
 
     def close(self) -> None:
         """End all streams."""
-        with self._news:
+        with self._changed:
             self._closed = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
-    def listen(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
-        """The messages from now on, after those that were missed since `last_id`; None if too many listen."""
-        with self._news:
+    def subscribe(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
+        """Return the messages from now on, after those since `last_id`; None if there are too many viewers."""
+        with self._changed:
             return None if self._viewers >= MAX_VIEWERS or self._closed else self._messages(last_id, gone)
 
-    def _join(self) -> tuple[dict[str, int], int, bytes]:
+    def _add_viewer(self) -> tuple[dict[str, int], int, bytes]:
         """Count one more viewer: positions, number of the last message, and the newest status."""
-        with self._news:
+        with self._changed:
             if self._watch is None:
                 self._watch = FileWatch(self._reader.path)
-                self._places = self._watch.places
+                self._positions = self._watch.positions
                 threading.Thread(target=self._run, name="monitor-stream", daemon=True).start()
             self._viewers += 1
-            return self._places, self._number, self._last_status
+            return self._positions, self._number, self._last_status
 
     def _messages(self, last_id: str, gone: Callable[[], bool]) -> Iterator[bytes]:
-        places, number, status = self._join()  # only now: who never asks for the first message is no viewer
+        positions, number, status = self._add_viewer()  # only now: who never asks for the first message is no viewer
         try:
             hello = {"server": self._reader.server, "run": self._reader.path.name}
-            yield message("hello", hello, None if last_id else places)
+            yield message("hello", hello, None if last_id else positions)
             if last_id:
-                yield from self._missed(last_id, places)
+                yield from self._catch_up(last_id, positions)
             if status:
                 yield status
             while not gone():
-                with self._news:
+                with self._changed:
                     if self._number == number and not self._closed:
-                        self._news.wait(AWAKE_SECONDS)
-                    new = [text for count, text in self._kept if count > number]
+                        self._changed.wait(KEEP_ALIVE_SECONDS)
+                    new = [text for count, text in self._recent if count > number]
                     late = len(new) < self._number - number
-                    number, closed, now = self._number, self._closed, self._places
+                    number, closed, now = self._number, self._closed, self._positions
                 if closed:
                     return
                 if late:
@@ -217,17 +217,17 @@ class Hub:
                 else:
                     yield b"".join(new) or b": awake\n\n"
         finally:
-            with self._news:
+            with self._changed:
                 self._viewers -= 1
-                self._news.notify_all()
+                self._changed.notify_all()
 
-    def _missed(self, last_id: str, places: dict[str, int]) -> Iterator[bytes]:
+    def _catch_up(self, last_id: str, positions: dict[str, int]) -> Iterator[bytes]:
         then = read_event_id(last_id)
         watch = FileWatch(self._reader.path, then) if then is not None else None
-        if watch is None or watch.missed() > MAX_MISSED:
-            yield message("reset", {"reason": "too much happened meanwhile"}, places)
+        if watch is None or watch.unread_bytes() > MAX_MISSED:
+            yield message("reset", {"reason": "too much happened meanwhile"}, positions)
             return
-        for kind, items, at in watch.read(places):
+        for kind, items, at in watch.read(positions):
             yield message(kind, {"items": items}, at)
 
     def _run(self) -> None:
@@ -235,28 +235,28 @@ class Hub:
         while True:
             started = time.monotonic()
             texts = self._tick()
-            with self._news:
+            with self._changed:
                 for text in texts:
                     self._number += 1
-                    self._kept.append((self._number, text))
-                self._places = self._watch.places if self._watch is not None else {}
-                self._news.notify_all()
+                    self._recent.append((self._number, text))
+                self._positions = self._watch.positions if self._watch is not None else {}
+                self._changed.notify_all()
                 if self._viewers == 0 or self._closed:
                     self._watch = None
                     self._last_status = b""
                     return
                 deadline = started + TICK_SECONDS
                 while (left := deadline - time.monotonic()) > 0 and not self._closed and self._viewers:
-                    self._news.wait(left)
+                    self._changed.wait(left)
 
     def _tick(self) -> list[bytes]:
         assert self._watch is not None
         reader = self._reader
         reader.refresh()
         restarts = self._watch.restarts
-        texts = [message(kind, {"items": items}, places) for kind, items, places in self._watch.read()]
+        texts = [message(kind, {"items": items}, positions) for kind, items, positions in self._watch.read()]
         if self._watch.restarts > restarts:
-            texts = [message("reset", {"reason": "files of the run were replaced"}, self._watch.places)]
+            texts = [message("reset", {"reason": "files of the run were replaced"}, self._watch.positions)]
         with reader.lock:
             data = {"overview": reader.live_overview(), "actors": reader.actors(MAX_STREAM_ACTORS)}
         status = message("status", data)

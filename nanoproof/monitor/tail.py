@@ -1,4 +1,4 @@
-"""Reads what others append to files: only what is new, only whole lines; and the logs of all ranks as one.
+"""Follow append-only files: only what is new, only whole lines; and the logs of all ranks merged by time.
 
 Only regular files are read. A link in a run's directory may lead to any file of the user, whom a viewer need not be.
 """
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, get_args
 
 from nanoproof.monitor.schema import Level, LogLine, Logs
 
-# -- Reads what others append to files: only what is new, only whole lines, and never much at once -------------------
+# -- Follow an append-only file -------------------------------------------------------------------------------------
 
 MAX_LINE = 16 << 20
 """Longer lines are passed over."""
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 class Tail:
     """The lines of a file from a position on, as they come.
 
-    A file that is not there has no lines. One that became shorter, or that another took the place of, is read from its
+    A file that is not there has no lines. One that became shorter, or was replaced, is read from its
     beginning, and `restarts` goes up. What a writer has not ended with a line end yet is left for later.
     """
 
@@ -44,8 +44,8 @@ class Tail:
         """Bytes that were there at the last look and are not read."""
         return max(0, self.size - self.position)
 
-    def look(self) -> bool:
-        """See how large the file is; whether there is something new."""
+    def update_size(self) -> bool:
+        """Update the file's size; return whether there is something new."""
         found = file_stat(self.path)
         if found is None:
             self._restart(None, 0)
@@ -56,8 +56,8 @@ class Tail:
         return self.size > self.position
 
     def read(self, limit: int = 1 << 20) -> list[Line]:
-        """The next lines, of about `limit` bytes at most."""
-        if not self.look():
+        """Read the next lines, of about `limit` bytes at most."""
+        if not self.update_size():
             return []
         block = read_range(self.path, self.position, limit)
         end = block.rfind(b"\n") + 1
@@ -76,8 +76,8 @@ class Tail:
         return lines
 
     def skip_to_end(self) -> None:
-        """Go to the end of the last whole line."""
-        while self.look():
+        """Move to the end of the last whole line."""
+        while self.update_size():
             start = max(self.position, self.size - (1 << 16))
             end = read_range(self.path, start, self.size - start).rfind(b"\n") + 1
             self.position = start + end if end else self.position
@@ -85,8 +85,8 @@ class Tail:
                 return
             self.position = start
 
-    def moved_to(self, path: Path) -> bool:
-        """Whether the file that is read has this name by now; it is read on there then."""
+    def follow_rename(self, path: Path) -> bool:
+        """Continue in the file of this name if it is the one that was read; return whether it is."""
         found = file_stat(path)
         moved = found is not None and found.st_ino == self._inode
         if moved:
@@ -99,8 +99,11 @@ class Tail:
         self.position, self.size, self._inode, self._skipping = 0, size, inode, False
 
 
+# -- Regular files, and values of records that may hold anything -----------------------------------------------------
+
+
 def file_stat(path: Path) -> os.stat_result | None:
-    """What the system says of a regular file; None if it is not there, or a link, a pipe, a directory."""
+    """Return the status of a regular file; None if there is none (a link, a pipe, a directory)."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -118,7 +121,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_range(path: Path, start: int, length: int) -> bytes:
-    """A part of a regular file, as far as it is there; nothing of a file that cannot be read."""
+    """Read a range of a regular file, as far as it exists; empty if the file cannot be read."""
     try:
         with open_file(path) as file:
             file.seek(start)
@@ -139,7 +142,7 @@ def _lines(block: bytes, position: int) -> Iterator[Line]:
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:
-    """An object of JSON; None if it is no such thing. NaN and infinities, which browsers refuse, become null."""
+    """Parse a JSON object; None if it is none. NaN and infinities, which browsers refuse, become null."""
     try:
         value = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
@@ -148,44 +151,46 @@ def parse_object(text: bytes) -> dict[str, Any] | None:
 
 
 def read_object(path: Path, limit: int = MAX_LINE) -> dict[str, Any] | None:
-    """The object in a JSON file; None if there is none, or more of it than `limit`."""
+    """Read a JSON object from a file; None if there is none, or if it is longer than `limit` bytes."""
     content = read_range(path, 0, limit + 1)
     return parse_object(content) if content and len(content) <= limit else None
 
 
-def integer(value: Any, default: int = 0) -> int:
-    """A whole number of a record that may hold anything; such as fit in 63 bits."""
+def as_int(value: Any, default: int = 0) -> int:
+    """Return an untrusted value as a whole number below 2**62 in size, else `default`."""
     if isinstance(value, (bool, int)) or (isinstance(value, float) and value.is_integer()):
         return int(value) if abs(value) < 2**62 else default
     return default
 
 
-def real(value: Any) -> float | None:
-    """A finite number of a record that may hold anything."""
+def as_float(value: Any) -> float | None:
+    """Return an untrusted value as a finite number, else None."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if abs(value) < 1e300 else None
 
 
-def text_of(value: Any, limit: int = 100_000) -> str:
-    """A text of a record that may hold anything."""
+def as_text(value: Any, limit: int = 100_000) -> str:
+    """Return an untrusted value as a text cut to `limit` characters; empty if it is not a string."""
     return value[:limit] if isinstance(value, str) else ""
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """An object of a record that may hold anything."""
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return an untrusted value as a dict; empty if it is none."""
     return value if isinstance(value, dict) else {}
 
 
-def counts_of(value: Any) -> dict[str, int]:
-    """The whole numbers in an object."""
-    return {name: integer(one) for name, one in mapping(value).items() if isinstance(one, (int, float))}
+def as_counts(value: Any) -> dict[str, int]:
+    """Return the whole numbers in an untrusted dict."""
+    return {name: as_int(one) for name, one in as_dict(value).items() if isinstance(one, (int, float))}
 
 
-def numbers_of(value: Any) -> dict[str, float]:
-    """The numbers in an object."""
-    return {name: number for name, one in mapping(value).items() if (number := real(one)) is not None}
+def as_floats(value: Any) -> dict[str, float]:
+    """Return the finite numbers in an untrusted dict."""
+    return {name: number for name, one in as_dict(value).items() if (number := as_float(one)) is not None}
 
+
+# -- Logs of all ranks, merged by time -------------------------------------------------------------------------------
 
 LEVELS: tuple[str, ...] = get_args(Level)
 _BLOCK = 128 << 10
@@ -207,13 +212,13 @@ class Record(NamedTuple):
 
 
 def log_files(run_path: Path) -> dict[int, Path]:
-    """The log of each rank."""
+    """Return the log file of each rank."""
     matches = [(_FILE.fullmatch(file.name), file) for file in sorted(run_path.glob("log*.txt"))]
     return {int(match[1] or 0): file for match, file in matches if match and file_stat(file)}
 
 
 def records_in(block: bytes, start: int, rank: int, whole_start: bool = True) -> list[Record]:
-    """The records in a block that begins at `start`; what is before the first head only if it is the start."""
+    """Parse the log records of a block at offset `start`; lines before the first header only if `whole_start`."""
     records: list[Record] = []
     position = start
     for text in block.split(b"\n")[:-1]:
@@ -257,7 +262,7 @@ class LogReader:
         self._levels = LEVELS[LEVELS.index(level) :]
 
     def ends(self) -> dict[int, int]:
-        """Where the last whole line of each log ends."""
+        """Return the end of the last whole line of each log."""
         found = {}
         for rank, file in self._files.items():
             size = _size(file)
@@ -265,12 +270,12 @@ class LogReader:
             found[rank] = start + read_range(file, start, size - start).rfind(b"\n") + 1
         return found
 
-    def before(self, places: dict[int, int], count: int) -> Logs:
-        """The last records before these places."""
+    def before(self, positions: dict[int, int], count: int) -> Logs:
+        """Return the last `count` records before these positions."""
         stacks, begins = {}, {}
         for rank, file in self._files.items():
-            stacks[rank], begins[rank] = self._back(rank, min(places.get(rank, 0), _size(file)), count)
-        left = {rank: places.get(rank, 0) for rank in self._files}
+            stacks[rank], begins[rank] = self._read_back(rank, min(positions.get(rank, 0), _size(file)), count)
+        left = {rank: positions.get(rank, 0) for rank in self._files}
         chosen: list[Record] = []
         while len(chosen) < count and any(stacks.values()):
             rank = _latest({rank: stack[-1] for rank, stack in stacks.items() if stack})
@@ -281,15 +286,15 @@ class LogReader:
             if not stack:
                 left[rank] = begins[rank]
         items = [record.line for record in reversed(chosen)]
-        return {"items": items, "next": _cursor(places), "previous": _cursor(left) if any(left.values()) else None}
+        return {"items": items, "next": _cursor(positions), "previous": _cursor(left) if any(left.values()) else None}
 
-    def after(self, places: dict[int, int], count: int) -> Logs:
-        """The first records from these places on."""
+    def after(self, positions: dict[int, int], count: int) -> Logs:
+        """Return the first `count` records from these positions on."""
         queues, ends = {}, {}
         for rank, file in self._files.items():
-            start = places.get(rank, 0)
-            queues[rank], ends[rank] = self._forth(rank, start if start <= _size(file) else 0, count)
-        done = {rank: places.get(rank, 0) for rank in self._files}
+            start = positions.get(rank, 0)
+            queues[rank], ends[rank] = self._read_forward(rank, start if start <= _size(file) else 0, count)
+        done = {rank: positions.get(rank, 0) for rank in self._files}
         chosen: list[LogLine] = []
         while len(chosen) < count and any(queues.values()):
             rank = _earliest({rank: queue[0] for rank, queue in queues.items() if queue})
@@ -299,12 +304,13 @@ class LogReader:
         for rank, queue in queues.items():
             if not queue:
                 done[rank] = ends[rank]
-        return {"items": chosen, "next": _cursor(done), "previous": _cursor(places) if any(places.values()) else None}
+        previous = _cursor(positions) if any(positions.values()) else None
+        return {"items": chosen, "next": _cursor(done), "previous": previous}
 
     def _wanted(self, records: list[Record]) -> list[Record]:
         return [record for record in records if record.line["level"] in self._levels]
 
-    def _back(self, rank: int, end: int, count: int) -> tuple[list[Record], int]:
+    def _read_back(self, rank: int, end: int, count: int) -> tuple[list[Record], int]:
         found: list[Record] = []
         for _ in range(_MAX_BLOCKS):
             if end <= 0 or len(found) >= count:
@@ -317,7 +323,7 @@ class LogReader:
             end = records[0].start if records and start else start
         return found, end
 
-    def _forth(self, rank: int, start: int, count: int) -> tuple[list[Record], int]:
+    def _read_forward(self, rank: int, start: int, count: int) -> tuple[list[Record], int]:
         found: list[Record] = []
         for _ in range(_MAX_BLOCKS):
             block = read_range(self._files[rank], start, _BLOCK)
@@ -332,14 +338,14 @@ class LogReader:
 
 
 def read_cursor(text: str) -> dict[int, int] | None:
-    """The places in a cursor; None if it is none."""
+    """Parse the positions of a cursor; None if it is malformed."""
     if not re.fullmatch(r"(?:\d{1,4}:\d{1,15}(?:,|$)){1,2048}", text):
         return None
-    return {int(rank): int(place) for rank, _, place in (part.partition(":") for part in text.split(",") if part)}
+    return {int(rank): int(position) for rank, _, position in (part.partition(":") for part in text.split(",") if part)}
 
 
-def _cursor(places: dict[int, int]) -> str:
-    return ",".join(f"{rank}:{place}" for rank, place in sorted(places.items())) or "0:0"
+def _cursor(positions: dict[int, int]) -> str:
+    return ",".join(f"{rank}:{position}" for rank, position in sorted(positions.items())) or "0:0"
 
 
 def _size(file: Path) -> int:

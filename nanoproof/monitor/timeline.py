@@ -1,4 +1,4 @@
-"""Where time goes: spans of actors, samples of the model and phases, of any part of a run that was written down.
+"""The timeline of a run: spans of actors and phases, and batches of the model, for any period that was recorded.
 
 Lines hold a second each and are in order, so that the part that is asked for is found without reading the rest.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.schema import Batches, Lane, Timeline, Trace, TraceEvent
-from nanoproof.monitor.tail import file_stat, parse_object, read_range, real, text_of
+from nanoproof.monitor.tail import as_float, as_text, file_stat, parse_object, read_range
 
 MAX_BYTES = 8 << 20
 """Of lines that are read for one answer; a longer part is shortened at its beginning."""
@@ -26,26 +26,26 @@ class _File:
         self.size = 0 if found is None else found.st_size
 
     def first(self) -> float | None:
-        """When its first line begins."""
+        """Return when the first line begins, in seconds since the epoch."""
         found = self._line_at(0)
         return None if found is None else found[1]
 
     def last(self) -> float | None:
-        """When its last line ends."""
+        """Return when the last line ends, in seconds since the epoch."""
         record = None
         for length in (_PROBE, _LONGEST_LINE):
             start = max(0, self.size - length)
             lines = read_range(self.path, start, self.size - start).split(b"\n")[:-1]
             record = record or (parse_object(lines[-1]) if lines else None)
-        return None if record is None else real(record.get("to"))
+        return None if record is None else as_float(record.get("to"))
 
-    def find(self, moment: float) -> int:
-        """A position from which on there are all lines that end after `moment`, and few others."""
+    def find(self, time: float) -> int:
+        """Find a position after which come all lines that end after `time`, and few others (binary search)."""
         low, high = 0, self.size
         while high - low > _PROBE:
             middle = (low + high) // 2
             found = self._line_at(middle)
-            if found is None or found[1] > moment:
+            if found is None or found[1] > time:
                 high = middle
             else:
                 low = found[0]
@@ -60,8 +60,8 @@ class _File:
                 start = block.find(b"\n") + 1 if position else 0
                 end = block.find(b"\n", start)
         record = parse_object(block[start:end]) if end >= 0 and (start or not position) else None
-        moment = None if record is None else real(record.get("from"))
-        return None if moment is None else (max(0, position - 1) + start if position else 0, moment)
+        time = None if record is None else as_float(record.get("from"))
+        return None if time is None else (max(0, position - 1) + start if position else 0, time)
 
 
 class TimelineReader:
@@ -70,31 +70,46 @@ class TimelineReader:
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
 
-    def read(self, start: float | None, end: float | None, most: int, newest: int = 60) -> Timeline:
-        """What happened from `start` (by default the `newest` seconds; 0: all) to `end`, in about `most` spans."""
+    def read(self, start: float | None, end: float | None, max_spans: int, newest: int = 60) -> Timeline:
+        """Return the timeline from `start` to `end`, in about `max_spans` spans.
+
+        By default `end` is the last time recorded, and `start` is `newest` seconds before it (0: the first time).
+        """
         ranks = self._files()
         known = [file for files in ranks.values() for file in files if file.size]
-        first = min((moment for file in known if (moment := file.first()) is not None), default=None)
-        last = max((moment for file in known if (moment := file.last()) is not None), default=None)
+        first = min((time for file in known if (time := file.first()) is not None), default=None)
+        last = max((time for file in known if (time := file.last()) is not None), default=None)
         end = end if end is not None else last if last is not None else 0.0
         if start is None:
             begin = end if first is None else min(first, end)
             start = max(begin, end - newest) if newest else begin
         lanes: dict[tuple[int, str, int], list[_Span]] = {}
         batches: dict[int, Batches] = {}
-        parts = [(rank, *_parts(files, start, end, MAX_BYTES // len(ranks))) for rank, files in ranks.items()]
+        parts = [(rank, *_read_period(files, start, end, MAX_BYTES // len(ranks))) for rank, files in ranks.items()]
         asked, start = start, max([start, *(begin for _, _, begin in parts)])
         for rank, blocks, _ in parts:
             for block in blocks:
                 for record in _records(block, start, end):
-                    _spread(rank, record, lanes, batches, start, end)
+                    _add_spans(rank, record, lanes, batches, start, end)
         spans = sum(map(len, lanes.values()))
         chosen = sorted(lanes.items(), key=_lane_order)[:MAX_LANES]
-        width = (end - start) * len(chosen) / most if spans > most else 0.0
-        shown = [_lane(key, _coarse(found, width) if width else found) for key, found in chosen]
-        fewer = [_fewer(one, most) for one in batches.values()]
-        times = _times(found for (_, kind, _), found in chosen if kind == "actor")
-        return _answer(start, end, first, last, shown, times, fewer, start > asked, width > 0)
+        width = (end - start) * len(chosen) / max_spans if spans > max_spans else 0.0
+        shown = [_lane(key, _merge_short_spans(found, width) if width else found) for key, found in chosen]
+        fewer = [_thin_batches(one, max_spans) for one in batches.values()]
+        times = _state_seconds(found for (_, kind, _), found in chosen if kind == "actor")
+        actors = sum(lane["kind"] == "actor" for lane in shown)
+        covered = min(end, last) - max(start, first) if first is not None and last is not None else 0.0
+        return {
+            "start": start,
+            "end": end,
+            "first": first,
+            "last": last,
+            "lanes": shown,
+            "batches": fewer,
+            "shares": _shares(times, covered * actors),
+            "shortened": start > asked,
+            "merged": width > 0,
+        }
 
     def _files(self) -> dict[int, list[_File]]:
         ranks: dict[int, list[_File]] = {}
@@ -105,7 +120,7 @@ class TimelineReader:
         return dict(sorted(ranks.items()))
 
 
-def _parts(files: list[_File], start: float, end: float, budget: int) -> tuple[list[bytes], float]:
+def _read_period(files: list[_File], start: float, end: float, budget: int) -> tuple[list[bytes], float]:
     """Whole lines of a rank's files that have to do with a part of time, and when that begins if they are too many."""
     blocks: list[bytes] = []
     for file in reversed(files):
@@ -118,30 +133,30 @@ def _parts(files: list[_File], start: float, end: float, budget: int) -> tuple[l
         budget -= stop - low
         if cut:
             first = next(_records(blocks[-1], start, end), {})
-            return blocks[::-1], real(first.get("from")) or start
+            return blocks[::-1], as_float(first.get("from")) or start
     return blocks[::-1], start
 
 
 def _records(block: bytes, start: float, end: float) -> Iterator[dict[str, Any]]:
     for line in block.split(b"\n"):
         record = parse_object(line) if line else None
-        moment = None if record is None else real(record.get("from"))
-        if record is None or moment is None:
+        time = None if record is None else as_float(record.get("from"))
+        if record is None or time is None:
             continue
-        if moment > end:
+        if time > end:
             return
-        if (real(record.get("to")) or moment) >= start:
+        if (as_float(record.get("to")) or time) >= start:
             yield record
 
 
-def _rows(record: dict[str, Any], name: str, size: int) -> Iterator[list[Any]]:
+def _checked_rows(record: dict[str, Any], name: str, size: int) -> Iterator[list[Any]]:
     rows = record.get(name)
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, list) and len(row) == size:
             yield row
 
 
-def _spread(
+def _add_spans(
     rank: int,
     record: dict[str, Any],
     lanes: dict[tuple[int, str, int], list[_Span]],
@@ -149,7 +164,7 @@ def _spread(
     start: float,
     end: float,
 ) -> None:
-    """Put the spans of a line where they belong; a span that goes on in the next line stays one."""
+    """Add the spans of a line to their lanes; a span that continues in the next line stays one."""
     base = float(record["from"])
 
     def add(kind: str, number: int, state: Any, begin: Any, length: Any) -> None:
@@ -160,16 +175,16 @@ def _spread(
             return
         spans = lanes.setdefault((rank, kind, number), [])
         if spans and spans[-1][2] == state and begin - spans[-1][1] < 0.002:
-            spans[-1] = (spans[-1][0], stop, text_of(state))
+            spans[-1] = (spans[-1][0], stop, as_text(state))
         else:
-            spans.append((begin, stop, text_of(state)))
+            spans.append((begin, stop, as_text(state)))
 
-    for phase, begin, length in _rows(record, "phases", 3):
+    for phase, begin, length in _checked_rows(record, "phases", 3):
         add("phase", 0, phase, begin, length)
-    for actor, state, begin, length in _rows(record, "actors", 4):
+    for actor, state, begin, length in _checked_rows(record, "actors", 4):
         if isinstance(actor, int):
             add("actor", actor, state, begin, length)
-    for row in _rows(record, "steps", 5):
+    for row in _checked_rows(record, "steps", 5):
         if not all(isinstance(number, (int, float)) for number in row):
             continue
         begin, length, rows, states, queue = row
@@ -197,7 +212,7 @@ def _lane(key: tuple[int, str, int], spans: list[_Span]) -> Lane:
     return {"rank": rank, "kind": kind, "name": name, "spans": rounded}  # type: ignore[typeddict-item]
 
 
-def _times(lanes: Iterable[list[_Span]]) -> dict[str, float]:
+def _state_seconds(lanes: Iterable[list[_Span]]) -> dict[str, float]:
     """The seconds in each state, of all lanes together."""
     times: dict[str, float] = {}
     for spans in lanes:
@@ -206,7 +221,7 @@ def _times(lanes: Iterable[list[_Span]]) -> dict[str, float]:
     return times
 
 
-def _coarse(spans: list[_Span], width: float) -> list[_Span]:
+def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
     """The same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
     cells: dict[int, dict[str, float]] = {}
     for begin, end, state in spans:
@@ -229,8 +244,8 @@ def _coarse(spans: list[_Span], width: float) -> list[_Span]:
     return merged
 
 
-def _fewer(one: Batches, most: int) -> Batches:
-    stride = max(1, -(-len(one["start"]) // most))
+def _thin_batches(one: Batches, max_spans: int) -> Batches:
+    stride = max(1, -(-len(one["start"]) // max_spans))
     return {
         "rank": one["rank"],
         "busy": round(one["busy"], 4),
@@ -242,52 +257,31 @@ def _fewer(one: Batches, most: int) -> Batches:
     }
 
 
-def _answer(
-    start: float,
-    end: float,
-    first: float | None,
-    last: float | None,
-    lanes: list[Lane],
-    times: dict[str, float],
-    batches: list[Batches],
-    shortened: bool,
-    merged: bool,
-) -> Timeline:
-    """`times` are those of the actors in `lanes` before short spans were put together."""
-    actors = sum(lane["kind"] == "actor" for lane in lanes)
-    shown = (min(end, last) - max(start, first)) * actors if first is not None and last is not None else 0.0
-    whole = max(shown, sum(times.values()))
-    shares = {state: seconds / whole for state, seconds in sorted(times.items())} if whole > 0 else {}
-    if whole > 0:
-        shares["idle"] = max(0.0, 1.0 - sum(share for state, share in shares.items() if state != "idle"))
-    return {
-        "start": start,
-        "end": end,
-        "first": first,
-        "last": last,
-        "lanes": lanes,
-        "batches": batches,
-        "shares": shares,
-        "shortened": shortened,
-        "merged": merged,
-    }
+def _shares(times: dict[str, float], actor_seconds: float) -> dict[str, float]:
+    """The fraction of the actors' time in each state; what no span covers is idle."""
+    whole = max(actor_seconds, sum(times.values()))
+    if whole <= 0:
+        return {}
+    shares = {state: seconds / whole for state, seconds in sorted(times.items())}
+    shares["idle"] = max(0.0, 1.0 - sum(share for state, share in shares.items() if state != "idle"))
+    return shares
 
 
 def chrome_trace(timeline: Timeline) -> Trace:
-    """A part of the timeline in Chrome's trace format; times in microseconds from its start on."""
+    """Convert a timeline to Chrome's trace format; times in microseconds from its start on."""
     events: list[TraceEvent] = []
     for number, lane in enumerate(timeline["lanes"]):
         events.append(
             {"name": "thread_name", "ph": "M", "pid": lane["rank"], "tid": number, "args": {"name": lane["name"]}}
         )
         for begin, end, state in lane["spans"]:
-            moment, length = round(1e6 * (begin - timeline["start"]), 1), round(1e6 * (end - begin), 1)
-            events.append({"name": state, "ph": "X", "pid": lane["rank"], "tid": number, "ts": moment, "dur": length})
+            time, length = round(1e6 * (begin - timeline["start"]), 1), round(1e6 * (end - begin), 1)
+            events.append({"name": state, "ph": "X", "pid": lane["rank"], "tid": number, "ts": time, "dur": length})
     for one in timeline["batches"]:
         for begin, rows, queue in zip(one["start"], one["rows"], one["queue"], strict=True):
-            moment = round(1e6 * (begin - timeline["start"]), 1)
+            time = round(1e6 * (begin - timeline["start"]), 1)
             values = {"rows": rows, "queue": queue}
-            events.append({"name": "batch", "ph": "C", "pid": one["rank"], "tid": 0, "ts": moment, "args": values})
+            events.append({"name": "batch", "ph": "C", "pid": one["rank"], "tid": 0, "ts": time, "args": values})
     for rank in sorted({lane["rank"] for lane in timeline["lanes"]}):
         events.append({"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}})
     return {"traceEvents": events, "displayTimeUnit": "ms"}

@@ -1,4 +1,4 @@
-"""Writes `web/src/api/types.ts` from the types of the API: `python -m nanoproof.monitor.typescript`."""
+"""Write `web/src/api/types.ts` from the types of the API: `python -m nanoproof.monitor.typescript`."""
 
 import ast
 import inspect
@@ -19,7 +19,7 @@ _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(N
 
 
 def to_typescript() -> str:
-    """All types of the schema, in its order."""
+    """Render all types of the schema as TypeScript, in their order."""
     return "\n".join([_HEADER, *_declarations()])
 
 

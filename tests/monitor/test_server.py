@@ -20,7 +20,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.monitor import app as pages
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.server import Monitor, MonitorProcess, open_listener, start_monitor, start_monitor_process
-from nanoproof.monitor.stream import MAX_MISSED, Hub, read_event_id
+from nanoproof.monitor.stream import MAX_MISSED, UpdateStream, read_event_id
 from tests.helpers import is_gone, wait_for
 from tests.monitor.conftest import Asker, attempt, lines
 
@@ -43,7 +43,7 @@ def get(monitor: Monitor | MonitorProcess, page: str, **kwargs: Any) -> requests
 
 @pytest.fixture
 def unbuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pages, "BUILT", tmp_path / "dist")
+    monkeypatch.setattr(pages, "BUILT_PAGE", tmp_path / "dist")
 
 
 @pytest.mark.usefixtures("unbuilt")
@@ -159,8 +159,8 @@ def test_the_token_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch
 class Listener:
     """Takes messages from a stream."""
 
-    def __init__(self, hub: Hub, last_id: str = "") -> None:
-        messages = hub.listen(last_id)
+    def __init__(self, updates: UpdateStream, last_id: str = "") -> None:
+        messages = updates.subscribe(last_id)
         assert messages is not None
         self._messages = messages
         self._waiting: list[tuple[str, str, Any]] = []
@@ -195,8 +195,8 @@ def live(look: Look, run: Path, monkeypatch: pytest.MonkeyPatch) -> Asker:
 
 
 def test_what_is_written_is_told_to_all_who_listen_and_made_once(live: Asker, run: Path) -> None:
-    hub = live.current.hub
-    listeners = [Listener(hub) for _ in range(3)]
+    updates = live.current.updates
+    listeners = [Listener(updates) for _ in range(3)]
     assert {one.next("hello")[2]["run"] for one in listeners} == {run.name}
     write_step(run, 1)
     (run / "attempts_r0.index.jsonl").write_text(
@@ -210,18 +210,18 @@ def test_what_is_written_is_told_to_all_who_listen_and_made_once(live: Asker, ru
             kinds[kind] = data["items"][0]
         assert kinds["metrics"] == {"step": 1, "loss": 1.0} and kinds["attempt"]["seq"] == 4
         listener.close()
-    assert hub.viewers == 0
+    assert updates.viewers == 0
 
 
 def test_who_comes_back_gets_exactly_what_was_missed(live: Asker, look: Look, run: Path) -> None:
-    first = Listener(live.current.hub)
+    first = Listener(live.current.updates)
     first.next("hello")
     write_step(run, 1)
     _, last, _ = first.next("metrics")
     first.close()
     for step in (2, 3):
         write_step(run, step)
-    again = Listener(look(run).current.hub, last)  # of a monitor that was started anew
+    again = Listener(look(run).current.updates, last)  # of a monitor that was started anew
     again.next("hello")
     assert [one["step"] for one in again.next("metrics", "reset")[2]["items"]] == [2, 3]
     write_step(run, 4)
@@ -231,12 +231,12 @@ def test_who_comes_back_gets_exactly_what_was_missed(live: Asker, look: Look, ru
 
 def test_who_asks_for_the_headers_only_is_no_viewer(live: Asker) -> None:
     assert live.client.head("/api/stream").status_code == 200
-    assert live.current.hub.viewers == 0
+    assert live.current.updates.viewers == 0
 
 
 @pytest.mark.parametrize("last", ["nonsense", "m0:999999999999", "../../etc/passwd:1"])
 def test_an_id_that_means_nothing_asks_for_a_fresh_start(live: Asker, last: str) -> None:
-    listener = Listener(live.current.hub, last)
+    listener = Listener(live.current.updates, last)
     assert listener.next("reset", "metrics")[0] == "reset"
     listener.close()
 
@@ -244,7 +244,7 @@ def test_an_id_that_means_nothing_asks_for_a_fresh_start(live: Asker, last: str)
 def test_who_missed_too_much_is_not_told_all_of_it(live: Asker, run: Path) -> None:
     with open(run / "metrics.jsonl", "a") as file:
         file.write(lines({"step": 1, "x": "y" * MAX_MISSED}))
-    listener = Listener(live.current.hub, "m0:0")
+    listener = Listener(live.current.updates, "m0:0")
     assert listener.next("reset", "metrics")[0] == "reset"
     listener.close()
 
@@ -311,8 +311,8 @@ def test_a_run_has_its_monitor_in_a_process_of_its_own(run: Path, caplog: pytest
     assert monitor.pid is not None and b"sesame" not in Path(f"/proc/{monitor.pid}/cmdline").read_bytes()
     assert "torch" not in Path(f"/proc/{monitor.pid}/maps").read_text()
     os.kill(monitor.pid, signal.SIGKILL)
-    wait_for(lambda: "the run goes on without it" in caplog.text)
-    assert caplog.text.count("the run goes on without it") == 1
+    wait_for(lambda: "the run continues without it" in caplog.text)
+    assert caplog.text.count("the run continues without it") == 1
     monitor.close()
 
 
