@@ -1,4 +1,4 @@
-"""How fast texts become what is trained on: LeanTree JSONL as transitions, Lean text as GPT-2's tokens.
+"""Measure how fast texts become training data: LeanTree JSONL as transitions, Lean text as GPT-2's tokens.
 
     python -m benchmarks.data [--megabytes 50] [--steady-megabytes 1000] [--json PATH]
 
@@ -63,19 +63,19 @@ class Rate:
 
 
 def timed(size: float, run: Callable[[], object]) -> Rate:
-    """The rate at which `run` takes `size` megabytes."""
+    """Return the rate at which `run` takes `size` megabytes."""
     clock, processor = time.perf_counter(), time.process_time()
     run()
     return Rate(size / (time.perf_counter() - clock), size / (time.process_time() - processor))
 
 
 def medians(rates: dict[str, list[Rate]], attribute: str) -> dict[str, float]:
-    """The median of each way."""
+    """Return the median of each way."""
     return {name: round(statistics.median(getattr(r, attribute) for r in runs), 2) for name, runs in rates.items()}
 
 
 def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) -> dict[str, Any]:
-    """A result in the form that all benchmarks write; `rates` are those of `ours`, `plain` and perhaps others."""
+    """Return a result in the form of all benchmarks; `rates` are those of `ours`, `plain` and perhaps others."""
     clock = medians(rates, "clock")
     return {
         "name": name,
@@ -99,7 +99,7 @@ def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) 
 
 
 def plain_transitions(path: Path) -> list[Transition]:
-    """The plain way: everything at once, and a file of another shape ends in some KeyError."""
+    """Read transitions the plain way: everything at once, and a file of another shape ends in some KeyError."""
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
     transitions = []
     for theorem in (theorem for record in records for theorem in record["theorems"]):
@@ -138,7 +138,7 @@ def resident_mb(way: str, path: Path) -> float:
     return (after - before) / 1e6
 
 
-def resident_of(way: str, path: Path) -> float:
+def resident_mb_in_new_process(way: str, path: Path) -> float:
     """`resident_mb` in a fresh process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return round(pool.submit(resident_mb, way, path).result(), 1)
@@ -177,7 +177,7 @@ def measure_transitions(options: DataBenchmark, directory: Path) -> dict[str, An
         path.unlink()
     path = directory / "transitions.jsonl"
     size = write_leantree(path, int(options.megabytes * 1e6), options.seed) / 1e6
-    resident = {way: resident_of(way, path) for way in ("ours", "plain")}
+    resident = {way: resident_mb_in_new_process(way, path) for way in ("ours", "plain")}
     plain = plain_transitions(path)
     count = len(plain)
     assert all(ours == other for ours, other in zip(read_transitions(path), plain, strict=True)), "they differ"
@@ -228,7 +228,7 @@ def measure_tokens(options: DataBenchmark, directory: Path) -> dict[str, Any]:
 def token_rates(
     options: DataBenchmark, tokenizer: Tokenizer, texts: list[str], size: float, plain: Callable[[], object]
 ) -> dict[str, list[Rate]]:
-    """The runs of the threads, of the plain way, and of one thread of ours."""
+    """Time the threads, the plain way, and one thread of ours, in turns."""
     rates: dict[str, list[Rate]] = {"ours": [], "plain": [], "ours_on_one_thread": []}
     for _ in range(options.repeats):
         rates["ours"].append(timed(size, lambda: tokenizer.encode_arrays(texts, options.threads)))
@@ -253,7 +253,7 @@ def report(result: dict[str, Any]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = Parser(prog="python -m benchmarks.data", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, DataBenchmark)
     options = from_args(DataBenchmark, parser.parse_args(argv))

@@ -30,11 +30,11 @@ class Peaks:
     bandwidth: float
 
     def seconds(self, work: "Work") -> float:
-        """The least time that some work takes here."""
+        """Return the least time that some work takes on this machine."""
         return max(work.flops / self.flops, work.bytes / self.bandwidth)
 
     def bound(self, work: "Work") -> str:
-        """What limits it."""
+        """Return which peak limits the work."""
         return "arithmetic" if work.flops / self.flops > work.bytes / self.bandwidth else "memory"
 
 
@@ -47,7 +47,7 @@ class Work:
 
 
 def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
-    """The best of several tries, with as many threads as torch uses now."""
+    """Measure peak arithmetic and bandwidth: the best of several tries, with as many threads as torch uses now."""
     size = MATRIX.get(device.type, MATRIX["cpu"])
     a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
     product = torch.empty_like(a)
@@ -60,7 +60,7 @@ def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
 
 
 def best_seconds(run: Callable[[], object], device: torch.device) -> float:
-    """The shortest time of a call."""
+    """Return the shortest time of a call."""
     times = []
     for _ in range(REPEATS):
         synchronize(device)
@@ -72,7 +72,7 @@ def best_seconds(run: Callable[[], object], device: torch.device) -> float:
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until the device has done what it was told."""
+    """Wait until the device has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
@@ -97,7 +97,7 @@ def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dty
 def decode_work(
     config: GPTConfig, lengths: Sequence[int], samples: Sequence[Sequence[int]], vocabulary: int, dtype: torch.dtype
 ) -> Work:
-    """All steps but the first of samples with so many tokens each (`samples[state]`), all states beside each other."""
+    """Count the work of all decode steps but the first, for samples of so many tokens (`samples[state]`) in one batch."""
     weights = matrix_parameters(config)
     matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
     flops = traffic = 0.0

@@ -15,7 +15,7 @@ from nanoproof.model.tokenizer import Tokenizer
 
 
 def missing_for_transformers() -> str | None:
-    """Why there can be no comparison here; None if there can."""
+    """Return why there can be no comparison here; None if there can."""
     return None if importlib.util.find_spec("transformers") is not None else "transformers is not installed"
 
 
@@ -80,7 +80,7 @@ class TransformersEngine:
 
     @torch.inference_mode()
     def read_values(self, prompts: Sequence[list[int]]) -> torch.Tensor:
-        """The forward pass over the prompts that a value read-out takes, (S, 64)."""
+        """Run the forward pass over the prompts that a value read-out takes, (S, 64)."""
         tokens, mask = self._padded([[*prompt, self.tokenizer.value] for prompt in prompts])
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
         out = self.model(input_ids=tokens, attention_mask=mask, position_ids=positions, logits_to_keep=1)

@@ -1,4 +1,4 @@
-"""What the inference benchmark measures: the engine against other ways, its phases against the machine, many threads.
+"""Measures of the inference benchmark: the engine against baselines, its phases against the machine, many threads.
 
 All ways take turns on the same prompts, and medians count, so that other load on the machine falls on all of them.
 """
@@ -45,7 +45,7 @@ class Rates:
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    """Latencies in milliseconds."""
+    """Return percentiles of latencies in milliseconds."""
     if len(seconds) < 2:
         return {f"p{p}_ms": round(1000 * value, 1) for p in PERCENTILES for value in seconds}
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
@@ -63,7 +63,7 @@ Way = Callable[[list[list[int]]], Turn]
 
 
 def barrier(answer: Callable[[list[list[int]]], int], batch: int, device: torch.device) -> Way:
-    """A way that answers batch after batch and starts none before the last has ended; `answer` counts tokens."""
+    """Return a way that answers batch after batch and starts none before the last has ended; `answer` counts tokens."""
 
     def run(prompts: list[list[int]]) -> Turn:
         stopwatch = Stopwatch(device)
@@ -79,12 +79,12 @@ def barrier(answer: Callable[[list[list[int]]], int], batch: int, device: torch.
 
 
 def our_way(engine: Engine, load: Load) -> Way:
-    """The engine with `load.states` in flight."""
+    """Return the engine's way, with `load.states` in flight."""
     return lambda prompts: keep_in_flight(engine, prompts, load.options, load.states)
 
 
 def plain_way(network: Network, load: Load) -> Way:
-    """The plain engine with batches of `load.states`."""
+    """Return the plain engine's way, with batches of `load.states`."""
     engine = PlainEngine(network.model, network.tokenizer)
     generator = torch.Generator(device=network.model.device).manual_seed(0)
 
@@ -112,7 +112,7 @@ def transformers_way(network: Network, load: Load, end_probability: float, sort_
 
 
 def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, list[Turn]]:
-    """Rounds in which every way answers the same prompts; one before, in which a GPU records steps, does not count."""
+    """Time rounds in which every way answers the same prompts, after a first one that captures CUDA graphs."""
     rng = random.Random(1)
     turns: dict[str, list[Turn]] = {name: [] for name in ways}
     on_gpu = network.model.device.type == "cuda"

@@ -1,4 +1,4 @@
-"""The parts of the inference benchmark: what is measured, and the results that come of it.
+"""The parts of the inference benchmark, each of which returns results in the form of all benchmarks.
 
 Each part gives results in the form of all benchmarks; what a device cannot do is a result with its reason.
 """
@@ -14,21 +14,8 @@ from typing import Any, Literal
 
 import torch
 
+from benchmarks import inference_measures as measures
 from benchmarks.hardware import measure_peaks
-from benchmarks.inference_measures import (
-    Rates,
-    ask_with_threads,
-    compare,
-    memory_mbytes,
-    occupancy,
-    our_way,
-    percentiles,
-    phases,
-    plain_way,
-    sweep_lengths,
-    sweep_waiting,
-    transformers_way,
-)
 from benchmarks.inference_work import Load, Network, NetworkSize, open_network
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
@@ -52,19 +39,19 @@ class Bench:
     model_path: str | None = None
 
     def network(self, longest: int | None = None) -> Network:
-        """The network, with room for prompts of so many tokens if it is random."""
+        """Open the network; a random one takes prompts of up to `longest` tokens."""
         load = self.load if longest is None else replace(self.load, max_prompt_tokens=longest)
         return open_network(self.model_path, self.size, load, self.dist)
 
     def engine(self, network: Network) -> Engine:
-        """The engine to measure. Raises UserError if its limits do not suit the device."""
+        """Return the engine to measure. Raises UserError if its limits do not suit the device."""
         try:
             return Engine(network.model, network.tokenizer, self.limits)
         except ValueError as error:
             raise UserError(str(error)) from error
 
     def result(self, name: str, unit: str, ours: float | None, baseline: float | None, **details: Any) -> Result:
-        """In the form of all benchmarks."""
+        """Return a result in the form of all benchmarks."""
         device = torch.cuda.get_device_name(self.dist.device) if self.dist.device.type == "cuda" else "CPU"
         return {
             "name": name,
@@ -73,35 +60,37 @@ class Bench:
             "baseline": baseline,
             "unit": unit,
             "hardware": f"{device}, {platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}",
-            "details": {**details, "memory_mbytes": memory_mbytes(self.dist.device)},
+            "details": {**details, "memory_mbytes": measures.memory_mbytes(self.dist.device)},
         }
 
 
 def against(bench: Bench, names: tuple[str, ...]) -> list[Result]:
-    """The engine beside other ways on the same prompts."""
+    """Measure the engine beside baselines on the same prompts."""
     network = bench.network()
     engine = bench.engine(network)
-    ways = {"ours": our_way(engine, bench.load)}
+    ways = {"ours": measures.our_way(engine, bench.load)}
     if "plain" in names:
-        ways["plain"] = plain_way(network, bench.load)
+        ways["plain"] = measures.plain_way(network, bench.load)
     if "transformers" in names:
         end = bench.size.end_probability
-        ways["transformers"] = transformers_way(network, bench.load, end, None, value=False)
-        ways["transformers, sorted, in parts of 16"] = transformers_way(network, bench.load, end, 16, value=False)
+        ways["transformers"] = measures.transformers_way(network, bench.load, end, None, value=False)
+        ways["transformers, sorted, in parts of 16"] = measures.transformers_way(
+            network, bench.load, end, 16, value=False
+        )
     before = engine.stats
-    turns = compare(ways, network, bench.load)
-    ours = Rates.of(turns["ours"])
+    turns = measures.compare(ways, network, bench.load)
+    ours = measures.Rates.of(turns["ours"])
     shared = {
         "parameters": network.model.num_parameters(),
         "network": network.source,
-        **occupancy(engine, before, bench.load),
-        "latency": percentiles([seconds for turn in turns["ours"] for seconds in turn.latencies]),
+        **measures.occupancy(engine, before, bench.load),
+        "latency": measures.percentiles([seconds for turn in turns["ours"] for seconds in turn.latencies]),
         "our_rates": asdict(ours),
         **engine.decisions(),
     }
     results = []
     for name in [name for name in ways if name != "ours"]:
-        other = Rates.of(turns[name])
+        other = measures.Rates.of(turns[name])
         processor = round(other.processor_ms / ours.processor_ms, 2)
         details = {**shared, "other_rates": asdict(other), "ratio_of_processor_time": processor}
         results.append(bench.result(f"engine against {name}", "states/s", ours.states, other.states, **details))
@@ -109,10 +98,10 @@ def against(bench: Bench, names: tuple[str, ...]) -> list[Result]:
 
 
 def measure_phases(bench: Bench) -> list[Result]:
-    """Prefill and decode beside the limits of the machine."""
+    """Measure prefill and decode beside the limits of the machine."""
     network = bench.network()
     peaks = measure_peaks(bench.dist.device, network.model.compute_dtype)
-    figures = phases(bench.engine(network), network, bench.load, peaks)
+    figures = measures.phases(bench.engine(network), network, bench.load, peaks)
     details = {**figures, "peak_gflops": round(peaks.flops / 1e9, 1), "peak_gbytes": round(peaks.bandwidth / 1e9, 1)}
     return [
         bench.result(f"{name} beside the machine's limit", "tokens/s", ours, round(ours / share), **details)
@@ -122,28 +111,28 @@ def measure_phases(bench: Bench) -> list[Result]:
 
 
 def measure_policy(bench: Bench) -> list[Result]:
-    """As many threads as states in flight, which ask a policy."""
+    """Measure a policy that is asked by as many threads as states are in flight."""
     network = bench.network()
     engine = bench.engine(network)
     with TacticPolicy(engine, bench.load.config, threads=bench.threads) as policy:
-        ask_with_threads(policy, network, bench.load, 2, 4)
+        measures.ask_with_threads(policy, network, bench.load, 2, 4)
         before = engine.stats
         turns = [
-            ask_with_threads(policy, network, bench.load, bench.load.states, bench.load.per_round)
+            measures.ask_with_threads(policy, network, bench.load, bench.load.states, bench.load.per_round)
             for _ in range(bench.load.rounds)
         ]
-        full = occupancy(engine, before, bench.load)
-    rates = Rates.of(turns)
-    latency = percentiles([seconds for turn in turns for seconds in turn.latencies])
+        full = measures.occupancy(engine, before, bench.load)
+    rates = measures.Rates.of(turns)
+    latency = measures.percentiles([seconds for turn in turns for seconds in turn.latencies])
     name = f"policy, {bench.load.states} threads"
     return [bench.result(name, "states/s", rates.states, None, **asdict(rates), **full, latency=latency)]
 
 
 def measure_lengths(bench: Bench, lengths: tuple[int, ...]) -> list[Result]:
-    """Cost of a state by length of its prompt; the ratio says how much longer prompts are per unit of cost."""
+    """Measure the cost of a state by length of its prompt."""
     network = bench.network(max(lengths))
     engine = bench.engine(network)
-    rows = sweep_lengths(engine, network, bench.load, sorted(lengths))
+    rows = measures.sweep_lengths(engine, network, bench.load, sorted(lengths))
     return [
         bench.result(f"prompts of {row['prompt_tokens']} tokens", "ms/state", row["processor_ms"], None, **row)
         for row in rows
@@ -151,11 +140,11 @@ def measure_lengths(bench: Bench, lengths: tuple[int, ...]) -> list[Result]:
 
 
 def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
-    """Cost of a state by number of threads that wait, beside that of the fewest."""
+    """Measure the cost of a state by number of waiting threads, beside that of the fewest."""
     network = bench.network()
     engine = bench.engine(network)
     with TacticPolicy(engine, bench.load.config, threads=bench.threads) as policy:
-        rows = sweep_waiting(policy, network, bench.load, sorted(waiting), per_thread=1)
+        rows = measures.sweep_waiting(policy, network, bench.load, sorted(waiting), per_thread=1)
     first = rows[0]["processor_ms"]
     return [
         bench.result(f"{row['waiting_threads']} threads wait", "ms/state", row["processor_ms"], first, **row)
@@ -164,7 +153,7 @@ def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
 
 
 def measure_device(bench: Bench, names: tuple[str, ...]) -> list[Result]:
-    """With CUDA graphs and without: the engine beside other ways, and its phases beside the machine's limits."""
+    """Measure with CUDA graphs and without: the engine beside baselines, and its phases beside the machine's limits."""
     results = []
     choices: tuple[Literal["on"], Literal["off"]] = ("on", "off")
     for graphs in choices:
@@ -182,15 +171,15 @@ def measure_device(bench: Bench, names: tuple[str, ...]) -> list[Result]:
 
 
 def release(device: torch.device) -> None:
-    """Give back what a part has taken."""
+    """Free the memory that a part has taken."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def told(result: Result) -> str:
-    """A result in one line."""
+def format_result(result: Result) -> str:
+    """Format a result as one line."""
     if result["ours"] is None:
         return f"{result['name']}: {result['details']['error']}"
     compared = "" if result["baseline"] is None else f" against {result['baseline']:,}, ratio {result['ratio']}"
@@ -198,7 +187,7 @@ def told(result: Result) -> str:
 
 
 def more_of(result: Result) -> str:
-    """Processor time, latency, occupancy and memory, where they were measured."""
+    """Format processor time, latency, occupancy and memory, where they were measured."""
     details, more = result["details"], []
     if "ratio_of_processor_time" in details:
         more.append(f"by processor time {details['ratio_of_processor_time']}")
@@ -210,7 +199,7 @@ def more_of(result: Result) -> str:
 
 
 def table(results: list[Result]) -> str:
-    """The results for docs/benchmarks.md, with date, revision and device."""
+    """Format the results for docs/benchmarks.md, with date, revision and device."""
     device = results[0]["hardware"] if results else "nothing ran"
     lines = [
         f"{time.strftime('%Y-%m-%d')}, revision `{code_revision()[:7]}`, `scripts/bench_inference.py`, {device}",

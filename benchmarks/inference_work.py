@@ -89,7 +89,7 @@ class Network:
 
 
 def made_up_tokenizer(vocab_size: int) -> Tokenizer:
-    """A vocabulary of this size without learning it: syllables such as `Ka`, and pairs of them."""
+    """Make a vocabulary of this size without training: syllables such as `Ka`, and pairs of them."""
     vocab = {character: byte for byte, character in enumerate(BYTE_OF_CHARACTER)}
     syllables = list(itertools.product(string.ascii_uppercase, string.ascii_lowercase))
     pairs = itertools.permutations(["".join(syllable) for syllable in syllables], 2)
@@ -113,7 +113,7 @@ def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Netw
 
 
 def open_network(model_path: str | None, size: NetworkSize, load: Load, dist: DistInfo) -> Network:
-    """The network of `model_path`, or a random one. Raises UserError if it cannot be loaded."""
+    """Open the network of `model_path`, or a random one. Raises UserError if it cannot be loaded."""
     if model_path is None:
         return random_network(size, load.max_prompt_tokens + load.max_new_tokens + 2, dist)
     path = resolve_model_path(model_path)

@@ -38,7 +38,7 @@ def milliseconds(work: Callable[[], Any], repeats: int) -> float:
 
 
 def bare_process(batches: int) -> float:
-    """The prover's own time for a batch, without any server."""
+    """Measure the prover's own time for a batch, without any server."""
     process = ReplProcess((sys.executable, "-m", "nanolean", "repl", "--json"))
     try:
         state = process.request({"cmd": THEOREM.source}, 60)["sorries"][0]["proofState"]
@@ -82,7 +82,7 @@ def in_threads(work: Callable[[], float], threads: int) -> float:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--batches", type=int, default=300)
     parser.add_argument("--threads", type=int, default=2)

@@ -116,7 +116,7 @@ class Load:
         return self.tactics / self.seconds
 
     def summary(self) -> dict[str, Any]:
-        """The figures to print."""
+        """Return the figures to print."""
         cuts = statistics.quantiles(self.latencies, n=100)
         return {
             "tactics_per_second": round(self.rate),
@@ -170,7 +170,7 @@ def run_threads(
 
 
 def accepted(address: str) -> int:
-    """How many connections requests have come on so far."""
+    """Return how many connections requests have come on so far."""
     return int(requests.get(f"http://{address}/accepted", timeout=CALL_SECONDS).json())
 
 
@@ -193,7 +193,7 @@ def measure_ours(load: Load, address: str, threads: int, seconds: float, tactics
 
 
 def measure_plain(load: Load, address: str, threads: int, seconds: float) -> None:
-    """The plain way: a new connection and a call for each tactic."""
+    """Measure the plain way: a new connection and a call for each tactic."""
     base = f"http://{address}/process"
 
     def worker(loop: Callable[[Call], None]) -> None:
@@ -214,7 +214,7 @@ def measure_plain(load: Load, address: str, threads: int, seconds: float) -> Non
 
 
 def measure(address: str, threads: int, seconds: float, crowd: int) -> dict[str, Load]:
-    """All loads, ours and the plain one in turns."""
+    """Measure all loads, ours and the plain one in turns."""
     loads = {name: Load() for name in ("ours", "one tactic per call", "plain", f"{crowd} threads")}
     for _ in range(2):
         measure_ours(loads["ours"], address, threads, seconds / 2, TACTICS)
@@ -225,7 +225,7 @@ def measure(address: str, threads: int, seconds: float, crowd: int) -> dict[str,
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each load lasts")

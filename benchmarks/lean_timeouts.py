@@ -51,7 +51,7 @@ class Load:
         return sum(outcomes.total() for outcomes in self.done) / self.seconds
 
     def summary(self) -> dict[str, Any]:
-        """The figures to print."""
+        """Return the figures to print."""
         return {
             "tactics_per_second": round(self.rate, 1),
             **sum(self.done, Counter[str]()),
@@ -60,8 +60,8 @@ class Load:
         }
 
 
-def endless_ones(share: float, seed: int) -> Iterator[bool]:
-    """Which tactics have no end: one of every `1 / share`, at a random place among them."""
+def choose_endless(share: float, seed: int) -> Iterator[bool]:
+    """Choose the tactics that do not end: one of every `1 / share`, at a random place among them."""
     rng, block = random.Random(seed), round(1 / share)
     while True:
         place = rng.randrange(block)
@@ -69,12 +69,12 @@ def endless_ones(share: float, seed: int) -> Iterator[bool]:
 
 
 def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline: float, load: Load) -> None:
-    """One client: tactics on one state until the time is up; what ends later does not count."""
+    """Run one client: tactics on one state until the time is up; what ends later does not count."""
     outcomes = Counter[str]()
     try:
         with client.lease() as session:
             branch = session.start(THEOREM)
-            for is_endless in endless_ones(args.endless, seed):
+            for is_endless in choose_endless(args.endless, seed):
                 if time.monotonic() >= deadline:
                     break
                 (result,) = session.apply(branch, ["endless" if is_endless else "work"])
@@ -87,7 +87,7 @@ def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline
 
 
 def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
-    """A server over such processes, and as many clients as it has processes."""
+    """Measure a server over such processes, with as many clients as it has processes."""
     command = (sys.executable, "-S", str(STAND_IN), str(args.import_seconds), str(args.tactic_ms / 1000), *limits)
     settings = ServerSettings(port=0, max_processes=args.processes, spares=args.spares, warmup=True)
     backend = Backend(command, imports=("Mathlib",), soft_limits=True, grace_seconds=settings.grace_seconds)
@@ -106,7 +106,13 @@ def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
         for thread in threads:
             thread.start()
         time.sleep(max(0.0, deadline - time.monotonic()))
-        load.restarts = {values[0]: count for values, count in pool.metrics.ends.counts().items()}
+        samples = [sample for family in pool.metrics.ends.collect() for sample in family.samples]
+        load.restarts = {
+            reason: int(sample.value)
+            for sample in samples
+            if sample.name.endswith("_total")
+            for reason in sample.labels.values()
+        }
         for thread in threads:
             thread.join()
     finally:
@@ -116,7 +122,7 @@ def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--spares", type=int, default=0, help="processes that stand by for those that are killed")

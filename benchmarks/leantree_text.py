@@ -64,7 +64,7 @@ class LeanTreeText:
         self.rng = random.Random(seed)
 
     def files(self) -> Iterator[dict[str, Any]]:
-        """One object for each file of Lean."""
+        """Yield one JSON object for each Lean file."""
         number = 0
         while True:
             theorems = [self._theorem(k) for k in range(self.rng.randint(2, 40))]

@@ -1,4 +1,4 @@
-"""Tokens per second from parquet shards to batches, against encoding document by document and concatenating.
+"""Measure tokens per second from parquet shards to batches, against encoding document by document and concatenating.
 
     python -m benchmarks.loader [--megabytes 20] [--batches 500] [--steady-batches 10000] [--json PATH]
 
@@ -59,7 +59,7 @@ class LoaderBenchmark:
 
 
 def plain_rows(documents: Documents, encode: Callable[[str], list[int]], bos: int, length: int) -> Iterator[np.ndarray]:
-    """The plain way: one document after the other, rows cut from one long list."""
+    """Yield rows the plain way: one document after the other, cut from one long list."""
     buffer: list[int] = []
     for segment in documents.segments:
         for text in segment.read():
@@ -78,7 +78,7 @@ def plain_rows(documents: Documents, encode: Callable[[str], list[int]], bos: in
 def loader_of(
     options: LoaderBenchmark, documents: Documents, tokenizer: Tokenizer, rows: int | None = None
 ) -> TokenLoader:
-    """The loader in question, at its start."""
+    """Return a fresh loader."""
     rows = rows or options.rows
     return TokenLoader(
         documents,
@@ -201,7 +201,7 @@ def run_benchmark(options: LoaderBenchmark, directory: Path) -> dict[str, Any]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = Parser(prog="python -m benchmarks.loader", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, LoaderBenchmark)
     options = from_args(LoaderBenchmark, parser.parse_args(argv))

@@ -66,7 +66,7 @@ class MathText:
             yield self.prose(size) if self.rng.random() < 0.75 else self.lean(size)
 
     def word(self) -> str:
-        """A word: common, of the topic, or a rare name."""
+        """Return a word: common, of the topic, or a rare name."""
         kind = self.rng.random()
         if kind < 0.55:
             return self.rng.choices(COMMON, self.weights)[0]
@@ -75,7 +75,7 @@ class MathText:
         return "".join(self.rng.choices(SYLLABLES, k=self.rng.randint(2, 4))).capitalize()
 
     def formula(self) -> str:
-        """A piece of LaTeX."""
+        """Return a piece of LaTeX."""
         pick, number = self.rng.choice, self.rng.randint
         x, greek = pick("abcfghknpqrstuvxyzABFGHKLMNSTVX"), pick(GREEK)
         return pick(

@@ -34,14 +34,14 @@ from tests.fakes.simulated_run import write_history
 ROUNDS = 3
 PAGE_SECONDS = 5.0
 PAGE = ("/api/overview", "/api/series", "/api/theorems")
-SETTLE_SECONDS = 3.0
+WARMUP_SECONDS = 3.0
 
 
 # -- viewers -----------------------------------------------------------------------------------------------------
 
 
 def stand_in(path: str, pipe: Connection) -> None:
-    """A process that writes a run, with its monitor; sends the address and the monitor's process id."""
+    """Write a run beside its monitor, as a process of its own; sends the address and the monitor's process id."""
     run = write_history(Path(path), 60.0, actors=16)
     monitor = start_monitor_process(0)
     monitor.show(Path(path))
@@ -71,8 +71,8 @@ class Viewers:
             self._received[number] += len(answer.read1(1 << 16))
             if time.monotonic() > asked:
                 asked = time.monotonic() + PAGE_SECONDS
-                for question in PAGE:
-                    self._received[number] += len(requests.get(self._address + question, timeout=30).content)
+                for url_path in PAGE:
+                    self._received[number] += len(requests.get(self._address + url_path, timeout=30).content)
         stream.close()
 
     @property
@@ -81,7 +81,7 @@ class Viewers:
         return sum(self._received)
 
     def close(self) -> None:
-        """All look away."""
+        """Disconnect all viewers."""
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -103,11 +103,11 @@ def measure_viewers(count: int, seconds: float) -> dict[str, Any]:
         watched = {"run": psutil.Process(process.pid), "monitor": psutil.Process(pid)}
         shares: dict[str, list[float]] = {f"{name} {who}": [] for name in watched for who in ("alone", "watched")}
         received = 0
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(WARMUP_SECONDS)
         for _ in range(ROUNDS):
             for who in ("alone", "watched"):
                 viewers = Viewers(address, count if who == "watched" else 0)
-                time.sleep(SETTLE_SECONDS)
+                time.sleep(WARMUP_SECONDS)
                 before, started = {name: processor_seconds(one) for name, one in watched.items()}, time.monotonic()
                 time.sleep(seconds)
                 passed = time.monotonic() - started
@@ -118,24 +118,24 @@ def measure_viewers(count: int, seconds: float) -> dict[str, Any]:
         memory = watched["monitor"].memory_info().rss
         ours.send("over")
         process.join(30)
-    return {"shares": shares, "memory": memory, "received": received / ROUNDS / (seconds + SETTLE_SECONDS)}
+    return {"shares": shares, "memory": memory, "received": received / ROUNDS / (seconds + WARMUP_SECONDS)}
 
 
 # -- answers -----------------------------------------------------------------------------------------------------
 
 
-def questions(address: str) -> list[str]:
-    """What the pages ask, with names of this run."""
+def api_requests(address: str) -> list[str]:
+    """Return the requests of the pages, with names of this run."""
 
-    def get(question: str) -> Any:
-        return requests.get(address + question, timeout=60).json()
+    def get(url_path: str) -> Any:
+        return requests.get(address + url_path, timeout=60).json()
 
     theorem = get("/api/theorems?outcome=proven")["items"][0]
     attempts = get("/api/attempts?size=500")["items"]
     attempt = "/api/attempts/{rank}/{step}/{seq}".format(**attempts[-1])
     with_tree = [one for one in attempts if one["tree"]]
     trees = ["/api/attempts/{rank}/{step}/{seq}/tree".format(**one) for one in with_tree]
-    largest = max(trees, key=lambda question: get(question)["nodes"])
+    largest = max(trees, key=lambda url_path: get(url_path)["nodes"])
     rows = [row["name"] for row in get("/api/evaluations?size=1000")["items"] if row["dataset"] == "nanolean"]
     return [
         *("/api/run", "/api/overview", "/api/series", "/api/actors", "/api/timeline", "/api/theorems"),
@@ -156,23 +156,23 @@ def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
         first = time_of(lambda: requests.get(monitor.address + "/api/overview", timeout=60))
         while not requests.get(monitor.address + "/api/run", timeout=60).json()["indexing"]["done"]:
             time.sleep(0.05)
-        return {"first": first, "ready": time.perf_counter() - started, "rows": rows_of(monitor, repeats)}
+        return {"first": first, "ready": time.perf_counter() - started, "rows": measure_requests(monitor, repeats)}
     finally:
         monitor.close()
 
 
-def rows_of(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
-    """Each question with its times and its size."""
+def measure_requests(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
+    """Return each request with its times and its size."""
     rows: dict[str, Any] = {}
     assert monitor.pid is not None
     process = psutil.Process(monitor.pid)
     with requests.Session() as session:
-        for question in questions(monitor.address):
+        for url_path in api_requests(monitor.address):
             before = processor_seconds(process)
-            times = [time_of(lambda: session.get(monitor.address + question, timeout=60)) for _ in range(repeats)]  # noqa: B023
+            times = [time_of(lambda: session.get(monitor.address + url_path, timeout=60)) for _ in range(repeats)]  # noqa: B023
             busy = (processor_seconds(process) - before) / repeats
-            size = len(session.get(monitor.address + question, timeout=60).content)
-            label = question if len(question) < 60 else question.split("?")[0] + "?…"
+            size = len(session.get(monitor.address + url_path, timeout=60).content)
+            label = url_path if len(url_path) < 60 else url_path.split("?")[0] + "?…"
             rows[label] = (1000 * statistics.median(times), 1000 * max(times), 1000 * busy, size)
     rows["memory"] = process.memory_info().rss
     return rows
@@ -207,14 +207,14 @@ def report_viewers(found: dict[str, Any], count: int) -> list[str]:
 def report_answers(found: dict[str, Any]) -> list[str]:
     lines = ["", "| question | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
     memory = found["rows"].pop("memory")
-    for question, (median, slowest, busy, size) in found["rows"].items():
-        lines.append(f"| `{question}` | {median:.1f} | {slowest:.1f} | {busy:.1f} | {size / 1000:.0f} |")
+    for url_path, (median, slowest, busy, size) in found["rows"].items():
+        lines.append(f"| `{url_path}` | {median:.1f} | {slowest:.1f} | {busy:.1f} | {size / 1000:.0f} |")
     times = f"first answer after {found['first']:.1f} s, all read after {found['ready']:.1f} s"
     return [*lines, "", f"From the start of the process: {times}, {memory / 1e6:.0f} MB."]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=("viewers", "answers"), default=["viewers", "answers"])
     parser.add_argument("--viewers", type=int, default=50)

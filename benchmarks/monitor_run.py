@@ -40,7 +40,7 @@ def make_run(path: Path, attempts: int, evaluations: int) -> SimulatedRun:
 
 
 def write_attempts(path: Path, attempts: int, start: float) -> None:
-    """The logs of attempts and their indexes, as a run writes them."""
+    """Write the logs of attempts and their indexes as a run does."""
     rng = Random(0)
     logs = [AttemptLog(path, rank) for rank in range(RANKS)]
     theorems = [invent_theorem(number) for number in range(min(THEOREMS, attempts))]
@@ -55,7 +55,7 @@ def write_attempts(path: Path, attempts: int, start: float) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point."""
+    """Write a run directory."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dir", type=Path, help="Directory to make; one that is there is replaced.")
     parser.add_argument("--attempts", type=int, default=100_000)

@@ -62,7 +62,7 @@ class Timing:
 
 
 def reference_proofs(limit: int) -> list[Proof]:
-    """The benchmark's proofs as sequences of single tactics, valid and test in turn."""
+    """Return the benchmark's proofs as sequences of single tactics, valid and test in turn."""
     written = {row["name"]: row["proof"] for row in read_jsonl(PROOFS)}
     proofs = []
     for theorem in [*list_theorems("valid"), *list_theorems("test")]:
@@ -74,7 +74,7 @@ def reference_proofs(limit: int) -> list[Proof]:
 
 
 def in_order(step: Step) -> Iterator[str]:
-    """The tactics as they are run, each on the goal that is first then."""
+    """Return the tactics in the order in which they run, each on the goal that is first then."""
     yield step.tactic
     for child in step.children:
         yield from in_order(child)
@@ -192,7 +192,7 @@ def process_memory(proofs: list[Proof]) -> dict[str, Any]:
 
 
 def row(name: str, ours: float, ratio: float, unit: str, **details: Any) -> dict[str, Any]:
-    """One result; `ratio` is against the plain baseline named in the module's text."""
+    """Return one result; `ratio` is against the plain baseline named in the module's text."""
     hardware = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     return {
         "name": name,
@@ -217,7 +217,7 @@ def by_tactic(proofs: list[Proof], timings: list[Timing]) -> Iterator[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--theorems", type=int, default=400, help="how many of the benchmark's theorems to run")
     parser.add_argument("--json", type=Path, help="write the results to this file")

@@ -21,7 +21,7 @@ class GrowingCache:
         self.values: list[torch.Tensor | None] = [None] * depth
 
     def extend(self, layer: int, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The layer's keys and values with new columns, (B, N, K, D)."""
+        """Append new columns (B, N, K, D) to the layer's keys and values."""
         keys, values = self.keys[layer], self.values[layer]
         keys = k if keys is None else torch.cat([keys, k], dim=1)
         values = v if values is None else torch.cat([values, v], dim=1)

@@ -34,7 +34,7 @@ TACTIC_SECONDS = 0.05
 
 
 def make_model(folder: Path) -> None:
-    """A small network with random weights, and data to mix in."""
+    """Make a small network with random weights, and supervised data for its batches."""
     tokenizer = small.tokenizer()
     small.write_leantree(folder / "data.jsonl", small.transitions())
     save_checkpoint(folder, 0, small.model(tokenizer), tokenizer, extra={"stage": "sft"})
@@ -124,7 +124,7 @@ def compare(folder: Path, slots: int, steps: int, seconds: int, sleeping: bool) 
 
 
 def scaling(folder: Path, ranks: list[int], slots: int, steps: int, seconds: int) -> list[dict[str, Any]]:
-    """Where the time of a step goes as ranks are added, each with its own actors."""
+    """Measure where the time of a step is spent as ranks are added, each with its own actors."""
     rows = []
     for count in ranks:
         reports = run(folder, f"ranks_{count}", steps, seconds, count, slots=slots, sleeping_network=True)

@@ -1,4 +1,4 @@
-"""What it costs to choose theorems and to remember, at a size of real data sets.
+"""Measure the matchmaker and the replay buffer at the size of real data sets.
 
     python -m benchmarks.rl_matchmaker [--theorems 1000000] [--attempts 1000000] [--log-mb 200] [--json PATH]
 
@@ -85,7 +85,7 @@ def measure_matchmaker(num_theorems: int, num_attempts: int) -> dict[str, Any]:
 
 
 def check_frequencies(matchmaker: Matchmaker, weights: list[float], rng: random.Random) -> None:
-    """Each weight is drawn as often as it should be, within five standard deviations."""
+    """Check that each weight is drawn as often as it should be, within five standard deviations."""
     draws, total = 200_000, sum(weights)
     share = {weight: weight * count / total for weight, count in Counter(weights).items()}
     drawn = Counter(weights[found.index] for _ in range(draws) if (found := matchmaker.assign(rng)) is not None)
@@ -95,7 +95,7 @@ def check_frequencies(matchmaker: Matchmaker, weights: list[float], rng: random.
 
 
 def measure_buffer(window: int = 250_000) -> dict[str, Any]:
-    """A sample of 512 after an addition, against a list of all items made anew."""
+    """Measure a sample of 512 after an addition, against a list of all items made anew."""
     theorem = Theorem("theorem t : True := by sorry", "made", "t")
     buffers, rng = Buffers(window, 0), np.random.default_rng(0)
     for number in range(window):
@@ -157,7 +157,7 @@ def measure_log(megabytes: int) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--theorems", type=int, default=1_000_000)
     parser.add_argument("--attempts", type=int, default=1_000_000)

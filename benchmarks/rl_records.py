@@ -110,7 +110,7 @@ def collect(run_path: Path, attempts: int, recorded: bool) -> dict[str, float]:
 
 
 def measure_recorder(folder: Path, attempts: int, repeats: int) -> dict[str, Any]:
-    """The search with a recorder and without one, in turns."""
+    """Time the search with a recorder and without one, in turns."""
     ways: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     for turn in range(repeats):
         for recorded in (True, False) if turn % 2 else (False, True):
@@ -133,7 +133,7 @@ def measure_recorder(folder: Path, attempts: int, repeats: int) -> dict[str, Any
 
 
 def record(sequence: int) -> dict[str, Any]:
-    """An attempt of the size that a search of 64 simulations leaves."""
+    """Return an attempt of the size that a search of 64 simulations leaves."""
     failed = tuple(
         FailedTactic(f"a b c : Nat\nh : a = b + {group}\n⊢ a * c = b * c + {sequence}", f"rw [Nat.add_comm a {one}]")
         for group in range(40)
@@ -190,7 +190,7 @@ def measure_index(folder: Path, megabytes: int) -> list[dict[str, Any]]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--attempts", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)

@@ -59,7 +59,7 @@ class Lockstep:
             raise PolicyError("the run ends") from error
 
     def abort(self) -> None:
-        """Let nobody wait any more."""
+        """Release all waiting actors."""
         self._gate.abort()
 
 
@@ -70,12 +70,12 @@ class SleepingLean:
         self._seconds = tactic_seconds
 
     def start(self, theorem: Theorem) -> Branch:
-        """The branch at a theorem."""
+        """Return the branch at a theorem."""
         time.sleep(self._seconds)
         return _branch(theorem.id)
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
-        """One after the other, as a Lean process does."""
+        """Apply tactics one after the other, as a Lean process does."""
         time.sleep(self._seconds * len(tactics))
         return [self._result(branch.state.text, tactic) for tactic in tactics]
 
@@ -89,7 +89,7 @@ class SleepingLean:
         return TacticApplied((_branch(digest.hexdigest()[:8]),))
 
     def check(self, source: str) -> CheckReport:
-        """Finds nothing wrong."""
+        """Find nothing wrong."""
         time.sleep(self._seconds)
         names = declared_names(name_examples(source))
         return CheckReport(
@@ -113,7 +113,7 @@ class Slot:
         self._seconds = tactic_seconds
 
     def lease(self, timeout: float) -> SleepingLean:
-        """A session."""
+        """Return a session."""
         return SleepingLean(self._seconds)
 
 
@@ -123,7 +123,7 @@ class NamedTactics(TacticPolicy):
     lockstep: Lockstep | None = None
 
     def suggest(self, state_text: str, seed: int = 0, **options: Any) -> Suggestion:
-        """As many tactics as the network drew samples."""
+        """Return as many tactics as the network drew samples."""
         if self.lockstep is not None:
             self.lockstep.wait()
         found = super().suggest(state_text, seed, **options)
@@ -147,13 +147,13 @@ class SleepingEngine(Engine):
     _left: dict[EngineRequest, int]
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
-        """Answered after `STEPS` steps."""
+        """Queue a request that is answered after `STEPS` steps."""
         request = EngineRequest(prompt, options, seed)
         self.__dict__.setdefault("_left", {})[request] = self.STEPS
         return request
 
     def step(self) -> list[EngineRequest]:
-        """Wait, and end the questions whose time it is."""
+        """Wait, and complete the requests that are due."""
         time.sleep(self.SECONDS)
         self._left = {request: left - 1 for request, left in self._left.items()}
         ended = [request for request, left in self._left.items() if left == 0]
@@ -163,7 +163,7 @@ class SleepingEngine(Engine):
         return ended
 
     def cancel(self, request: EngineRequest) -> None:
-        """Forget a question."""
+        """Forget a request."""
         if self._left.pop(request, None) is not None:
             request.cancelled = True
 
@@ -182,7 +182,7 @@ class Clock:
         self.rows: list[dict[str, float]] = []
 
     def timed(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method whose calls are counted under a name."""
+        """Wrap a method: its calls are timed under a name."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             started = time.perf_counter()
@@ -193,13 +193,13 @@ class Clock:
 
         return call
 
-    def watched(self, gather: Callable[..., Any]) -> Callable[..., Any]:
-        """The collection of a step; the first is left out, as nothing is warm."""
+    def timed_collection(self, gather: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap the collection of a step; the first is left out, as nothing is warm."""
         first = True
 
         def call(self_: Collection, *args: Any, **kwargs: Any) -> Any:
             nonlocal first
-            before, started = self._where(self_), time.perf_counter()
+            before, started = self._spent(self_), time.perf_counter()
             try:
                 return gather(self_, *args, **kwargs)
             finally:
@@ -207,14 +207,14 @@ class Clock:
                 self.seconds["collect"] += seconds
                 if not first:
                     self.collect["wall"] += seconds
-                    for name, value in self._where(self_).items():
+                    for name, value in self._spent(self_).items():
                         self.collect[name] += value - before[name]
                 first = False
 
         return call
 
-    def stepped(self, step: Callable[..., Any]) -> Callable[..., Any]:
-        """A step of the loop: memory after it."""
+    def timed_step(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a step of the loop: memory is recorded after it."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             result = self.timed("step", step)(*args, **kwargs)
@@ -225,7 +225,7 @@ class Clock:
         return call
 
     @staticmethod
-    def _where(running: Collection) -> defaultdict[str, float]:
+    def _spent(running: Collection) -> defaultdict[str, float]:
         """What actors and network have spent so far, an actor's present state included."""
         stats, now = running.policy.stats, time.monotonic()
         found = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
@@ -237,16 +237,16 @@ class Clock:
 
 
 def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """Many in train, few in valid."""
+    """Return theorems, many in train and few in valid."""
     count = NUM_THEOREMS if split == "train" else 64
     return [Theorem(f"theorem {split}{n} : True := by sorry", "scripted", f"{split}{n}") for n in range(count)]
 
 
 def main() -> int:
     """Run `nanoproof.rl` over the script, and write down where the time went."""
-    wanted = json.loads(os.environ["SCRIPTED_RL"])
-    clock, slots = Clock(), [Slot(wanted["tactic_seconds"]) for _ in range(wanted["slots"])]
-    lockstep = Lockstep(len(slots)) if wanted.get("lockstep") else None
+    settings = json.loads(os.environ["SCRIPTED_RL"])
+    clock, slots = Clock(), [Slot(settings["tactic_seconds"]) for _ in range(settings["slots"])]
+    lockstep = Lockstep(len(slots)) if settings.get("lockstep") else None
     started = time.perf_counter()
 
     def open_fleet(options: Any, dist: DistInfo) -> Fleet:
@@ -256,13 +256,13 @@ def main() -> int:
         mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
         mock.patch.object(rl, "open_fleet", open_fleet),
         mock.patch.object(factory, "TacticPolicy", NamedTactics),
-        mock.patch.object(factory, "Engine", SleepingEngine if wanted.get("sleeping_network") else Engine),
+        mock.patch.object(factory, "Engine", SleepingEngine if settings.get("sleeping_network") else Engine),
         mock.patch.object(NamedTactics, "lockstep", lockstep),
-        mock.patch.object(Collection, "gather", clock.watched(Collection.gather)),
+        mock.patch.object(Collection, "gather", clock.timed_collection(Collection.gather)),
         mock.patch.object(Collection, "exchange", clock.timed("exchange", Collection.exchange)),
         mock.patch.object(Learner, "update", clock.timed("train", Learner.update)),
         mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
-        mock.patch.object(ReinforcementLearning, "step", clock.stepped(ReinforcementLearning.step)),
+        mock.patch.object(ReinforcementLearning, "step", clock.timed_step(ReinforcementLearning.step)),
         mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
         mock.patch.object(ActorPool, "stop", _stop(lockstep)),
     ):
@@ -274,7 +274,7 @@ def main() -> int:
         "wall": time.perf_counter() - started,
         "rows": clock.rows,
     }
-    with open(f"{wanted['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
+    with open(f"{settings['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
         json.dump(report, file)
     return code
 

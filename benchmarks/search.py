@@ -3,7 +3,7 @@
     python -m benchmarks.search [--num-simulations 4000] [--repeats 3] [--json PATH]
 
 Both grow the same tree in the same random world (checked); a run before the timed ones fills the world's tables, which
-the garbage collector is then told to leave alone. Times are processor times, and the two take turns, so that other work
+the garbage collector then leaves alone. Times are processor times, and the two take turns, so that other work
 on the machine meets both. The more tactics a policy draws the wider the nodes, and the more the plain search adds up.
 Printed besides: how the time of a simulation grows with the tree, and what a node takes in memory and in a file.
 """
@@ -44,8 +44,8 @@ def seconds_of(run: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def world(samples: int) -> tuple[RandomLean, RandomPolicy]:
-    """A world where no tactic closes a branch, so that no search ends early; tactics are drawn from 64 or more."""
+def make_world(samples: int) -> tuple[RandomLean, RandomPolicy]:
+    """Make a world where no tactic closes a branch, so that no search ends early; tactics are drawn from 64 or more."""
     policy = RandomPolicy(seed=1, samples=samples, num_tactics=max(64, 16 * samples))
     return RandomLean(seed=1, num_states=1_000_000, close=0.0), policy
 
@@ -53,7 +53,7 @@ def world(samples: int) -> tuple[RandomLean, RandomPolicy]:
 def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int) -> dict[str, Any]:
     """Time both searches with the constants of `preset` and a policy that draws `samples` tactics."""
     config = SearchConfig.preset(preset)
-    lean, policy = world(samples)
+    lean, policy = make_world(samples)
 
     def ours() -> float:
         root = or_node(state(0))
@@ -83,7 +83,7 @@ def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int
 def growth(preset: PresetName, trees: int = 40) -> dict[str, Any]:
     """Seconds of a simulation in trees of 20,000 nodes against trees of 100."""
     config = SearchConfig.preset(preset)
-    lean, policy = world(6)
+    lean, policy = make_world(6)
 
     def mean_seconds(low: int, high: int, tree: int) -> float:
         """Over the simulations that take a tree from `low` to `high` nodes; a first search fills the tables."""
@@ -167,8 +167,8 @@ def strings_of(root: Node) -> int:
     return sum(getsizeof(text) for text in texts.values())
 
 
-def grown(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulations: int) -> tuple[Node, SearchLog]:
-    """A tree, and its log without what was refused."""
+def grow(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulations: int) -> tuple[Node, SearchLog]:
+    """Grow a tree; return it with its log, without what was refused."""
     if isinstance(policy, RandomPolicy):
         policy = policy.again()
     root, log = or_node(state(0)), SearchLog()
@@ -177,7 +177,7 @@ def grown(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulati
     return root, log
 
 
-def measured(grow: Callable[[], object]) -> int:
+def python_bytes(grow: Callable[[], object]) -> int:
     """Bytes that are still held after a call; what it returns counts."""
     gc.collect()
     tracemalloc.start()
@@ -189,20 +189,20 @@ def measured(grow: Callable[[], object]) -> int:
     return held
 
 
-def without_texts(stored: dict[str, Any]) -> dict[str, Any]:
-    """A stored tree without the texts of its states and tactics."""
+def drop_texts(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored tree without the texts of its states and tactics."""
     return {**stored, "states": [], "tactics": []}
 
 
 def memory(preset: PresetName, num_simulations: int) -> dict[str, Any]:
-    """Bytes of Python memory per node beside strings, of the tree alone and with Lean's branches."""
+    """Measure bytes of Python memory per node beside strings, of the tree alone and with Lean's branches."""
     config = SearchConfig.preset(preset)
-    lean, policy = world(6)
-    root, log = grown(lean, policy, config, num_simulations)
-    alone = measured(lambda: grown(lean, policy, config, num_simulations)) / log.counts.nodes
+    lean, policy = make_world(6)
+    root, log = grow(lean, policy, config, num_simulations)
+    alone = python_bytes(lambda: grow(lean, policy, config, num_simulations)) / log.counts.nodes
     fresh = FreshLean(lean)
     kept: list[tuple[Node, SearchLog]] = []
-    held = measured(lambda: kept.append(grown(fresh, TargetPolicy(policy), config, num_simulations)))
+    held = python_bytes(lambda: kept.append(grow(fresh, TargetPolicy(policy), config, num_simulations)))
     [(root, log)] = kept
     nodes = log.counts.nodes
     beside = (held - strings_of(root)) / nodes
@@ -219,13 +219,13 @@ def memory(preset: PresetName, num_simulations: int) -> dict[str, Any]:
             "with_strings": round(held / nodes),
             "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / nodes),
             "stored_bytes": round(len(json.dumps(tree_to_json(root))) / nodes),
-            "stored_bytes_beside_texts": round(len(json.dumps(without_texts(tree_to_json(root)))) / nodes),
+            "stored_bytes_beside_texts": round(len(json.dumps(drop_texts(tree_to_json(root)))) / nodes),
         },
     }
 
 
 def measures(num_simulations: int, repeats: int) -> Iterator[Callable[[], dict[str, Any]]]:
-    """What is measured, in its order."""
+    """Yield the measurements in their order."""
     for preset in PRESETS:
         for samples in SAMPLES:
             yield partial(compare, preset, samples, num_simulations, repeats)
@@ -234,7 +234,7 @@ def measures(num_simulations: int, repeats: int) -> Iterator[Callable[[], dict[s
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--num-simulations", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=3)

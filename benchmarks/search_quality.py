@@ -1,9 +1,9 @@
-"""What each part of the search is worth: theorems solved with it, and without it.
+"""Ablate the search: theorems solved with each part of it, and without it.
 
     python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH] [--markdown PATH]
 
 Each variant of the search is scored with each seed by `scripts.prover_eval` on the first theorems of the embedded test
-set, in a directory of its own below --output-dir. Started again, it goes on where it was stopped: what is done is not
+set, in a directory of its own below --output-dir. Started again, it resumes where it was stopped: what is done is not
 done again. Flags that are not its own are handed to `scripts.prover_eval` (`--lean-processes 2`, `--search-gamma 0.9`).
 """
 
@@ -59,8 +59,8 @@ class QualityOptions:
         check(not unknown, f"--variants must be among {', '.join(VARIANTS)}; got {', '.join(unknown)}")
 
 
-def claim(options: QualityOptions, extra: list[str]) -> None:
-    """Note what the evaluations in the output directory are of. Raises UserError if they are of something else."""
+def check_output_dir(options: QualityOptions, extra: list[str]) -> None:
+    """Record the options of the output directory. Raises UserError if its evaluations have others."""
     names = ("model_path", "max_theorems", "num_simulations", "split")
     ours = {**{name: to_dict(options)[name] for name in names}, "prover_eval": extra}
     path = Path(options.output_dir) / "quality.json"
@@ -72,7 +72,7 @@ def claim(options: QualityOptions, extra: list[str]) -> None:
 
 
 def evaluate(options: QualityOptions, variant: str, seed: int, extra: list[str]) -> Evaluated:
-    """The evaluation of one cell, from its directory if it is there. Raises UserError if it did not come to its end."""
+    """Return the evaluation of one cell, run unless its directory has it. Raises UserError if it did not finish."""
     path = Path(options.output_dir) / variant / f"seed_{seed}"
     if not (path / "summary.json").exists():
         policy = ["--policy", "uniform"]
@@ -92,8 +92,8 @@ def evaluate(options: QualityOptions, variant: str, seed: int, extra: list[str])
     return read_evaluation(path)
 
 
-def row(variant: str, runs: dict[str, Evaluated], full: dict[str, Evaluated]) -> dict[str, Any]:
-    """The figures of a variant over all seeds, and its comparison with the full search, theorem by theorem."""
+def variant_row(variant: str, runs: dict[str, Evaluated], full: dict[str, Evaluated]) -> dict[str, Any]:
+    """Return the figures of a variant over all seeds, and its comparison with the full search, theorem by theorem."""
     summaries = [run.summary for run in runs.values()]
     solved, total = (sum(summary[name] for summary in summaries) for name in ("solved", "total"))
     low, high = wilson(solved, total)
@@ -118,7 +118,7 @@ def row(variant: str, runs: dict[str, Evaluated], full: dict[str, Evaluated]) ->
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """The table. Intervals take the runs of all seeds as independent, the test takes each theorem once."""
+    """Render the table. Intervals take the runs of all seeds as independent, the test takes each theorem once."""
     lines = [
         "| search | solved | rate (95%) | less full: points | only full / this | p | simulations | samples | s |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -145,8 +145,8 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def results(rows: list[dict[str, Any]], options: QualityOptions) -> list[dict[str, Any]]:
-    """The figures as other benchmarks write them: the full search is ours, the variant the baseline."""
+def to_results(rows: list[dict[str, Any]], options: QualityOptions) -> list[dict[str, Any]]:
+    """Return the figures in the form of all benchmarks: the full search is ours, the variant the baseline."""
     full = next(r for r in rows if r["variant"] == FULL)
     return [
         {
@@ -164,7 +164,7 @@ def results(rows: list[dict[str, Any]], options: QualityOptions) -> list[dict[st
 
 
 def parse_args(argv: list[str] | None) -> tuple[QualityOptions, list[str]]:
-    """Our options, and what is for `scripts.prover_eval`."""
+    """Parse our options; return them with the flags for `scripts.prover_eval`."""
     parser = Parser(
         prog="python -m benchmarks.search_quality",
         description=(__doc__ or "").splitlines()[0],
@@ -177,9 +177,9 @@ def parse_args(argv: list[str] | None) -> tuple[QualityOptions, list[str]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the ablation and write its table."""
     options, extra = parse_args(argv)
-    claim(options, extra)
+    check_output_dir(options, extra)
     evaluated: dict[str, dict[str, Evaluated]] = {}
     for seed in options.seeds:
         for variant in dict.fromkeys((FULL, *options.variants)):
@@ -188,13 +188,13 @@ def main(argv: list[str] | None = None) -> int:
     rows = []
     for variant, runs in evaluated.items():
         own = dict([next(iter(runs.items()))]) if variant in SEEDLESS else runs
-        rows.append(row(variant, own, evaluated[FULL]))
+        rows.append(variant_row(variant, own, evaluated[FULL]))
     table = markdown(rows)
     print(f"\n{table}")
     if options.markdown is not None:
         atomic_write_text(Path(options.markdown), table)
     if options.json is not None:
-        atomic_write_text(Path(options.json), json.dumps(results(rows, options), indent=2) + "\n")
+        atomic_write_text(Path(options.json), json.dumps(to_results(rows, options), indent=2) + "\n")
     return 0
 
 

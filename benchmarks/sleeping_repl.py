@@ -19,7 +19,7 @@ FOR_EVER = 1e6
 
 
 def requests() -> Iterator[dict[str, Any]]:
-    """The requests on standard input."""
+    """Yield the requests on standard input."""
     pending = ""
     for line in sys.stdin:
         pending += line
@@ -29,14 +29,14 @@ def requests() -> Iterator[dict[str, Any]]:
 
 
 def command(text: str, env: int, limits: list[str]) -> dict[str, Any]:
-    """The answer to a command."""
+    """Return the answer to a command."""
     if "elab" in text and "lean" not in limits:
         return {"env": env, "messages": [{"severity": "error", "data": "unknown namespace `Lean`"}]}
     return {"env": env, **({"sorries": [{"proofState": 0, "goal": GOAL}]} if "sorry" in text else {})}
 
 
 def tactic(request: dict[str, Any], seconds: float, limits: list[str]) -> dict[str, Any]:
-    """The answer to a tactic, after the time that it takes or may take."""
+    """Return the answer to a tactic, after the time that it takes or may take."""
     text, ends = request["tactic"], [(FOR_EVER, "")]
     if limited := LIMITED.match(text):
         text = text[limited.end() :]

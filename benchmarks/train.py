@@ -45,7 +45,7 @@ def check_flags(options: TrainBenchmark, given: set[str]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = Parser(prog="python -m benchmarks.train", description=(__doc__ or "").splitlines()[0])
     for group in (TrainBenchmark, SFTComparison, DeviceOptions):
         add_flags(parser, group)

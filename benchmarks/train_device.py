@@ -30,7 +30,7 @@ BASELINES = {
 
 
 def cases() -> list[Case]:
-    """The lines of the table."""
+    """Return the lines of the table."""
     return [
         Case("pretrain"),
         Case("pretrain", compiled="off"),
@@ -44,12 +44,12 @@ def cases() -> list[Case]:
 
 
 def new_process() -> ProcessPoolExecutor:
-    """A process of its own for the measurements."""
+    """Start a new process for the measurements."""
     return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 
 def measure_device(device_type: str, options: DeviceOptions) -> list[dict[str, Any]]:
-    """All cases on a device, in the form of the benchmarks' results."""
+    """Measure all cases on a device, in the form of the benchmarks' results."""
     figures: dict[Case, dict[str, Any]] = {}
     pool = new_process()
     try:
@@ -62,31 +62,31 @@ def measure_device(device_type: str, options: DeviceOptions) -> list[dict[str, A
                 figures[case] = {"error": (str(error).strip() or type(error).__name__).splitlines()[0]}
                 pool.shutdown()
                 pool = new_process()
-            print(f"{name_of(case)}: {shown(figures[case])}", flush=True)
+            print(f"{describe_case(case)}: {format_case(figures[case])}", flush=True)
     finally:
         pool.shutdown()
     return [result_of(case, figures, options) for case in figures]
 
 
-def name_of(case: Case) -> str:
-    """A case in words."""
+def describe_case(case: Case) -> str:
+    """Describe a case in words."""
     words = [f"attention {case.attention}"]
     words += ["not compiled"] if case.compiled == "off" else []
     words += ["fp8"] if case.fp8 else []
     return f"{case.part} ({', '.join(words)})"
 
 
-def shown(figures: dict[str, Any]) -> str:
-    """The figures of a case in one line."""
+def format_case(figures: dict[str, Any]) -> str:
+    """Format the figures of a case as one line."""
     return figures["error"] if "error" in figures else f"{figures['rate']:,.0f} {figures['unit']}"
 
 
 def result_of(case: Case, figures: dict[Case, dict[str, Any]], options: DeviceOptions) -> dict[str, Any]:
-    """A case beside the baseline of its part; no ratio where one of them did not run."""
+    """Return a case beside the baseline of its part; no ratio where one of them did not run."""
     own, base = figures[case], figures[BASELINES[case.part]]
     rates = [round(one["rate"], 1) if "rate" in one else None for one in (own, base)]
     return {
-        "name": name_of(case),
+        "name": describe_case(case),
         "ratio": round(own["rate"] / base["rate"], 2) if all(rates) else None,
         "ours": rates[0],
         "baseline": rates[1],
@@ -97,7 +97,7 @@ def result_of(case: Case, figures: dict[Case, dict[str, Any]], options: DeviceOp
 
 
 def markdown(results: list[dict[str, Any]]) -> str:
-    """The results as a table for docs/benchmarks.md, with date, revision and device."""
+    """Render the results as a table for docs/benchmarks.md, with date, revision and device."""
     done = [result for result in results if result["ours"] is not None]
     device = done[0]["hardware"] if done else "nothing ran"
     revision = code_revision()[:7]

@@ -105,7 +105,7 @@ def release(device: torch.device) -> None:
 
 
 def make_model(compute: Compute, dist: DistInfo, options: DeviceOptions) -> GPT:
-    """A network with fresh weights."""
+    """Make a network with fresh weights."""
     model = GPT.create(options.network, dist.device, dist.dtype)
     compute.apply(model)
     return model
@@ -127,7 +127,7 @@ def seconds_of(step: Callable[[int], object], device: torch.device, count: int) 
 
 
 def pretrain(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[str, Any]:
-    """Optimizer steps on rows of text."""
+    """Time optimizer steps on rows of text."""
     model = make_model(compute, dist, options)
     optimizer = build_optimizer(model, OptimizerOptions())
     shape = (options.device_batch_size, options.network.sequence_len)
@@ -151,17 +151,17 @@ def pretrain(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
 
 
 def random_tokenizer(rng: random.Random) -> Tokenizer:
-    """A tokenizer that knows no words, for its markers; they lie below the model's vocabulary size."""
+    """Train a tokenizer on random digits, for its markers; they lie below the model's vocabulary size."""
     return train_tokenizer([f"{rng.random()}" for _ in range(10)], SMALLEST_VOCABULARY)
 
 
 def random_steps(options: DeviceOptions, tokenizer: Tokenizer, rng: random.Random) -> list[list[Example]]:
-    """Transitions as long as LeanTree's for a few steps."""
+    """Return transitions as long as LeanTree's for a few steps."""
     return [leantree_like(tokenizer, options.transitions, rng) for _ in range(2)]
 
 
 def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[str, Any]:
-    """Optimizer steps on packed transitions."""
+    """Time optimizer steps on packed transitions."""
     rng = random.Random(0)
     tokenizer = random_tokenizer(rng)
     steps = random_steps(options, tokenizer, rng)
@@ -193,7 +193,7 @@ def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
 
 
 def finetune_plainly(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[str, Any]:
-    """Optimizer steps on two padded rows for each transition."""
+    """Time optimizer steps on two padded rows for each transition."""
     rng = random.Random(0)
     tokenizer = random_tokenizer(rng)
     steps = random_steps(options, tokenizer, rng)
@@ -212,7 +212,7 @@ def finetune_plainly(compute: Compute, dist: DistInfo, options: DeviceOptions) -
 
 
 def attention_alone(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[str, Any]:
-    """Forward and backward of attention in one layer that sees everything, on packed rows."""
+    """Time forward and backward of attention in one layer that sees everything, on packed rows."""
     rng = random.Random(0)
     tokenizer = random_tokenizer(rng)
     config, rows = options.network, options.device_batch_size

@@ -66,7 +66,7 @@ def leantree_like(tokenizer: Tokenizer, count: int, rng: random.Random) -> list[
 
 
 def nanolean_examples() -> tuple[Tokenizer, list[Example]]:
-    """A tokenizer trained on NanoLean's transitions, and these."""
+    """Return a tokenizer trained on NanoLean's transitions, and these as examples."""
     transitions, _ = load_transitions("nanolean")
     texts = (text for transition in transitions for text in (transition.state + "\n", transition.tactic))
     tokenizer = train_tokenizer(texts, VOCAB_SIZE)
@@ -75,7 +75,7 @@ def nanolean_examples() -> tuple[Tokenizer, list[Example]]:
 
 
 def make_model(dist: DistInfo) -> GPT:
-    """A network whose layers all take part: fresh ones start as the identity, with gradients near zero."""
+    """Make a network whose layers all take part: fresh ones start as the identity, with gradients near zero."""
     torch.manual_seed(0)
     model = GPT.create(CONFIG)
     for name, parameter in model.named_parameters():
@@ -184,7 +184,7 @@ def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: S
 
 
 def compare_all(options: SFTComparison) -> list[dict[str, object]]:
-    """The comparison on transitions as long as LeanTree's, and on NanoLean's own."""
+    """Compare on transitions as long as LeanTree's, and on NanoLean's own."""
     rng = random.Random(0)
     needed = options.examples_per_step * (options.steps + 1)
     tokenizer, transitions = nanolean_examples()

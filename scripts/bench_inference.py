@@ -1,4 +1,4 @@
-"""How fast inference is: states and tokens per second, latency and memory, beside other ways and the machine's limits.
+"""Measure inference: states and tokens per second, latency and memory, beside baselines and the machine's limits.
 
 python -m scripts.bench_inference --json inference.json                  # a small random network
 python -m scripts.bench_inference --model-path pretrain/my-run --parts phases policy
@@ -16,19 +16,8 @@ from nanoproof.common.torch_command import run_main
 
 import torch
 
+from benchmarks import inference_parts
 from benchmarks.hf_inference import missing_for_transformers
-from benchmarks.inference_parts import (
-    Bench,
-    Result,
-    against,
-    measure_device,
-    measure_lengths,
-    measure_phases,
-    measure_policy,
-    measure_waiting,
-    table,
-    told,
-)
 from benchmarks.inference_work import Load, NetworkSize
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
@@ -60,41 +49,41 @@ class InferenceBenchmark:
         validate(self, "benchmark")
 
 
-def run_parts(options: InferenceBenchmark, bench: Bench) -> list[Result]:
-    """All parts that were asked for, each printed when it is done."""
-    others, skipped = compared_with(options)
+def run_parts(options: InferenceBenchmark, bench: inference_parts.Bench) -> list[inference_parts.Result]:
+    """Run the selected parts; print each result as soon as it is there."""
+    baselines, skipped = choose_baselines(options)
     if skipped is not None:
         print(f"transformers: skipped ({skipped})", flush=True)
-    runs: dict[str, Callable[[], list[Result]]] = {
-        "plain": lambda: against(bench, others),
-        "phases": lambda: measure_phases(bench),
-        "policy": lambda: measure_policy(bench),
-        "lengths": lambda: measure_lengths(bench, options.lengths),
-        "waiting": lambda: measure_waiting(bench, options.waiting),
-        "device": lambda: measure_device(bench, others or ("plain",)),
+    runs: dict[str, Callable[[], list[inference_parts.Result]]] = {
+        "plain": lambda: inference_parts.against(bench, baselines),
+        "phases": lambda: inference_parts.measure_phases(bench),
+        "policy": lambda: inference_parts.measure_policy(bench),
+        "lengths": lambda: inference_parts.measure_lengths(bench, options.lengths),
+        "waiting": lambda: inference_parts.measure_waiting(bench, options.waiting),
+        "device": lambda: inference_parts.measure_device(bench, baselines or ("plain",)),
     }
     results = []
     for name, run in runs.items():
-        if name in options.parts or (name == "plain" and others and "device" not in options.parts):
+        if name in options.parts or (name == "plain" and baselines and "device" not in options.parts):
             for result in run():
-                print(told(result), flush=True)
+                print(inference_parts.format_result(result), flush=True)
                 results.append(result)
     return results
 
 
-def compared_with(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | None]:
-    """The other ways to measure, and why `transformers` is not among them though it was asked for."""
-    others = tuple(name for name in ("plain", "transformers") if name in options.parts)
+def choose_baselines(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | None]:
+    """Return the selected baselines, and why `transformers` is not among them though it was selected."""
+    baselines = tuple(name for name in ("plain", "transformers") if name in options.parts)
     reason = missing_for_transformers()
     if options.checkpoint.model_path is not None:
         reason = "its GPT-2 has random weights, which cannot be compared with a checkpoint's"
-    if "transformers" not in others or reason is None:
-        return others, None
-    return others[:-1], reason
+    if "transformers" not in baselines or reason is None:
+        return baselines, None
+    return baselines[:-1], reason
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the benchmark and write its results."""
     parser = Parser(prog="python -m scripts.bench_inference", description=(__doc__ or "").splitlines()[0])
     for each in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
         add_flags(parser, each)
@@ -106,10 +95,10 @@ def main(argv: list[str] | None = None) -> int:
     logging.getLogger("transformers").setLevel(logging.ERROR)
     groups = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
     settings: dict[str, Any] = {name: value for group in (options, *groups) for name, value in to_dict(group).items()}
-    bench = Bench(*groups, dist, options.threads, options.checkpoint.model_path)
+    bench = inference_parts.Bench(*groups, dist, options.threads, options.checkpoint.model_path)
     results = [{**result, "details": {**settings, **result["details"]}} for result in run_parts(options, bench)]
     if options.markdown is not None:
-        atomic_write_text(Path(options.markdown), table(results) + "\n")
+        atomic_write_text(Path(options.markdown), inference_parts.table(results) + "\n")
     if options.json is not None:
         atomic_write_json(Path(options.json), results)
     return 0

@@ -51,11 +51,11 @@ class CertificateResult:
         return all(answer.outcome == "accepted" for answer in self.answers.values())
 
     def count(self, outcome: Outcome) -> int:
-        """How many ended in this way."""
+        """Count the certificates with an outcome."""
         return sum(answer.outcome == outcome for answer in self.answers.values())
 
     def as_json(self) -> dict[str, Any]:
-        """The result for programs."""
+        """Return the result as a JSON object."""
         reasons = {
             outcome: {str(file): answer.reason for file, answer in self.answers.items() if answer.outcome == outcome}
             for outcome in ("refused", "declined")
@@ -114,7 +114,7 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
 
 
 def certificate_of(file: Path) -> Path | None:
-    """The certificate of a `.lean` file."""
+    """Return the path of the certificate of a `.lean` file; None if there is none."""
     return next((path for suffix in SUFFIXES if (path := file.with_suffix(suffix)).is_file()), None)
 
 
@@ -135,7 +135,7 @@ class Checker:
             self._words.append("{file}")
 
     def check(self, certificate: Path, seconds: float) -> Answer:
-        """What the program says of a certificate."""
+        """Check a certificate; raises UserError if the program cannot be run."""
         with tempfile.TemporaryDirectory() as folder:
             file, config = certificate.resolve(), Path(folder) / "config.json"
             if certificate.suffix == ".gz" and not self._own:
@@ -165,7 +165,7 @@ class Checker:
 
 
 def configuration(file: Path) -> dict[str, Any]:
-    """What a checker is told that reads a JSON file."""
+    """Return the configuration for a checker that reads a JSON file."""
     return {
         "export_file_path": str(file),
         "permitted_axioms": sorted(ALLOWED_AXIOMS),
@@ -176,7 +176,7 @@ def configuration(file: Path) -> dict[str, Any]:
 
 
 def compare(folder: Path, seconds: float) -> dict[str, str]:
-    """The files whose certificates are not of what they say, each with the reason, as NanoLean finds them."""
+    """Return the files whose certificates prove something else than they state, each with NanoLean's reason."""
     try:
         code, said = run([*NANOLEAN, "compare", str(folder), "--json"], None, seconds)
         different: dict[str, str] = json.loads(said)["different"]

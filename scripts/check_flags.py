@@ -19,7 +19,7 @@ from nanoproof.common.errors import UserError, run_main
 
 
 def module_and_words(command: str) -> tuple[str, list[str]]:
-    """The module that a command runs, and the words behind it. Raises UserError if it runs none."""
+    """Split a command into the module that it runs and its arguments. Raises UserError if it runs none."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -32,7 +32,7 @@ def module_and_words(command: str) -> tuple[str, list[str]]:
 
 
 def help_of(module: str, words: Sequence[str]) -> str:
-    """What a module says to its words and `--help-all`; raises UserError for a value that it cannot read."""
+    """Return a module's output for its arguments and `--help-all`; raises UserError for a value that it cannot read."""
     found = importlib.util.find_spec(module)
     if found is None:
         raise UserError(f"there is no module {module}")
@@ -70,7 +70,7 @@ def check_commands(lines: Iterable[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Check the commands on standard input."""
     raw = argparse.RawDescriptionHelpFormatter
     Parser(prog="python -m scripts.check_flags", description=__doc__, formatter_class=raw).parse_args(argv)
     print(f"{check_commands(sys.stdin)} commands, all flags exist")

@@ -37,7 +37,7 @@ from nanoproof.prover.check import Texts, check_proof, foreign_axioms
 from scripts.check_certificates import report as report_certificates
 from scripts.lean_command import Declared, Reader, open_reader
 
-LARGEST_BYTES = 10_000_000
+MAX_FILE_BYTES = 10_000_000
 _DECLARATIONS = re.compile(
     r"\A\s*/-(?P<comment>.*?)^Declarations: (?P<names>[^\n]*)\.$(?P<rest>.*?)-/", re.DOTALL | re.M
 )
@@ -73,7 +73,7 @@ class CheckOptions:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point: exit code 0 if everything holds, 1 if not."""
+    """Check the files, or their certificates: exit code 0 if everything holds, 1 if not."""
     parser = Parser(prog="python -m scripts.check_with_lean", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dir", help="Folder with .lean files (searched recursively).")
     add_flags(parser, CheckOptions)
@@ -81,18 +81,18 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(CheckOptions, args)
     if options.certificates:
         return report_certificates(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
-    case = Case.of(Path(args.dir), options)
+    case = CheckedFolder.of(Path(args.dir), options)
     files, attempts = case.texts, case.attempts
     with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
-        refused, fakes = check_all(case, reader, options)
+        refused, wrong_attempts = check_all(case, reader, options)
         proved = {file: reader.check(text).statements for file, text in files.items() if file not in refused}
     for file, reason in refused.items():
         print(f"refused: {file}: {reason}")
-    for theorem, reason in fakes.items():
+    for theorem, reason in wrong_attempts.items():
         print(f"refused: {theorem} in {case.results}: {reason}")
     print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
     if case.results is not None:
-        print(f"{len(attempts) - len(fakes)} of {len(attempts)} results hold against the statements as given")
+        print(f"{len(attempts) - len(wrong_attempts)} of {len(attempts)} results hold against the statements as given")
     print(f"checked by {reader.believed}; {case.compared}")
     if options.json is not None:
         result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
@@ -100,19 +100,23 @@ def main(argv: list[str] | None = None) -> int:
         result["refused"] = {str(file): text for file, text in refused.items()}
         result["proved"] = {str(file): dict(statements) for file, statements in proved.items()}
         if case.results is not None:
-            result["results"] = {"proofs": len(attempts), "accepted": len(attempts) - len(fakes), "refused": fakes}
+            result["results"] = {
+                "proofs": len(attempts),
+                "accepted": len(attempts) - len(wrong_attempts),
+                "refused": wrong_attempts,
+            }
         try:
             atomic_write_json(Path(options.json), result)
         except OSError as error:
             raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
-    return 1 if refused or fakes else 0
+    return 1 if refused or wrong_attempts else 0
 
 
-# -- what there is to check -------------------------------------------------------------------------------------------
+# -- Files and record --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Case:
+class CheckedFolder:
     """The files of a folder with their texts (and why some cannot be read), and the record of what they should be.
 
     `attempts` are those on record that count as proofs, `names` the files that proofs should be in.
@@ -125,10 +129,10 @@ class Case:
     names: dict[str, Attempt]
 
     @classmethod
-    def of(cls, folder: Path, options: CheckOptions) -> "Case":
+    def of(cls, folder: Path, options: CheckOptions) -> "CheckedFolder":
         """Look at a folder. Raises UserError if there is nothing to check, or if the record cannot be read."""
         read = {file: read_source(file) for file in lean_files(folder)}
-        results = _results(folder, options.results)
+        results = _find_record(folder, options.results)
         records = [] if results is None else read_results(results)
         attempts = [attempt for attempt in records if attempt.outcome in ("proven", "disproven")]
         if not read and not attempts:
@@ -164,7 +168,7 @@ def lean_files(folder: Path) -> Iterator[Path]:
 
 
 def read_source(file: Path) -> tuple[str, str]:
-    """The text of a regular file, and why there is none. Nothing else is opened: a pipe would be waited for."""
+    """Read a regular file: its text, or why there is none. Nothing else is opened: reading a pipe would block."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -172,16 +176,16 @@ def read_source(file: Path) -> tuple[str, str]:
     with open(handle, "rb") as source:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return "", "it is no regular file"
-        data = source.read(LARGEST_BYTES + 1)
-    if len(data) > LARGEST_BYTES:
-        return "", f"it is larger than {LARGEST_BYTES // 1_000_000} MB"
+        data = source.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        return "", f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB"
     try:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError as error:
         return "", f"it is no text: {error.reason} at byte {error.start}"
 
 
-def _results(folder: Path, asked: str | None) -> Path | None:
+def _find_record(folder: Path, asked: str | None) -> Path | None:
     """The record to compare with; `auto` finds it where an evaluation puts it."""
     if asked != "auto":
         return None if asked is None else Path(asked)
@@ -190,7 +194,7 @@ def _results(folder: Path, asked: str | None) -> Path | None:
 
 
 def read_results(file: Path) -> list[Attempt]:
-    """The attempts of a file, one for each theorem; raises UserError if they cannot be read."""
+    """Read the attempts of a file, one for each theorem; raises UserError if they cannot be read."""
     try:
         attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
         return list({theorem_key(attempt.theorem): attempt for attempt in attempts}.values())
@@ -198,43 +202,44 @@ def read_results(file: Path) -> list[Attempt]:
         raise UserError(f"--results {file}: {error}") from error
 
 
-# -- verdicts ---------------------------------------------------------------------------------------------------------
+# -- Checks ------------------------------------------------------------------------------------------------------------
 
 
-def check_all(case: Case, reader: Reader, options: CheckOptions) -> tuple[dict[Path, str], dict[str, str]]:
-    """The files that do not hold and the theorems on record whose proofs do not, each with the reason.
+def check_all(case: CheckedFolder, reader: Reader, options: CheckOptions) -> tuple[dict[Path, str], dict[str, str]]:
+    """Return the files that do not hold and the theorems on record whose proofs do not, each with the reason.
 
     Nobody reads a text before it was found to be plain, and the one on record. Raises UserError without a record where
     nobody can say what a file declares.
     """
-    if case.results is None and not reader.lists:
+    if case.results is None and not reader.lists_declarations:
         raise UserError(
             f"--lean {options.lean}: a server does not say what a file declares; give --results, or a command"
         )
-    early = {file: why for file, text in case.texts.items() if (why := before_reading(file, text, case, options))}
-    absent = {each.theorem.id: missing(each, case) or unfit(each, options) for each in case.attempts}
-    fakes = {theorem: why for theorem, why in absent.items() if why}
+    early = {file: why for file, text in case.texts.items() if (why := text_problem(file, text, case, options))}
+    absent = {each.theorem.id: missing_file(each, case) or record_problem(each, options) for each in case.attempts}
+    wrong_attempts = {theorem: why for theorem, why in absent.items() if why}
     open_files = {file: text for file, text in case.texts.items() if file not in early}
-    climbing = [attempt for attempt in case.attempts if attempt.theorem.id not in fakes]
-    reader.read([*open_files.values(), *(text for attempt in climbing for text in _texts(attempt))])
-    late = {file: why for file, text in open_files.items() if (why := judge(reader, text, case, options))}
-    fakes |= {attempt.theorem.id: why for attempt in climbing if (why := climb(reader, attempt))}
+    to_check = [attempt for attempt in case.attempts if attempt.theorem.id not in wrong_attempts]
+    reader.read([*open_files.values(), *(text for attempt in to_check for text in _lean_texts(attempt))])
+    late = {file: why for file, text in open_files.items() if (why := check_text(reader, text, case, options))}
+    wrong_attempts |= {attempt.theorem.id: why for attempt in to_check if (why := check_attempt(reader, attempt))}
     on_record = {} if case.results is None else {file: case.names[file.name].theorem.id for file in open_files}
-    found = {**{file: fakes[theorem] for file, theorem in on_record.items() if theorem in fakes}, **early, **late}
-    return {file: found[file] for file in case.texts if file in found}, fakes
+    found = {file: wrong_attempts[theorem] for file, theorem in on_record.items() if theorem in wrong_attempts}
+    found |= early | late
+    return {file: found[file] for file in case.texts if file in found}, wrong_attempts
 
 
-def before_reading(file: Path, text: str, case: Case, options: CheckOptions) -> str:
-    """Why a file does not hold, as far as its text tells; empty if it may."""
+def text_problem(file: Path, text: str, case: CheckedFolder, options: CheckOptions) -> str:
+    """Return why a file cannot hold, judged by its text and the record alone; empty if it may."""
     if file in case.unreadable:
         return case.unreadable[file]
-    if case.results is not None and (reason := difference(file, text, case)):
+    if case.results is not None and (reason := record_mismatch(file, text, case)):
         return reason
     return plain_reason(text, options.imports, options.allow) or banned_word(text.replace(EXPLICIT, "")) or ""
 
 
-def difference(file: Path, text: str, case: Case) -> str:
-    """Why a file is not the one on record; empty if it is."""
+def record_mismatch(file: Path, text: str, case: CheckedFolder) -> str:
+    """Return why a file is not the one on record; empty if it is."""
     record = case.names.get(file.name)
     if record is None:
         return f"{case.results} has no proof for a file of this name"
@@ -247,12 +252,12 @@ def difference(file: Path, text: str, case: Case) -> str:
         return f"it is the proof of {others[0]}, and not of {record.theorem.id}"
     ours, theirs = declarations(text), declarations(record.source)
     if ours != theirs:
-        return f"it declares {_shown(ours)}, and the proof on record {_shown(theirs)}"
+        return f"it declares {_name_declarations(ours)}, and the proof on record {_name_declarations(theirs)}"
     part = "statement" if _without_proof(text) != _without_proof(record.source) else "proof"
     return f"its {part} is not the one on record"
 
 
-def _shown(named: list[tuple[str, str]]) -> str:
+def _name_declarations(named: list[tuple[str, str]]) -> str:
     return ", ".join(f"{keyword} {name}" for keyword, name in named) or "nothing"
 
 
@@ -264,18 +269,18 @@ def _without_proof(text: str) -> str:
     return " ".join(text[: end if end >= 0 else len(text)].split())
 
 
-def missing(attempt: Attempt, case: Case) -> str:
-    """That the proof on record is not in the folder; empty if it is, and for disproofs, which have no files."""
+def missing_file(attempt: Attempt, case: CheckedFolder) -> str:
+    """Return that the proof on record is not in the folder; empty if it is, and for disproofs, which have no files."""
     name = next((name for name, other in case.names.items() if other is attempt), None)
     here = name is None or any(file.name == name for file in case.texts)
     return "" if here else f"its proof, {name}, is not in the folder"
 
 
-def unfit(attempt: Attempt, options: CheckOptions) -> str:
-    """Why no Lean should read what is on record; empty if one may."""
+def record_problem(attempt: Attempt, options: CheckOptions) -> str:
+    """Return why the texts on record must not be given to Lean; empty if they may."""
     try:
-        source = _target(attempt).source
-        _texts(attempt)
+        source = _proved_theorem(attempt).source
+        _lean_texts(attempt)
     except LeanError as error:
         return str(error)
     words = banned_word(SORRY.sub("", source.replace(EXPLICIT, "")))
@@ -283,22 +288,22 @@ def unfit(attempt: Attempt, options: CheckOptions) -> str:
     return plain or words or block_reason(attempt.proof) or banned_reason(attempt.proof) or ""
 
 
-def judge(reader: Reader, text: str, case: Case, options: CheckOptions) -> str:
-    """Why the text of a file does not hold; empty if it does."""
+def check_text(reader: Reader, text: str, case: CheckedFolder, options: CheckOptions) -> str:
+    """Check a file's text with Lean; return why it does not hold, empty if it does."""
     try:
         report = reader.check(text)
         if report.errors:
             return report.errors[0]
         if report.sorries:
             return "it uses sorry"
-        reason = foreign_axioms(report) or undeclared(text, reader.declared(text), options.allow)
+        reason = foreign_axioms(report) or declaration_mismatch(text, reader.declared(text), options.allow)
     except LeanError as error:
         return str(error)
-    return reason or ("" if case.results is not None else not_one_theorem(text, options))
+    return reason or ("" if case.results is not None else theorem_count_problem(text, options))
 
 
-def undeclared(text: str, declared: Declared | None, allowed: Collection[str]) -> str:
-    """Where Lean declared something else than the text seems to; empty where that agrees, or where nobody said it.
+def declaration_mismatch(text: str, declared: Declared | None, allowed: Collection[str]) -> str:
+    """Return how Lean's declarations differ from those of the text; empty if they agree or are unknown.
 
     What comes along with a declaration has a name that begins with the other's, or with an underscore.
     """
@@ -323,8 +328,8 @@ def _bare(name: str) -> str:
     return re.sub("[«»]", "", name)
 
 
-def not_one_theorem(text: str, options: CheckOptions) -> str:
-    """Why a file does not say by itself what it proves: it holds one theorem, or those that its header lists."""
+def theorem_count_problem(text: str, options: CheckOptions) -> str:
+    """Return why it is not clear what a file proves: it must hold one theorem, or those that its header lists."""
     named = declarations(name_examples(text))
     theorems = [name for keyword, name in named if keyword in ("theorem", "lemma")]
     if not theorems:
@@ -341,23 +346,23 @@ def not_one_theorem(text: str, options: CheckOptions) -> str:
     return f"it declares {len(theorems)} theorems, {', '.join(theorems)}; --several takes such files"
 
 
-def climb(reader: Reader, attempt: Attempt) -> str:
-    """Why the proof of an attempt does not hold against the statement as given; empty if it does."""
+def check_attempt(reader: Reader, attempt: Attempt) -> str:
+    """Run the final check on the proof of an attempt; return why it does not hold, empty if it does."""
     try:
-        verdict = check_proof(reader, _target(attempt), attempt.proof)
+        verdict = check_proof(reader, _proved_theorem(attempt), attempt.proof)
     except LeanError as error:
         return str(error)
     same = verdict.source == attempt.source
     return verdict.reason if not verdict.accepted else "" if same else "the text that was exported is another one"
 
 
-def _texts(attempt: Attempt) -> list[str]:
+def _lean_texts(attempt: Attempt) -> list[str]:
     """What Lean reads about the proof of an attempt."""
-    found = Texts.of(_target(attempt).source, attempt.proof)
+    found = Texts.of(_proved_theorem(attempt).source, attempt.proof)
     return [found.whole, found.enclosed, found.given]
 
 
-def _target(attempt: Attempt) -> Theorem:
+def _proved_theorem(attempt: Attempt) -> Theorem:
     """The theorem that was proved: where an attempt disproves, the negation."""
     return negate(attempt.theorem) if attempt.outcome == "disproven" else attempt.theorem
 

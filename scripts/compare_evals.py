@@ -30,7 +30,7 @@ class CompareOptions:
 
 
 def find(text: str) -> Path:
-    """A directory: absolute, relative to here, or to `home()`. Raises UserError."""
+    """Find a directory: absolute, relative to here, or to `home()`. Raises UserError."""
     for path in (Path(text).expanduser(), home() / text):
         if path.is_dir():
             return path
@@ -38,7 +38,7 @@ def find(text: str) -> Path:
 
 
 def pairs(first: dict[str, Evaluated], second: dict[str, Evaluated]) -> dict[str, tuple[Evaluated, Evaluated]]:
-    """What is compared with what. Raises UserError if nothing is."""
+    """Return the pairs of evaluations to compare. Raises UserError if there are none."""
     if len(first) == 1 and len(second) == 1:
         return {"": (next(iter(first.values())), next(iter(second.values())))}
     common = {name: (first[name], second[name]) for name in first if name in second}
@@ -51,7 +51,7 @@ def pairs(first: dict[str, Evaluated], second: dict[str, Evaluated]) -> dict[str
 
 
 def table(found: dict[str, Any], show: int) -> str:
-    """A comparison as lines of text."""
+    """Format a comparison as lines of text."""
     cells, total = found["cells"], found["total"]
     lines = []
     for letter, path, score in zip("AB", found["paths"], found["scores"]):
@@ -81,7 +81,7 @@ def table(found: dict[str, Any], show: int) -> str:
 
 
 def rates(found: dict[str, Any]) -> str:
-    """The comparison of repeated evaluations as a line of text."""
+    """Format the comparison of repeated evaluations as a line of text."""
     first, second = (100 * mean for mean in found["means"])
     return (
         f"all runs together ({found['runs'][0]} and {found['runs'][1]}): {first:.1f}% and {second:.1f}% on average, "
@@ -91,7 +91,7 @@ def rates(found: dict[str, Any]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Print the comparison."""
     parser = Parser(prog="python -m scripts.compare_evals", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("first", help="Directory of an evaluation, or of several.")
     parser.add_argument("second", help="The one to compare with it.")

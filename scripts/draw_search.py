@@ -50,7 +50,7 @@ def draw(lean: LeanSession, start: Branch, directory: Path) -> None:
 
 
 def variations() -> dict[str, SearchConfig]:
-    """The search of the pictures with one thing changed."""
+    """Return the search of the pictures with one constant changed at a time."""
     plain = SearchConfig()
     return {
         "default": plain,
@@ -69,7 +69,7 @@ def variations() -> dict[str, SearchConfig]:
 
 
 def compare(lean: LeanSession, start: Branch) -> list[str]:
-    """How long the search takes under each variation."""
+    """Count the simulations that the search takes under each variation."""
     rows = []
     for name, config in variations().items():
         root, log = or_node(start), SearchLog()
@@ -79,7 +79,7 @@ def compare(lean: LeanSession, start: Branch) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Write the pictures and print what the constants change."""
     parser = Parser(prog="python -m scripts.draw_search", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, DrawOptions)
     options = from_args(DrawOptions, parser.parse_args(argv))

@@ -29,7 +29,7 @@ from nanoproof.prover.attempt import Attempt
 CHALLENGE, SOLUTION, CONFIG = "Challenge", "Solution", "config.json"
 TOOLCHAIN, MANIFEST, LAKEFILE = "lean-toolchain", "lake-manifest.json", "lakefile.toml"
 AXIOMS = ("propext", "Quot.sound", "Classical.choice")
-LEAN_OF_NANOLEAN = "leanprover/lean4:v4.33.0"
+NANOLEAN_TOOLCHAIN = "leanprover/lean4:v4.33.0"
 """The Lean whose core has the names and statements that NanoLean's library follows."""
 
 
@@ -78,7 +78,7 @@ class Workspace:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point: exit code 0 if every proof has a workspace, 1 if not."""
+    """Write the workspaces: exit code 0 if every proof has one, 1 if not."""
     parser = Parser(prog="python -m scripts.export_comparator", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dir", help=f"Directory of an evaluation, with {RESULTS}.")
     add_flags(parser, ComparatorOptions)
@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(ComparatorOptions, args)
     folder = Path(args.dir)
     attempts = read_attempts(folder / RESULTS)
-    workspace = workspace_of(options, folder)
+    workspace = make_workspace(options, folder)
     out = Path(options.output_dir) if options.output_dir else folder / "comparator"
     proofs = [attempt for attempt in attempts if attempt.outcome in ("proven", "disproven")]
     if not proofs:
@@ -96,7 +96,7 @@ def main(argv: list[str] | None = None) -> int:
     for attempt, file in zip(attempts, names, strict=True):
         if attempt in proofs:
             try:
-                workspace.write(out / file.removesuffix(".lean"), *texts_of(attempt))
+                workspace.write(out / file.removesuffix(".lean"), *challenge_and_solution(attempt))
             except SourceError as error:
                 left_out += 1
                 print(f"left out: {attempt.theorem.id}: {error}")
@@ -108,7 +108,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def read_attempts(file: Path) -> list[Attempt]:
-    """The attempts of an evaluation; raises UserError if they cannot be read."""
+    """Read the attempts of an evaluation; raises UserError if they cannot be read."""
     try:
         attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -118,8 +118,8 @@ def read_attempts(file: Path) -> list[Attempt]:
     return attempts
 
 
-def texts_of(attempt: Attempt) -> tuple[str, str, str]:
-    """Challenge, solution, and the full name of the theorem in both; an `example` gets a name.
+def challenge_and_solution(attempt: Attempt) -> tuple[str, str, str]:
+    """Return challenge, solution, and the full name of the theorem in both; an `example` gets a name.
 
     Raises SourceError if the solution declares other things than the challenge.
     """
@@ -131,13 +131,13 @@ def texts_of(attempt: Attempt) -> tuple[str, str, str]:
     return challenge, solution, asked[-1]
 
 
-def workspace_of(options: ComparatorOptions, folder: Path) -> Workspace:
-    """What all workspaces share; raises UserError if the project has no toolchain or no requirements to read."""
+def make_workspace(options: ComparatorOptions, folder: Path) -> Workspace:
+    """Return what all workspaces share; raises UserError if the project has no toolchain or no requirements to read."""
     if options.lean.project is None:
-        lean = run_under(folder / SETTINGS)
+        lean = recorded_lean_version(folder / SETTINGS)
         if lean != EMBEDDED_LEAN:
             raise UserError(f"--lean-project DIR is needed: {folder} was proved under Lean {lean or 'of some version'}")
-        return Workspace(options.imports, LEAN_OF_NANOLEAN, lakefile([], None), None)
+        return Workspace(options.imports, NANOLEAN_TOOLCHAIN, lakefile([], None), None)
     project = Path(options.lean.project)
     try:
         toolchain = (project / TOOLCHAIN).read_text(encoding="utf-8").strip()
@@ -148,7 +148,7 @@ def workspace_of(options: ComparatorOptions, folder: Path) -> Workspace:
         raise UserError(f"--lean-project {project}: {LAKEFILE} or {TOOLCHAIN} is damaged: {error}") from error
     manifest = project / MANIFEST
     packages = (project / ".lake" / "packages").resolve() if options.share_packages else None
-    imports = options.imports or imports_of(project / f"{ROOT_MODULE}.lean")
+    imports = options.imports or root_imports(project / f"{ROOT_MODULE}.lean")
     requirements = [
         {key: str((project / value).resolve()) if key == "path" else value for key, value in requirement.items()}
         for requirement in contents.get("require", [])
@@ -157,8 +157,8 @@ def workspace_of(options: ComparatorOptions, folder: Path) -> Workspace:
     return Workspace(imports, toolchain, text, manifest if manifest.is_file() else None)
 
 
-def run_under(settings: Path) -> str | None:
-    """The Lean version of an evaluation, as far as it is known."""
+def recorded_lean_version(settings: Path) -> str | None:
+    """Return the Lean version that an evaluation recorded; None if unknown."""
     try:
         found = read_json(settings)["settings"]["lean"]
     except (OSError, UserError, ValueError, KeyError, TypeError):
@@ -166,8 +166,8 @@ def run_under(settings: Path) -> str | None:
     return None if found is None else str(found)
 
 
-def imports_of(module: Path) -> tuple[str, ...]:
-    """What the module imports that a project for the servers is built by; nothing where there is no such file."""
+def root_imports(module: Path) -> tuple[str, ...]:
+    """Return the imports of the root module of a project for the servers; empty without such a file."""
     if not module.is_file():
         return ()
     lines = module.read_text(encoding="utf-8").splitlines()
@@ -175,7 +175,7 @@ def imports_of(module: Path) -> tuple[str, ...]:
 
 
 def lakefile(requirements: list[dict[str, Any]], packages: Path | None) -> str:
-    """The text of `lakefile.toml` with the requirements of a project and the two modules."""
+    """Render `lakefile.toml` with the requirements of a project and the two modules."""
     shared = f"packagesDir = {toml_value(str(packages))}\n" if packages else ""
     parts = [f'name = "workspace"\ndefaultTargets = ["{CHALLENGE}", "{SOLUTION}"]\n{shared}']
     for requirement in requirements:
@@ -186,7 +186,7 @@ def lakefile(requirements: list[dict[str, Any]], packages: Path | None) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """A text, truth value, number, list or table as TOML writes it on one line."""
+    """Render a text, truth value, number, list or table as TOML on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

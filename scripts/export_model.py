@@ -54,7 +54,7 @@ def export(checkpoint: Path, directory: Path, dtype: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Write the model's files."""
     parser = Parser(prog="python -m scripts.export_model", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, ExportOptions)
     options = from_args(ExportOptions, parser.parse_args(argv))

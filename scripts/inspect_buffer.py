@@ -62,7 +62,7 @@ class Item:
     theorem: str
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the item as a JSON object."""
         state, tactic, depth = self.transition.state, self.transition.tactic, self.transition.depth
         known = {"dataset": self.dataset, "theorem": self.theorem, "step": self.step, "age": self.age}
         return {"state": state, "tactic": tactic, "depth": depth, **known}
@@ -73,22 +73,22 @@ class Rebuilt:
     """The buffers after the last collection step that counts, and whom their items are from."""
 
     buffers: Buffers
-    origin: dict[str, dict[tuple[str, str], tuple[str, str]]]
+    origins: dict[str, dict[tuple[str, str], tuple[str, str]]]
     attempts: int
     last_step: int
 
     def items(self, kind: Kind) -> list[Item]:
-        """What is in a buffer, newest first."""
+        """Return the contents of a buffer, newest first."""
         buffer = self.buffers.replay if kind == "replay" else self.buffers.negative
         found = [
-            Item(transition, step, self.last_step - step, *self.origin[kind][key])
+            Item(transition, step, self.last_step - step, *self.origins[kind][key])
             for key, transition, step in buffer.entries()
         ]
         return found[::-1]
 
 
-def run_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[str]]:
-    """The windows that the run has, or those that were asked for, what it began with, and the solvers it leaves out."""
+def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[str]]:
+    """Return the run's buffer options, with the windows of the command line, and the solver tactics it leaves out."""
     file = run / "args.json"
     args = read_json(file) if file.exists() else {}
     names = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight", "disable_solvers")
@@ -103,12 +103,12 @@ def run_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[
 
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
-    """Learn from the log as a resumed run does. Raises UserError if there is none."""
-    own, solvers = run_options(run, options)
+    """Rebuild the buffers from the log as a resumed run does. Raises UserError if there is none."""
+    own, solvers = buffer_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
     asked = options.negative_buffer_window_size
     buffers = Buffers(own.replay_buffer_window_size, own.negative_window if asked is None else asked, solvers)
-    origin: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
+    origins: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
     attempts = last_step = 0
     for source in runs:
         for step, attempt in logged_attempts(source):
@@ -118,24 +118,26 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
                 break
             buffers.add([attempt], step)
             attempts, last_step = attempts + 1, step
-            origin["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
-            origin["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
-            _forget(origin["replay"], buffers.replay)
-            _forget(origin["negative"], buffers.negative)
+            origins["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
+            origins["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
+            _drop_evicted(origins["replay"], buffers.replay)
+            _drop_evicted(origins["negative"], buffers.negative)
     if not attempts:
         raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
-    return Rebuilt(buffers, origin, attempts, last_step)
+    return Rebuilt(buffers, origins, attempts, last_step)
 
 
-def _forget(origin: dict[tuple[str, str], tuple[str, str]], buffer: WindowBuffer[tuple[str, str], Transition]) -> None:
+def _drop_evicted(
+    origins: dict[tuple[str, str], tuple[str, str]], buffer: WindowBuffer[tuple[str, str], Transition]
+) -> None:
     """Drop what has left the buffer, now and then: a log has many times more."""
-    if len(origin) > 2 * len(buffer) + 10_000:
-        for key in [key for key in origin if key not in buffer]:
-            del origin[key]
+    if len(origins) > 2 * len(buffer) + 10_000:
+        for key in [key for key in origins if key not in buffer]:
+            del origins[key]
 
 
-def chosen_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
-    """The items that pass the filters, newest first."""
+def filtered_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
+    """Return the items that pass the filters, newest first."""
     return [
         item
         for item in rebuilt.items(options.kind)
@@ -147,19 +149,19 @@ def chosen_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
 
 
 def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
-    """Both buffers: how full, how old."""
+    """Render the size and age of both buffers."""
     rows = []
     for kind, buffer in (("replay", rebuilt.buffers.replay), ("negative", rebuilt.buffers.negative)):
         steps = [step for _, _, step in buffer.entries()]
         oldest = rebuilt.last_step - min(steps) if steps else None
-        theorems = len({rebuilt.origin[kind][key] for key, _, _ in buffer.entries()})
+        theorems = len({rebuilt.origins[kind][key] for key, _, _ in buffer.entries()})
         rows.append((kind, len(buffer), buffer.window, theorems, f"{buffer.staleness(rebuilt.last_step):.2f}", oldest))
     yield from table(("buffer", "items", "window", "theorems", ">mean age", ">oldest"), rows, paint)
     yield f"from {rebuilt.attempts:,} attempts up to step {rebuilt.last_step}; ages are in collection steps"
 
 
 def histograms(items: Sequence[Item], kind: Kind, paint: Paint) -> Iterator[str]:
-    """How many items are how old, and (in the replay buffer) how many tactics from the end."""
+    """Render how many items are how old, and (in the replay buffer) how many tactics from the end."""
     names = {"age": [item.age for item in items]}
     if kind == "replay":
         names["to go"] = [item.transition.depth for item in items]
@@ -183,23 +185,23 @@ def _bars(values: Sequence[int]) -> list[tuple[str, int, str]]:
 
 
 def listing(items: Sequence[Item], paint: Paint) -> Iterator[str]:
-    """A line for each item."""
-    room = max(20, (width() - 50) // 2)
+    """Render a line for each item."""
+    available = max(20, (width() - 50) // 2)
     rows = [
         (
             item.age,
             item.transition.depth,
             shorten(item.theorem, 28),
-            shorten(item.transition.tactic, room),
-            shorten(shorten_state(item.transition.state), room),
+            shorten(item.transition.tactic, available),
+            shorten(shorten_state(item.transition.state), available),
         )
         for item in items
     ]
     yield from table(("age", "to go", "theorem", "tactic", "target"), rows, paint)
 
 
-def in_full(item: Item, paint: Paint) -> Iterator[str]:
-    """An item with the whole state."""
+def full_text(item: Item, paint: Paint) -> Iterator[str]:
+    """Render an item with its whole state."""
     yield heading(item.theorem, paint, item.dataset, f"{item.age} steps old", f"{item.transition.depth} to go")
     yield from indented(item.transition.state)
     yield f"  {paint('→', 'bold')} {harmless(item.transition.tactic)}"
@@ -207,7 +209,7 @@ def in_full(item: Item, paint: Paint) -> Iterator[str]:
 
 
 def show(rebuilt: Rebuilt, items: Sequence[Item], kind: Kind, view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """All that is printed, about the items that were chosen."""
+    """Render the output about the items that passed the filters."""
     chosen = view.choose(items)
     if view.json:
         yield from json_lines(item.to_json() for item in chosen)
@@ -220,14 +222,14 @@ def show(rebuilt: Rebuilt, items: Sequence[Item], kind: Kind, view: ViewOptions,
     yield ""
     if view.full:
         for item in chosen:
-            yield from in_full(item, paint)
+            yield from full_text(item, paint)
     else:
         yield from listing(chosen, paint)
     yield from not_shown(len(items), len(chosen))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point; exit code 1 if nothing passes the filters."""
+    """Print the buffers; exit code 1 if nothing passes the filters."""
     parser = Parser(prog="python -m scripts.inspect_buffer", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("run", metavar="RUN", help="Run directory of reinforcement learning, as in `rl/RUN`.")
     add_flags(parser, BufferOptions)
@@ -235,7 +237,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(BufferOptions, args)
     rebuilt = rebuild(resolve_run_dir(args.run, "RUN"), options)
-    items = chosen_items(rebuilt, options)
+    items = filtered_items(rebuilt, options)
     print_lines(show(rebuilt, items, options.kind, from_args(ViewOptions, args), Paint()))
     return 0 if items else 1
 

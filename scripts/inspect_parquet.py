@@ -67,12 +67,12 @@ class Shard:
         return {field.name: str(field.type) for field in self.file.schema_arrow}
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the shard's metadata as a JSON object."""
         counts = {"bytes": self.path.stat().st_size, "rows": self.rows, "row_groups": self.file.num_row_groups}
         return {"path": str(self.path), **counts, "schema": self.schema}
 
     def columns(self, wanted: Sequence[str]) -> list[str]:
-        """The columns to read. Raises UserError for one that is not there."""
+        """Return the columns to read. Raises UserError for one that does not exist."""
         missing = [name for name in wanted if name not in self.schema]
         if missing:
             raise UserError(f"--column {missing[0]}: {self.path} has no such column; it has: {', '.join(self.schema)}")
@@ -96,7 +96,7 @@ class Shard:
 
 
 def find_shards(names: Sequence[str]) -> list[Shard]:
-    """The files that names stand for: files, directories, data sets. Raises UserError if one stands for nothing."""
+    """Find the files that arguments name: files, directories, data sets. Raises UserError if one names none."""
     found: list[Path] = []
     for name in names:
         path = Path(name).expanduser()
@@ -115,7 +115,7 @@ def find_shards(names: Sequence[str]) -> list[Shard]:
 
 
 def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """A line for each file, and the columns."""
+    """Render a line for each file, and the columns."""
     shown = view.choose(shards)
     if view.json:
         yield from json_lines(shard.to_json() for shard in shown)
@@ -138,7 +138,7 @@ def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iter
 
 
 def group_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """A line for each row group."""
+    """Render a line for each row group."""
     groups = [(shard, index) for shard in shards for index in range(shard.file.num_row_groups)]
     shown = view.choose(groups)
     rows: list[tuple[object, ...]] = []
@@ -156,7 +156,7 @@ def group_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Ite
 
 
 def one_row(shards: Sequence[Shard], number: int, wanted: Sequence[str]) -> tuple[Shard, int, dict[str, Any]]:
-    """A row by its number over all files. Raises UserError if there are not so many."""
+    """Read a row by its number over all files. Raises UserError if there are not so many."""
     before = 0
     for shard in shards:
         if number < before + shard.rows:
@@ -168,7 +168,7 @@ def one_row(shards: Sequence[Shard], number: int, wanted: Sequence[str]) -> tupl
 
 
 def found_rows(shards: Sequence[Shard], options: ParquetOptions) -> Iterator[tuple[Shard, int, str, str, Any]]:
-    """Where the text occurs: file, row, column, the text of the field, and the record."""
+    """Yield where the text occurs: file, row, column, the text of the field, and the record."""
     for shard in shards:
         for number, record in shard.read(options.column):
             for column, value in record.items():
@@ -180,7 +180,7 @@ def found_rows(shards: Sequence[Shard], options: ParquetOptions) -> Iterator[tup
 def search(
     shards: Sequence[Shard], options: ParquetOptions, view: ViewOptions, paint: Paint, found: list[int]
 ) -> Iterator[str]:
-    """The first rows that hold the text, as they are found."""
+    """Render the first rows that hold the text, as they are found."""
     assert options.search is not None
     for shard, number, column, value, record in found_rows(shards, options):
         if len(found) == view.max:
@@ -211,7 +211,7 @@ def _plain(value: Any) -> Any:
 
 
 def row_lines(shard: Shard, number: int, record: dict[str, Any], view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """A row in full."""
+    """Render a row in full."""
     if view.json:
         yield from json_lines([{"path": str(shard.path), "row": number, "record": _plain(record)}])
         return
@@ -223,7 +223,7 @@ def row_lines(shard: Shard, number: int, record: dict[str, Any], view: ViewOptio
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point; exit code 1 if --search finds nothing."""
+    """Print the shards, rows or hits; exit code 1 if --search finds nothing."""
     parser = Parser(prog="python -m scripts.inspect_parquet", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="+", metavar="PATH", help="Files, directories, or names of data sets.")
     add_flags(parser, ParquetOptions)

@@ -42,7 +42,7 @@ class ProblemOptions:
         validate(self, "inspect")
 
     def wants(self, theorem: Theorem) -> bool:
-        """Whether a theorem passes the filters."""
+        """Return whether a theorem passes the filters."""
         long_enough = self.min_chars <= len(theorem.source)
         short_enough = self.max_chars is None or len(theorem.source) <= self.max_chars
         named = matches(self.id, theorem.id) and contains(self.search, theorem.source, theorem.id)
@@ -57,14 +57,14 @@ class Problem:
     theorem: Theorem
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the theorem as a JSON object."""
         theorem = self.theorem
         record = {"dataset": theorem.dataset, "split": self.split, "id": theorem.id, "source": theorem.source}
         return {**record, "chars": len(theorem.source), "hash": theorem_hash(theorem.source)}
 
 
 def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
-    """The theorems that pass the filters. Raises UserError for data that is missing, and for splits nobody has."""
+    """Read the theorems that pass the filters. Raises UserError for missing data and unknown splits."""
     lean = choose_lean(options.lean.project)
     found, looked = [], False
     for name in split_names(names):
@@ -92,22 +92,28 @@ def overview(problems: Iterable[Problem], paint: Paint) -> Iterator[str]:
 
 
 def listing(problems: Sequence[Problem], paint: Paint) -> Iterator[str]:
-    """A line for each."""
+    """Render a line for each theorem."""
     ids = max(len("id"), *(len(problem.theorem.id) for problem in problems))
-    room = max(20, width() - ids - 30)
+    available = max(20, width() - ids - 30)
     rows = [
-        (each.theorem.dataset, each.split, shorten(each.theorem.id, 60), len(each.theorem.source), _start(each, room))
+        (
+            each.theorem.dataset,
+            each.split,
+            shorten(each.theorem.id, 60),
+            len(each.theorem.source),
+            _start(each, available),
+        )
         for each in problems
     ]
     yield from table(("data set", "split", "id", "chars", "source"), rows, paint)
 
 
-def _start(problem: Problem, room: int) -> str:
-    return shorten(problem.theorem.source.removeprefix(f"theorem {problem.theorem.id}"), room)
+def _start(problem: Problem, available: int) -> str:
+    return shorten(problem.theorem.source.removeprefix(f"theorem {problem.theorem.id}"), available)
 
 
 def show(problems: Sequence[Problem], view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """All that is printed."""
+    """Render the output about the theorems that were found."""
     chosen = view.choose(problems)
     if view.json:
         yield from json_lines(problem.to_json() for problem in chosen)
@@ -129,7 +135,7 @@ def show(problems: Sequence[Problem], view: ViewOptions, paint: Paint) -> Iterat
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point; exit code 1 if no theorem passes the filters."""
+    """Print the theorems; exit code 1 if none passes the filters."""
     parser = Parser(prog="python -m scripts.inspect_problems", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("datasets", nargs="+", metavar="DATASET", help=f"Data sets: {', '.join(DATASETS)}.")
     add_flags(parser, ProblemOptions)

@@ -38,14 +38,14 @@ class ProofOptions:
     search: str | None = opt(None, "Text in statement, proof or message, upper and lower case alike.")
     min_tactics: int = opt(0, "Fewest tactics of the proof.", min=0)
     tree: bool = opt(False, "Only attempts whose search tree was kept.")
-    newest: bool = opt(False, "Last ones first: what a run that goes on has done just now.")
+    newest: bool = opt(False, "Last ones first: what a running run has done just now.")
     max_tree_nodes: int = opt(60, "With --full: show at most so many nodes of a tree.", min=1)
 
     def __post_init__(self) -> None:
         validate(self, "inspect")
 
     def wants(self, record: Record) -> bool:
-        """Whether an attempt passes the filters."""
+        """Return whether an attempt passes the filters."""
         if not (
             (not self.outcome or record.outcome in self.outcome)
             and (not self.origin or record.origin in self.origin)
@@ -63,7 +63,7 @@ class ProofOptions:
 
 
 def listing(found: Sequence[Record], paint: Paint) -> Iterator[str]:
-    """A line for each attempt."""
+    """Render a line for each attempt."""
     rows: list[tuple[object, ...]] = []
     for record in found:
         attempt = record.attempt
@@ -73,15 +73,15 @@ def listing(found: Sequence[Record], paint: Paint) -> Iterator[str]:
         cells = (shorten(record.where, 24), shorten(attempt.theorem.id, 40), outcome)
         numbers = (attempt.num_tactics or None, attempt.simulations or None, seconds)
         rows.append((*cells, *numbers, said))
-    room = max(20, width() - 2 - max(len(line) for line in table(HEADERS[:-1], [row[:-1] for row in rows])))
-    yield from table(HEADERS, [(*row[:-1], shorten(str(row[-1]), room)) for row in rows], paint)
+    available = max(20, width() - 2 - max(len(line) for line in table(HEADERS[:-1], [row[:-1] for row in rows])))
+    yield from table(HEADERS, [(*row[:-1], shorten(str(row[-1]), available)) for row in rows], paint)
 
 
 HEADERS = ("where", "theorem", "outcome", ">tactics", ">simulations", ">seconds", "proof, or why not")
 
 
 def overview(found: Iterable[Record], paint: Paint) -> Iterator[str]:
-    """How many ended how, at each place."""
+    """Render the number of attempts by outcome, for each directory and data set."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for record in found:
         place = "collection" if record.origin == "collect" else record.where
@@ -97,8 +97,8 @@ def _share(count: Counter[str]) -> str:
     return f"{100 * count['proven'] / sum(count.values()):.0f}%"
 
 
-def in_full(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
-    """An attempt with its statement, its proof or why there is none, and its tree."""
+def full_text(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
+    """Render an attempt with its statement, its proof or why there is none, and its tree."""
     attempt = record.attempt
     outcome = paint(attempt.outcome, COLORS[attempt.outcome])
     yield heading(attempt.theorem.id, paint, attempt.theorem.dataset, record.where) + f"  {outcome}"
@@ -113,12 +113,12 @@ def in_full(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
     elif attempt.check is not None:
         axioms = ", ".join(attempt.check.get("axioms", ())) or "none"
         yield f"  {paint('check', 'bold')}  {attempt.check.get('environment', '?')} environment, axioms: {axioms}"
-    yield from drawing(record, max_tree_nodes, paint)
+    yield from tree_lines(record, max_tree_nodes, paint)
     yield ""
 
 
-def drawing(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
-    """The tree of the search; where it was not kept, the steps of the proof with what each had to prove."""
+def tree_lines(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
+    """Render the search tree; if it was not kept, the steps of the proof with the goal of each."""
     attempt = record.attempt
     try:
         tree = record.tree()
@@ -140,7 +140,7 @@ def drawing(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
 
 
 def show(found: Sequence[Record], options: ProofOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """All that is printed."""
+    """Render the output about the attempts that were found."""
     chosen = view.choose(found)
     if view.json:
         yield from json_lines(record.to_json() for record in chosen)
@@ -150,7 +150,7 @@ def show(found: Sequence[Record], options: ProofOptions, view: ViewOptions, pain
         return
     if view.full:
         for record in chosen:
-            yield from in_full(record, options.max_tree_nodes, paint)
+            yield from full_text(record, options.max_tree_nodes, paint)
     else:
         yield from listing(chosen, paint)
     yield from not_shown(len(found), len(chosen))
@@ -159,7 +159,7 @@ def show(found: Sequence[Record], options: ProofOptions, view: ViewOptions, pain
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point; exit code 1 if no attempt passes the filters."""
+    """Print the attempts; exit code 1 if none passes the filters."""
     parser = Parser(prog="python -m scripts.inspect_proofs", description=(__doc__ or "").splitlines()[0])
     text = "Run directory, evaluation directory, folder of .lean files, or a file of attempts; also as in `rl/RUN`."
     parser.add_argument("paths", nargs="+", metavar="PATH", help=text)

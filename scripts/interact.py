@@ -56,7 +56,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 
 
 def open_session(stack: ExitStack, options: InteractOptions) -> LeanSession | None:
-    """A leased Lean process, which is given back when the stack is left; None if none is wanted."""
+    """Lease a Lean process until the stack is closed; None if none is wanted."""
     if not options.lean or options.raw:
         return None
     if options.servers.servers:
@@ -84,7 +84,7 @@ def run(console: Console) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the prompt."""
     args = parse_args(argv)
     options, sampling = from_args(InteractOptions, args), from_args(SamplingConfig, args)
     network = load_network(

@@ -1,4 +1,4 @@
-"""Those who are asked about a whole text by `scripts.check_with_lean`: NanoLean, a Lean program, or a Lean server.
+"""The ways in which `scripts.check_with_lean` has a whole text checked: NanoLean, a Lean program, or a Lean server.
 
 A program reads each text as a file of its own, in a sandbox if there is one. NanoLean and programs also say what a text
 declares: the difference that it makes to the environment, and not what its words look like.
@@ -28,7 +28,7 @@ Declared = list[tuple[str, str]]
 """Kind (as `theorem`, `def`, `axiom`) and full name of constants."""
 
 _ADDRESS = re.compile(r"(?:https?://)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+/?")
-_TRIAL_SECONDS = 60.0
+_BWRAP_TEST_SECONDS = 60.0
 _KINDS = "axiom:axiom thm:theorem defn:def opaque:opaque quot:quot induct:inductive ctor:ctor rec:rec"
 _LISTING = """#eval show _root_.Lean.Elab.Command.CommandElabM _root_.Unit from do
   let env ← _root_.Lean.getEnv
@@ -39,32 +39,32 @@ _LISTING = """#eval show _root_.Lean.Elab.Command.CommandElabM _root_.Unit from 
     told := told ++ "\\n" ++ kind ++ " " ++ name.toString
   _root_.Lean.logInfo told
 """
-"""Lists what a file added to the environment. Names are said from the root: the file may have others like them."""
+"""Lists what a file added to the environment. Names are written from the root: the file may have others like them."""
 
 
 class Reader(Protocol):
-    """Somebody who reads whole texts; `believed` says who that is, and in what surroundings.
+    """A Lean implementation that reads whole texts; `believed` describes it and its environment.
 
-    `lists` says whether they can tell what a text declares.
+    `lists_declarations` is whether it can list what a text declares.
     """
 
     believed: str
-    lists: bool
+    lists_declarations: bool
 
     def read(self, sources: Iterable[str]) -> None:
         """Read texts that will be asked about."""
         ...
 
     def check(self, source: str) -> CheckReport:
-        """What was said about a text; raises LeanError if that cannot be understood."""
+        """Return the report on a text; raises LeanError if it cannot be understood."""
         ...
 
     def declared(self, source: str) -> Declared | None:
-        """What a text adds to the environment, None from who cannot say that; raises LeanError."""
+        """Return the constants that a text adds to the environment, None if unknown; raises LeanError."""
         ...
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """End the process or lease, if there is one."""
         ...
 
 
@@ -82,7 +82,7 @@ def open_reader(lean: str, cwd: str | None, header: str, timeout: float, sandbox
 class Server:
     """A Lean server, believed at its word; one lease for all texts."""
 
-    lists = False
+    lists_declarations = False
 
     def __init__(self, address: str) -> None:
         """Raises UserError if it cannot be reached, or has no process to lend."""
@@ -97,7 +97,7 @@ class Server:
         """Nothing: a server reads a text when it is asked."""
 
     def check(self, source: str) -> CheckReport:
-        """What the server says about a text behind its own imports."""
+        """Return the server's report on a text behind its own imports."""
         if source not in self._reports:
             self._reports[source] = self._session.check(source)
         return self._reports[source]
@@ -112,20 +112,22 @@ class Server:
 
 
 class LeanCommand:
-    """A program that reads files as `lean --json` does, one at a time: each text, and each with the question of what it
-    declares behind it. That is read with `import Lean`, which the text itself may be without."""
+    """A program that reads files as `lean --json` does, one at a time.
 
-    lists = True
+    Each text is read twice: as it is, and with `import Lean` and a command behind it that lists its declarations.
+    """
+
+    lists_declarations = True
 
     def __init__(self, lean: str, cwd: str | None, header: str, timeout: float, sandbox: str = "none") -> None:
         self._lean, self._cwd, self._header, self._timeout = lean, cwd, header, timeout
         self._reports: dict[str, CheckReport | ProtocolError] = {}
         self._declared: dict[str, Declared | ProtocolError] = {}
-        self._command = self._words()
-        self._sandbox, surroundings = choose_sandbox(sandbox, self._command[:-1], cwd)
-        self.believed = f"`{lean}`, {surroundings}"
+        self._command = self._command_words()
+        self._sandbox, environment = choose_sandbox(sandbox, self._command[:-1], cwd)
+        self.believed = f"`{lean}`, {environment}"
 
-    def _words(self) -> list[str]:
+    def _command_words(self) -> list[str]:
         words = shlex.split(self._lean)
         if not words or shutil.which(words[0]) is None:
             raise UserError(
@@ -137,7 +139,7 @@ class LeanCommand:
         """Nothing: each text has its process."""
 
     def check(self, source: str) -> CheckReport:
-        """What the program said about a text; raises ProtocolError if that cannot be understood."""
+        """Return the program's report on a text; raises ProtocolError if it cannot be understood."""
         if source not in self._reports:
             self.read([source])
         report = self._reports[source]
@@ -147,10 +149,12 @@ class LeanCommand:
 
     def read(self, sources: Iterable[str]) -> None:
         """Have the program read texts that it has not read yet."""
-        self._ask({source: Inquiry.about(source, self._header) for source in sources if source not in self._reports})
+        self._check_texts(
+            {source: Inquiry.about(source, self._header) for source in sources if source not in self._reports}
+        )
 
     def declared(self, source: str) -> Declared | None:
-        """What the program says that a text adds to the environment; raises ProtocolError if it does not say it."""
+        """Return the constants that a text adds to the environment; raises ProtocolError if they are not listed."""
         if source not in self._declared:
             self._declared[source] = self._list(source)
         found = self._declared[source]
@@ -158,14 +162,14 @@ class LeanCommand:
             raise found
         return found
 
-    def _ask(self, inquiries: dict[str, Inquiry]) -> None:
+    def _check_texts(self, inquiries: dict[str, Inquiry]) -> None:
         for source, inquiry in inquiries.items():
-            (said,) = self._read_files([inquiry.command])
-            self._note(source, inquiry, said)
+            (messages,) = self._read_files([inquiry.command])
+            self._keep_report(source, inquiry, messages)
 
-    def _note(self, source: str, inquiry: Inquiry, said: list[dict[str, Any]]) -> None:
+    def _keep_report(self, source: str, inquiry: Inquiry, messages: list[dict[str, Any]]) -> None:
         try:
-            self._reports[source] = inquiry.read(said)
+            self._reports[source] = inquiry.read(messages)
         except ProtocolError as error:
             self._reports[source] = error
 
@@ -174,12 +178,12 @@ class LeanCommand:
         text = f"{header}\n\n{name_examples(source)}\n\n"
         mark = unforeseeable_name(source, "what is declared")
         kinds = "\n".join('      | .{}Info _ => "{}"'.format(*pair.split(":")) for pair in _KINDS.split())
-        (said,) = self._read_files([text + _LISTING.format(mark=mark, kinds=kinds)])
+        (messages,) = self._read_files([text + _LISTING.format(mark=mark, kinds=kinds)])
         first = text.count("\n") + 1
-        errors = [str(message.get("data")) for message in said if message.get("severity") == "error"]
+        errors = [str(message.get("data")) for message in messages if message.get("severity") == "error"]
         told = [
             str(m.get("data")).strip()
-            for m in said
+            for m in messages
             if m.get("severity") in ("info", "information") and _line(m) >= first
         ]
         if errors or len(told) != 1 or told[0].split("\n")[0].strip() != mark:
@@ -194,66 +198,66 @@ class LeanCommand:
             paths = [Path(folder) / f"proof_{number}.lean" for number in range(len(texts))]
             for path, text in zip(paths, texts, strict=True):
                 path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-            words = [*sandbox_words(self._sandbox, folder, self._cwd, self._timeout), *self._command, *map(str, paths)]
+            words = [*sandbox_prefix(self._sandbox, folder, self._cwd, self._timeout), *self._command, *map(str, paths)]
             return self._messages(words, paths)
 
     def _messages(self, words: list[str], paths: list[Path]) -> list[list[dict[str, Any]]]:
         try:
             code, output = run(words, self._cwd, self._timeout * len(paths))
         except subprocess.TimeoutExpired:
-            return [[_trouble(f"no answer within {self._timeout:.0f} s")] for _ in paths]
+            return [[_error(f"no answer within {self._timeout:.0f} s")] for _ in paths]
         except OSError as error:
             raise UserError(f"cannot run {self._lean} in {self._cwd or Path.cwd()}: {error.strerror}") from error
-        messages = [message for line in output.splitlines() if (message := read_line(line))]
+        messages = [message for line in output.splitlines() if (message := parse_message(line))]
         told = any(m.get("severity") == "error" or "sorry" in str(m.get("data")) for m in messages)
         if code != 0 and not told:
-            return [[_trouble(f"exit code {code}")] for _ in paths]
+            return [[_error(f"exit code {code}")] for _ in paths]
         return [[m for m in messages if m.get("fileName") in (str(path), None)] for path in paths]
 
 
 class NanoLeanCommand(LeanCommand):
     """NanoLean in a process of its own: it takes all texts at once, each in a fresh environment, and runs none of them.
 
-    What a text declares comes with what is said about it.
+    The declarations of a text come with the messages about it.
     """
 
     def __init__(self, cwd: str | None, header: str, timeout: float) -> None:
         super().__init__(NANOLEAN, cwd, header, timeout)
         self.believed = "NanoLean, in a process of its own that runs no code of a file"
 
-    def _words(self) -> list[str]:
+    def _command_words(self) -> list[str]:
         return [sys.executable, "-m", "nanolean", "check", "--messages"]
 
-    def _ask(self, inquiries: dict[str, Inquiry]) -> None:
+    def _check_texts(self, inquiries: dict[str, Inquiry]) -> None:
         if inquiries:
             answers = self._read_files([inquiry.command for inquiry in inquiries.values()])
-            for (source, inquiry), said in zip(inquiries.items(), answers, strict=True):
-                self._declared[source] = _declared_in(said)
-                self._note(source, inquiry, [message for message in said if "declared" not in message])
+            for (source, inquiry), messages in zip(inquiries.items(), answers, strict=True):
+                self._declared[source] = _declared_in(messages)
+                self._keep_report(source, inquiry, [message for message in messages if "declared" not in message])
 
     def _list(self, source: str) -> Declared | ProtocolError:
         self.read([source])
         return self._declared[source]
 
 
-def _declared_in(said: list[dict[str, Any]]) -> Declared | ProtocolError:
-    found = [message["declared"] for message in said if "declared" in message]
+def _declared_in(messages: list[dict[str, Any]]) -> Declared | ProtocolError:
+    found = [message["declared"] for message in messages if "declared" in message]
     if len(found) != 1:
         return ProtocolError("it does not say what the text declares")
     return [(str(kind), str(name)) for kind, name in found[0]]
 
 
-def read_line(line: str) -> dict[str, Any] | None:
-    """The message on a line of the output; None for a line of `lake` or another tool that is no message."""
+def parse_message(line: str) -> dict[str, Any] | None:
+    """Parse a line of the output; None for a line of `lake` or another tool that is no message."""
     if line.lstrip().startswith("{"):
         try:
             message = json.loads(line)
             if isinstance(message, dict):
-                return {**message, "data": _shown(message)} if message.get("severity") == "error" else message
+                return {**message, "data": _error_text(message)} if message.get("severity") == "error" else message
         except (ValueError, RecursionError):
             pass
-        return _trouble(f"output that cannot be read: {line[:200]}")
-    return _trouble(line.strip()) if line.startswith(("error:", "uncaught exception", "bwrap:", "docker:")) else None
+        return _error(f"output that cannot be read: {line[:200]}")
+    return _error(line.strip()) if line.startswith(("error:", "uncaught exception", "bwrap:", "docker:")) else None
 
 
 def _line(message: dict[str, Any]) -> int:
@@ -262,19 +266,19 @@ def _line(message: dict[str, Any]) -> int:
     return line if isinstance(line, int) else 0
 
 
-def _shown(message: dict[str, Any]) -> str:
+def _error_text(message: dict[str, Any]) -> str:
     """An error with its place, on one line."""
     place = message.get("pos") or {}
     first = str(message.get("data", "")).strip().split("\n")[0]
     return f"{place.get('line', 0)}:{place.get('column', 0)}: error: {first}"
 
 
-def _trouble(text: str) -> dict[str, Any]:
+def _error(text: str) -> dict[str, Any]:
     return {"severity": "error", "data": text}
 
 
 def run(words: list[str], cwd: str | None, seconds: float) -> tuple[int, str]:
-    """A command's exit code and output; when the time is over, the processes that it started end with it."""
+    """Run a command; return its exit code and output. On a timeout, all processes that it started are killed."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         words, cwd=cwd, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
@@ -287,11 +291,11 @@ def run(words: list[str], cwd: str | None, seconds: float) -> tuple[int, str]:
     return process.returncode, stdout + stderr
 
 
-# -- sandboxes --------------------------------------------------------------------------------------------------------
+# -- Sandboxes ---------------------------------------------------------------------------------------------------------
 
 
 def choose_sandbox(asked: str, command: Sequence[str], cwd: str | None) -> tuple[str, str]:
-    """The sandbox for a command (`none`, `bwrap` or `docker:IMAGE`), and what to say of it.
+    """Choose the sandbox for a command (`none`, `bwrap` or `docker:IMAGE`), and describe it.
 
     `auto` takes bubblewrap where it is installed and the command starts in it. Raises UserError where another one that
     was asked for does not work.
@@ -304,7 +308,7 @@ def choose_sandbox(asked: str, command: Sequence[str], cwd: str | None) -> tuple
         return asked, f"in a container of {asked.removeprefix('docker:')}, with no network and nothing to write to"
     if asked not in ("auto", "bwrap"):
         raise UserError(f"--sandbox {asked}: it is auto, bwrap, docker:IMAGE or none")
-    trouble = _trouble_with_bwrap([*command, "--version"], cwd)
+    trouble = _bwrap_problem([*command, "--version"], cwd)
     if not trouble:
         return "bwrap", "in a bubblewrap sandbox, with no network and nothing to write to"
     if asked == "bwrap":
@@ -312,22 +316,27 @@ def choose_sandbox(asked: str, command: Sequence[str], cwd: str | None) -> tuple
     return "none", f"in no sandbox ({trouble})"
 
 
-def _trouble_with_bwrap(command: Sequence[str], cwd: str | None) -> str:
+def _bwrap_problem(command: Sequence[str], cwd: str | None) -> str:
     """Why a command cannot be run in bubblewrap; empty if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap, `bwrap`, is not on the PATH"
     with tempfile.TemporaryDirectory() as folder:
         try:
-            code, output = run([*sandbox_words("bwrap", folder, cwd, _TRIAL_SECONDS), *command], cwd, _TRIAL_SECONDS)
+            code, output = run(
+                [*sandbox_prefix("bwrap", folder, cwd, _BWRAP_TEST_SECONDS), *command], cwd, _BWRAP_TEST_SECONDS
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bwrap does not run: {error}"
     last = output.strip().split("\n")[-1]
     return f"`{shlex.join(command)}` ends with exit code {code} in bwrap: {last}" if code else ""
 
 
-def sandbox_words(sandbox: str, folder: str, cwd: str | None, seconds: float) -> list[str]:
-    """What comes before a command that is to see files in `folder`: the whole system or an image to read, nothing to
-    write but a `/tmp` of its own, no network, no process but its own."""
+def sandbox_prefix(sandbox: str, folder: str, cwd: str | None, seconds: float) -> list[str]:
+    """Return the prefix of a command that reads files in `folder`, empty without a sandbox.
+
+    It sees the whole system or an image read-only, may write to a `/tmp` of its own, and has no network and no process
+    but its own.
+    """
     here = str(Path(cwd or ".").resolve())
     if sandbox == "bwrap":
         words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev"]

@@ -1,4 +1,4 @@
-"""Makes the held-out benchmark of NanoLean, or checks the one that is there.
+"""Make the held-out benchmark of NanoLean, or check the existing one.
 
     python -m scripts.make_nanolean_benchmark            # is the benchmark what it says it is? (exit 1 if not)
     python -m scripts.make_nanolean_benchmark --write    # make it anew: other theorems, other scores
@@ -42,7 +42,7 @@ PER_CELL = 40
 
 
 def classics(state: EnvState) -> list[Entry]:
-    """The hand-written theorems that no finisher proves alone, each under its name with its level, with its proof."""
+    """Return the hand-written theorems that no finisher proves alone, each with its name, level and proof."""
     entries = []
     for proof in tactic_proofs(CLASSICS.read_text(encoding="utf-8")):
         if is_trivial(state, proof.source):
@@ -114,7 +114,7 @@ def interleaved(entries: list[Entry]) -> list[Entry]:
 
 
 def write(splits: dict[str, list[Entry]]) -> None:
-    """The two files and the reference proofs."""
+    """Write the two files and the reference proofs."""
     rows = []
     for split, entries in splits.items():
         head = (
@@ -128,7 +128,7 @@ def write(splits: dict[str, list[Entry]]) -> None:
 
 
 def problems_of(state: EnvState, step: int = 1) -> list[str]:
-    """What is wrong with the benchmark: sizes, duplicates, trivial or known statements, proofs missing or refused.
+    """List what is wrong with the benchmark: sizes, duplicates, trivial or known statements, proofs missing or refused.
 
     Of the theorems every `step`th is tried: whether it is trivial, and whether its proof goes through.
     """
@@ -157,7 +157,7 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
 
 
 def proves(state: EnvState, theorem: Theorem, proof: str) -> bool:
-    """Whether the whole text with the proof is accepted without `sorry`."""
+    """Return whether the whole text with the proof is accepted without `sorry`."""
     return not [m for m in run_text(state, splice(theorem, proof)).messages if m.severity != "info"]
 
 

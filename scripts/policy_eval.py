@@ -70,7 +70,7 @@ class Judged:
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = Parser(prog="python -m scripts.policy_eval", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, PolicyEvalOptions)
     add_flags(parser, RunOptions, skip={"run", "run_dir", "loggers", "seed"})
@@ -79,7 +79,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 
 
 def checkpoints(texts: Sequence[str]) -> list[Path]:
-    """The manifests of the checkpoints, those of a directory in the order of their steps. Raises UserError."""
+    """Return the manifests of the checkpoints, those of a directory in the order of their steps. Raises UserError."""
     if not texts:
         raise UserError("give --model-path: one checkpoint or more, or directories of them")
     found: list[Path] = []
@@ -118,7 +118,7 @@ def judge(
 
 
 def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iterator[str]:
-    """Each state, what is done in the data, and what the model says it would do."""
+    """Render each state, the tactic in the data, and the model's samples."""
     shown_tokens = min(SHOWN_TOKENS, model.config.sequence_len // 2)  # the state needs room beside them
     prompts = [prompt_tokens(tokenizer, item.state, model.config.sequence_len - shown_tokens) for item in items]
     greedy = SamplingOptions(1, shown_tokens, temperature=GREEDY_TEMPERATURE)
@@ -129,7 +129,7 @@ def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iter
 
 
 def metric_table(judged: Sequence[Judged], paint: Paint) -> list[str]:
-    """A line for each metric and a column for each checkpoint."""
+    """Render a line for each metric and a column for each checkpoint."""
     names = [f">{item.path.parent.name}/{item.step}" for item in judged]
     scalars = [item.metrics.scalars() for item in judged]
     rows = [(name.replace("_", " "), *(_number(name, each[name]) for each in scalars)) for name in scalars[0]]
@@ -154,7 +154,7 @@ def depth_table(judged: Judged, paint: Paint) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Evaluate the checkpoints and print the metrics."""
     args = parse_args(argv)
     options, batch = from_args(PolicyEvalOptions, args), from_args(BatchOptions, args)
     dist = start_ranks(from_args(RunOptions, args))

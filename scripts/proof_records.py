@@ -1,4 +1,4 @@
-"""Attempts as runs and evaluations leave them behind, wherever they lie, while they go on and afterwards.
+"""Read the attempts that runs and evaluations leave behind, while they run and afterwards.
 
 records("rl/<run>")     # attempts_r*.jsonl, evals/*/results*.jsonl, eval_*/results*.jsonl, proofs/*.lean
 """
@@ -19,7 +19,7 @@ from nanoproof.rl.records import kept_trees, read_tree
 
 RESULTS = "results.jsonl"
 PARTS = "results*.jsonl"
-"""An evaluation that goes on has a file for each rank."""
+"""An unfinished evaluation has a file for each rank."""
 NOT_AN_ATTEMPT = (KeyError, TypeError, AttributeError, ValueError)
 Origin = Literal["collect", "evaluate", "export"]
 
@@ -59,18 +59,18 @@ class Record:
         return self.path.parent.name
 
     def tree(self) -> dict[str, Any] | None:
-        """The tree of its search, if it was kept."""
+        """Return the search tree, if it was kept."""
         if self.attempt.tree is not None or self.number is None or not self.has_tree:
             return self.attempt.tree
         return read_tree(self.path.parent, self.number)
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the attempt and its origin as a JSON object."""
         return {"path": str(self.path), "origin": self.origin, "step": self.step, **self.attempt.to_json()}
 
 
-def find(text: str) -> Path:
-    """A run, an evaluation or a file: absolute, relative to here, or to `home()`. Raises UserError."""
+def find_path(text: str) -> Path:
+    """Find a run, an evaluation or a file: absolute, relative to here, or to `home()`. Raises UserError."""
     for path in (Path(text).expanduser(), home() / text):
         if path.exists():
             return path
@@ -78,15 +78,15 @@ def find(text: str) -> Path:
 
 
 def records(text: str, wants: Callable[[Record], bool] = lambda record: True) -> list[Record]:
-    """The wanted attempts at a place: those of collection in their order, then evaluations, then files.
+    """Return the wanted attempts below a path: those of collection in their order, then evaluations, then files.
 
     Proofs that were written beside the results they are from are not counted twice. Raises UserError if there is no
     attempt at all.
     """
-    path = find(text)
+    path = find_path(text)
     seen = 0
     found: list[Record] = []
-    for record in _of_file(path) if path.is_file() else _of_directory(path):
+    for record in _file_records(path) if path.is_file() else _directory_records(path):
         seen += 1
         if wants(record):
             found.append(record)
@@ -95,16 +95,16 @@ def records(text: str, wants: Callable[[Record], bool] = lambda record: True) ->
     return found
 
 
-def _of_directory(path: Path) -> Iterator[Record]:
+def _directory_records(path: Path) -> Iterator[Record]:
     for run in sorted({file.parent for file in path.rglob("attempts_r*.jsonl")}):
-        yield from _of_run(run)
+        yield from _run_records(run)
     results = sorted(path.rglob(PARTS), key=_natural)
     for file in results:
-        yield from _of_file(file)
+        yield from _file_records(file)
     covered = {file.parent for file in results}
     for file in sorted(path.rglob("*.lean")):
         if covered.isdisjoint(file.parents):
-            yield from _of_file(file)
+            yield from _file_records(file)
 
 
 def _natural(path: Path) -> tuple[str, int, str, str]:
@@ -115,7 +115,7 @@ def _natural(path: Path) -> tuple[str, int, str, str]:
     return str(path.parent.parent), int(number), rest, str(path)
 
 
-def _of_run(run: Path) -> Iterator[Record]:
+def _run_records(run: Path) -> Iterator[Record]:
     """The attempts of collection in their order, as the index tells of them."""
     index, trees = AttemptIndex(run), set(kept_trees(run))
     index.poll()
@@ -152,7 +152,7 @@ def _read(record: dict[str, Any]) -> Attempt:
     return attempt
 
 
-def _of_file(path: Path) -> Iterator[Record]:
+def _file_records(path: Path) -> Iterator[Record]:
     if path.suffix == ".lean":
         yield _exported(path)
         return

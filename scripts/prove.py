@@ -84,8 +84,8 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     return args
 
 
-def what_to_prove(text: str | None, options: ProveOptions) -> Theorem | LeanFile | None:
-    """The theorem or file that the command line names; None for what will be typed. UserError if there is none."""
+def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile | None:
+    """Return the theorem or file of the command line; None for interactive input. Raises UserError if there is none."""
     if options.dataset is not None:
         (name,) = split_names([options.dataset])
         found = [t for split in splits_of(name) for t in list_theorems(name, split) if t.id == options.id]
@@ -101,7 +101,7 @@ def what_to_prove(text: str | None, options: ProveOptions) -> Theorem | LeanFile
 
 @contextmanager
 def open_session(options: ProveOptions) -> Iterator[LeanSession]:
-    """A leased Lean process: of the user's servers, else of an embedded one."""
+    """Lease a Lean process: of the user's servers, else of an embedded one."""
     if options.servers.servers:
         with LeanFleet(options.servers.servers, options.servers.token).lease() as session:
             print(f"Lean: {session.address}")
@@ -154,12 +154,12 @@ def prove_typed(desk: Desk, session: LeanSession, options: ProveOptions) -> list
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Prove what the command line names, or what is typed; return 1 if a proof is missing."""
     args = parse_args(argv)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=float(options.disprove))
-    work = what_to_prove(args.theorem, options)
+    work = parse_target(args.theorem, options)
     if options.disprove and isinstance(work, LeanFile):
         raise UserError("--disprove takes a theorem, not a file")
     network = load_network(

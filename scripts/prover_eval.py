@@ -30,7 +30,7 @@ TRIAL_SECONDS = 60.0
 
 
 def add_recheck_flags(parser: Parser) -> None:
-    """The flags that name who is to confirm the proofs of an evaluation when it is over."""
+    """Add the flags that name who is to confirm the proofs of a finished evaluation."""
     words = "Whoever is to check the proofs again when all is done: a Lean server's host:port, a command, or nanolean."
     parser.add_argument("--recheck-with", metavar="SERVER|COMMAND", help=words)
     parser.add_argument("--recheck-cwd", metavar="DIR", help="Folder to run that command in.")
@@ -64,7 +64,7 @@ def show(job: Job, summary: dict[str, Any]) -> None:
 
 
 def table(summaries: list[dict[str, Any]]) -> str:
-    """The scores of several checkpoints, by data set and step."""
+    """Format the scores of several checkpoints, by data set and step."""
     keyed = [(summary["dataset"], (summary["model"] or {}).get("step") or 0, summary) for summary in summaries]
     lines = [f"{'data set':<20}{'step':>10}{'solved':>12}{'95% interval':>18}{'errors':>8}"]
     for dataset, step, summary in sorted(keyed, key=lambda row: row[:2]):
@@ -75,7 +75,7 @@ def table(summaries: list[dict[str, Any]]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the evaluations and print the scores."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
     add_recheck_flags(parser)

@@ -1,4 +1,4 @@
-"""The whole path once, small: trains a prover from nothing on NanoLean and reports what each stage can prove.
+"""The whole pipeline once, small: train a prover from nothing on NanoLean and report what each stage can prove.
 
 Every stage is one of the commands that users run themselves; this script prints each, runs it, times it, watches the
 memory, and puts the scores side by side. It writes `summary.json` and `learning_curve.png`.
@@ -17,13 +17,13 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, versions
+from scripts import small_runs
 from scripts.quickstart_report import plot, print_proofs, print_table
-from scripts.small_runs import RL, SFT, SFT_ONLY, SOLVERS, WITH_SOLVERS, Commands, PeakMemory, checkpoint_steps, clock
 
 SIMULATIONS = 32
 THEOREMS = 100  # of the benchmark, from its beginning: a fair sample of it
 THEOREMS_UNTRAINED = 20  # it proves none of them, and takes its whole budget for each
-THEOREMS_MEANWHILE = 50  # of the valid split, while RL goes on
+THEOREMS_DURING_RL = 50  # of the valid split, during RL
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Quickstart:
 
     options: QuickstartOptions
     out: Path
-    commands: Commands
+    commands: small_runs.Commands
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def run(self) -> None:
-        """All stages."""
+        """Run all stages."""
         commands, sft, rl = self.commands, self.out / "sft", self.out / "rl"
         commands.data_and_tokenizer(self.out / "tokenizer")
-        fresh = ["nanoproof.sft", *SFT, "--seed", str(self.options.seed), "--log-level", "warning"]
+        fresh = ["nanoproof.sft", *small_runs.SFT, "--seed", str(self.options.seed), "--log-level", "warning"]
         fresh += ["--tokenizer", str(self.out / "tokenizer")]
         untrained = self.out / "untrained"
         commands.train(
@@ -73,14 +73,14 @@ class Quickstart:
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
         self.score_with_solvers("sft", "the finetuned network", sft)
         seconds = self.options.rl_seconds
-        title = f"Reinforcement learning: proving theorems and learning from the proofs{self.watch()}"
-        length = ["--max-time", clock(seconds), "--eval-every", clock(seconds * 0.6)]
-        commands.train("rl", title, [*self.rl_words(sft), *length], rl)
+        title = f"Reinforcement learning: proving theorems and learning from the proofs{self.monitor_hint()}"
+        length = ["--max-time", small_runs.hms(seconds), "--eval-every", small_runs.hms(seconds * 0.6)]
+        commands.train("rl", title, [*self.rl_command(sft), *length], rl)
         best = best_checkpoint(rl)
         self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best)])
         self.score_with_solvers("rl", "the network after RL", best)
         if self.options.control:
-            self.run_control(sft, checkpoint_steps(rl)[-1], self.out / "control")
+            self.run_control(sft, small_runs.checkpoint_steps(rl)[-1], self.out / "control")
 
     def score(self, stage: str, text: str, policy: list[str], theorems: int = THEOREMS) -> None:
         """Score a stage on the held-out test theorems."""
@@ -95,26 +95,28 @@ class Quickstart:
 
     def score_with_solvers(self, stage: str, text: str, model: Path) -> None:
         """Score a network once more: what it adds to solvers, and they to it."""
-        self.score(f"{stage}_with_solvers", text + WITH_SOLVERS, ["--model-path", str(model), *SOLVERS])
+        self.score(
+            f"{stage}_with_solvers", text + small_runs.WITH_SOLVERS, ["--model-path", str(model), *small_runs.SOLVERS]
+        )
 
-    def watch(self) -> str:
-        """Where to look while RL runs."""
+    def monitor_hint(self) -> str:
+        """Return the hint where to watch RL; empty without a dashboard."""
         port = self.options.monitor.port
         return f"; watch it on http://localhost:{port}" if port else ""
 
     def run_control(self, sft: Path, steps: int, run_dir: Path) -> None:
         """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
-        words = [*self.rl_words(sft), *SFT_ONLY, "--monitor-port", "none", "--num-steps", str(steps)]
+        words = [*self.rl_command(sft), *small_runs.SFT_ONLY, "--monitor-port", "none", "--num-steps", str(steps)]
         words += ["--eval-every", f"{max(1, steps // 2)}steps"]
         self.commands.train("control", "Control: as many updates on the supervised data alone", words, run_dir)
         self.score("control", "the control", ["--model-path", str(best_checkpoint(run_dir))])
 
-    def rl_words(self, sft: Path) -> list[str]:
-        """The command for reinforcement learning, but for its length."""
+    def rl_command(self, sft: Path) -> list[str]:
+        """Return the command for reinforcement learning, without its length."""
         port, lean_processes = self.options.monitor.port, self.commands.lean_processes
-        words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *RL]
+        words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *small_runs.RL]
         words += ["--monitor-port", str(port).lower(), "--lean-processes", str(lean_processes), "--save-every", "never"]
-        words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_MEANWHILE)]
+        words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_DURING_RL)]
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
     def recheck(self) -> dict[str, int]:
@@ -134,22 +136,22 @@ class Quickstart:
 
 
 def best_checkpoint(run_dir: Path) -> Path:
-    """The checkpoint that solved most on valid."""
+    """Return the checkpoint that solved most on valid."""
     return run_dir / f"model_{read_json(run_dir / 'best.json')['step']}.pt"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the quickstart and print its report."""
     parser = Parser(prog="python -m scripts.quickstart", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, QuickstartOptions)
     options = from_args(QuickstartOptions, parser.parse_args(argv))
     started = options.started or time.time()
     out = Path(options.out) if options.out else home() / "quickstart"
     check_port(options.monitor.port)
-    prepare(out)
-    memory = PeakMemory()
+    make_output_dir(out)
+    memory = small_runs.PeakMemory()
     memory.start()
-    commands = Commands(seconds={"setup": round(time.time() - started, 1)})
+    commands = small_runs.Commands(seconds={"setup": round(time.time() - started, 1)})
     quickstart = Quickstart(options, out, commands)
     quickstart.run()
     proofs = quickstart.recheck()
@@ -182,8 +184,8 @@ def check_port(port: int | None) -> None:
             raise UserError(f"--monitor-port {port}: {error.strerror}; take another one, or none") from error
 
 
-def prepare(out: Path) -> None:
-    """An empty folder for this quickstart; an earlier one's folder is moved aside."""
+def make_output_dir(out: Path) -> None:
+    """Make an empty folder for this quickstart; the folder of an earlier one is renamed."""
     if out.exists():
         earlier = out.with_name(f"{out.name}_{time.strftime('%Y-%m-%d_%H-%M-%S')}")
         os.rename(out, earlier)

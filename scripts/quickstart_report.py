@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import read_jsonl
-from scripts.small_runs import SAMPLES, WITH_SOLVERS, metrics_of
+from scripts.small_runs import SAMPLES, WITH_SOLVERS, read_metrics
 
 STAGES = {
     "solver_only": "solver tactics alone",
@@ -22,7 +22,7 @@ GREY = "#c9c9c4"
 
 
 def print_table(stages: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float], simulations: int) -> None:
-    """The scores side by side, and the time of each stage."""
+    """Print the scores side by side, and the time of each stage."""
     print(f"\nHeld-out test theorems (nanolean), {simulations} simulations, {SAMPLES} tactics each")
     width = max(len(STAGES[name]) for name in stages) + 2
     print(f"  {'':<{width}}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
@@ -35,7 +35,7 @@ def print_table(stages: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, f
 
 
 def print_proofs(results: Path, count: int = 3) -> None:
-    """The most interesting proofs: the longest ones, of different families of theorems."""
+    """Print the most interesting proofs: the longest ones, of different families of theorems."""
     proven = [record for record in read_jsonl(results) if record["outcome"] == "proven"]
     proven.sort(key=lambda record: (-record["num_tactics"], -record["counts"]["simulations"], record["theorem"]["id"]))
     seen: set[str] = set()
@@ -48,7 +48,7 @@ def print_proofs(results: Path, count: int = 3) -> None:
 
 
 def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> None:
-    """The learning curve: what was solved on valid during RL, and the scores on test with their intervals."""
+    """Plot the learning curve: what was solved on valid during RL, and the scores on test with their intervals."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -56,7 +56,9 @@ def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> N
 
     events = [event for event in read_jsonl(rl_dir / "events.jsonl") if event["kind"] == "evaluation"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=(3, 2))
-    rates = [100 * record["proofs"] / max(1, record["attempts"]) for record in metrics_of(rl_dir) if "proofs" in record]
+    rates = [
+        100 * record["proofs"] / max(1, record["attempts"]) for record in read_metrics(rl_dir) if "proofs" in record
+    ]
     left.plot(range(1, len(rates) + 1), rates, color="#9db8d9", label="training theorems proved per attempt")
     steps = [event["step"] for event in events]
     left.plot(

@@ -1,4 +1,4 @@
-"""Does reinforcement learning learn? RL on NanoLean, and a control with as many updates on supervised data alone.
+"""Compare RL on NanoLean with a control: as many updates on supervised data alone.
 
 Both begin with the same finetuned network and are scored on the held-out test theorems; all on two cores. The finetuned
 network and that after RL are also scored with solvers at every node, which need no RL.
@@ -8,7 +8,7 @@ SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh
 ABLATIONS=1 bash runs/rl_cpu.sh            # besides, RL of 8 minutes each with one thing changed
 bash runs/rl_cpu.sh --quick                # everything very small, to see it run
 
-Whatever is finished is kept: the same command goes on where it was stopped. It writes `table.md`, `curves.png` and
+Whatever is finished is kept: the same command resumes where it was stopped. It writes `table.md`, `curves.png` and
 `summary.json`, first when the main comparison of a seed is there and again at the end.
 """
 
@@ -20,19 +20,8 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home
+from scripts import small_runs
 from scripts.rl_cpu_report import Point, write_report
-from scripts.small_runs import (
-    RL,
-    SFT,
-    SFT_ONLY,
-    SOLVERS,
-    WITH_SOLVERS,
-    Commands,
-    checkpoint_steps,
-    clock,
-    take_lock,
-    updates_of,
-)
 
 ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
     "as in the main run": ([], []),
@@ -74,8 +63,8 @@ class RLCPUOptions:
         validate(self, "rl_cpu")
         check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one", "rl_cpu")
 
-    def small(self) -> "RLCPUOptions":
-        """The same, but very small."""
+    def quick_version(self) -> "RLCPUOptions":
+        """Return the same options with very small sizes."""
         return replace(
             self,
             seeds=self.seeds[:1],
@@ -93,63 +82,65 @@ class Comparison:
 
     options: RLCPUOptions
     out: Path
-    commands: Commands
+    commands: small_runs.Commands
 
     def run(self) -> None:
-        """What matters most comes first; the rest of the curves and the ablations after it."""
+        """Run the comparison: finetuning, RL and control for all seeds first, then the curves and the ablations."""
         self.commands.data_and_tokenizer(self.out / "tokenizer")
         points = [self.score(self.out / "solver_only", "solver tactics alone", ["--policy", "solver-only"])]
         for seed in self.options.seeds:
-            points += self.main_parts(seed)
+            points += self.main_comparison(seed)
             write_report(self.out, points, to_dict(self.options), self.commands.seconds)
         for seed in self.options.seeds:
-            points += self.along_the_way(seed)
+            points += self.curve_points(seed)
         if self.options.ablations:
             points += self.ablations(self.options.seeds[0])
         write_report(self.out, points, to_dict(self.options), self.commands.seconds)
 
-    def main_parts(self, seed: int) -> list[Point]:
-        """Finetuning, RL, the control, and the scores of all three; of the first two also with solvers."""
+    def main_comparison(self, seed: int) -> list[Point]:
+        """Train and score finetuning, RL and the control; the first two are scored with solvers, too."""
         folder, named = self.out / f"seed_{seed}", f"seed {seed}"
         sft, rl, control = folder / "sft", folder / "rl", folder / "control"
-        words = ["nanoproof.sft", *SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
+        words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
         words += ["--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
         self.commands.train(f"sft, {named}", f"Supervised finetuning ({named})", words, sft)
         points = [self.score_run(seed, "after SFT", sft, 0), self.score_with_solvers(seed, "after SFT", sft, 0)]
-        words = self.rl_words(sft, seed, self.options.minutes)
+        words = self.rl_command(sft, seed, self.options.minutes)
         self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
-        steps = checkpoint_steps(rl)[-1]
+        steps = small_runs.checkpoint_steps(rl)[-1]
         points += [self.score_run(seed, "RL", rl, steps), self.score_with_solvers(seed, "RL", rl, steps)]
-        words = [*self.rl_words(sft, seed, None), *SFT_ONLY, "--num-steps", str(steps)]
+        words = [*self.rl_command(sft, seed, None), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
         words += ["--save-every", f"{max(1, steps // 2)}steps"]
         title = f"Control: as many updates on supervised data alone ({named})"
         self.commands.train(f"control, {named}", title, words, control)
-        return [*points, self.score_run(seed, "control", control, checkpoint_steps(control)[-1])]
+        return [*points, self.score_run(seed, "control", control, small_runs.checkpoint_steps(control)[-1])]
 
-    def along_the_way(self, seed: int) -> list[Point]:
-        """Scores between start and end: RL at its quarters, the control at its half."""
+    def curve_points(self, seed: int) -> list[Point]:
+        """Score checkpoints between start and end: RL at its quarters, the control at its half."""
         points = []
         for stage, name, quarters in (("RL", "rl", (1, 2, 3)), ("control", "control", (2,))):
             run_dir = self.out / f"seed_{seed}" / name
-            steps = checkpoint_steps(run_dir)
+            steps = small_runs.checkpoint_steps(run_dir)
             wanted = {min(steps, key=lambda step: abs(step - steps[-1] * k / CURVE_POINTS)) for k in quarters}
             points += [self.score_run(seed, stage, run_dir, step) for step in sorted(wanted - {0, steps[-1]})]
         return points
 
     def ablations(self, seed: int) -> list[Point]:
-        """RL with one thing changed, from the same start, for less time."""
+        """Run RL with one thing changed, from the same start, for less time, and score it."""
         points, sft = [], self.out / f"seed_{seed}" / "sft"
         for number, (name, (changed, evaluated)) in enumerate(ABLATIONS.items()):
             run_dir = self.out / "ablations" / f"{number}_{name.split(',')[0].replace(' ', '_')}"
-            words = [*self.rl_words(sft, seed, self.options.ablation_minutes), *changed]
+            words = [*self.rl_command(sft, seed, self.options.ablation_minutes), *changed]
             self.commands.train(
                 f"ablation, {name}", f"RL of {self.options.ablation_minutes:g} minutes: {name}", words, run_dir
             )
-            points.append(self.score_run(seed, name, run_dir, checkpoint_steps(run_dir)[-1], evaluated, ablation=True))
+            points.append(
+                self.score_run(seed, name, run_dir, small_runs.checkpoint_steps(run_dir)[-1], evaluated, ablation=True)
+            )
         return points
 
-    def rl_words(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
-        """The command of an RL run of so many minutes, but for its directory."""
+    def rl_command(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
+        """Return the command of an RL run of so many minutes, without its directory."""
         port, simulations = self.options.monitor.port, self.options.simulations
         words = [
             "nanoproof.rl",
@@ -157,7 +148,7 @@ class Comparison:
             str(sft),
             "--seed",
             str(seed),
-            *RL,
+            *small_runs.RL,
             "--monitor-port",
             str(port).lower(),
         ]
@@ -165,14 +156,16 @@ class Comparison:
         words += ["--max-eval-theorems", "20", "--num-simulations-eval", str(simulations)]
         words += ["--mm-base-simulations", str(max(1, simulations // 4)), "--mm-max-simulations", str(2 * simulations)]
         if minutes is not None:
-            words += ["--max-time", clock(60 * minutes), "--save-every", clock(60 * minutes / 12)]
+            words += ["--max-time", small_runs.hms(60 * minutes), "--save-every", small_runs.hms(60 * minutes / 12)]
         if self.options.quick:
             words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
         return words
 
     def score_with_solvers(self, seed: int, stage: str, run_dir: Path, step: int) -> Point:
         """Score a checkpoint once more: what it adds to solvers, and they to it."""
-        return self.score_run(seed, stage + WITH_SOLVERS, run_dir, step, SOLVERS, suffix="_with_solvers")
+        return self.score_run(
+            seed, stage + small_runs.WITH_SOLVERS, run_dir, step, small_runs.SOLVERS, suffix="_with_solvers"
+        )
 
     def score_run(
         self,
@@ -188,7 +181,7 @@ class Comparison:
         finetuned = step == 0
         out = run_dir.with_name(f"eval_{run_dir.name}{'' if finetuned else f'_{step}'}{suffix}")
         model = run_dir if finetuned else run_dir / f"model_{step}.pt"
-        updates = 0 if finetuned else updates_of(run_dir, step)
+        updates = 0 if finetuned else small_runs.updates_of(run_dir, step)
         title = f"{stage}, {updates:,} updates (seed {seed})"
         point = self.score(out, title, ["--model-path", str(model), "--seed", str(seed), *(words or [])])
         return replace(
@@ -202,8 +195,8 @@ class Comparison:
         return Point(stage=title, path=str(out))
 
 
-def claim(out: Path, options: RLCPUOptions) -> None:
-    """Make the folder, or go on in it. Raises UserError if what is in it was made with other options."""
+def prepare_output_dir(out: Path, options: RLCPUOptions) -> None:
+    """Make the folder, or continue in it. Raises UserError if what is in it was made with other options."""
     settings = {
         name: value
         for name, value in to_dict(options).items()
@@ -223,15 +216,15 @@ def claim(out: Path, options: RLCPUOptions) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the comparison."""
     parser = Parser(prog="python -m scripts.rl_cpu", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, RLCPUOptions)
     options = from_args(RLCPUOptions, parser.parse_args(argv))
-    options = options.small() if options.quick else options
+    options = options.quick_version() if options.quick else options
     out = Path(options.out) if options.out else home() / ("rl_cpu_quick" if options.quick else "rl_cpu")
-    claim(out, options)
-    commands = Commands(ranks=1, lean_processes=4) if options.quick else Commands()
-    commands.lock = take_lock(out / "lock")
+    prepare_output_dir(out, options)
+    commands = small_runs.Commands(ranks=1, lean_processes=4) if options.quick else small_runs.Commands()
+    commands.lock = small_runs.take_lock(out / "lock")
     Comparison(options, out, commands).run()
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import versions
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
-from scripts.small_runs import WITH_SOLVERS, metrics_of
+from scripts.small_runs import WITH_SOLVERS, read_metrics
 
 SFT, RL, CONTROL = "after SFT", "RL", "control"
 GREY, PALE, DARK = "#8d8d88", "#9db8d9", "#1f4e8c"
@@ -64,19 +64,19 @@ def write_report(out: Path, points: Sequence[Point], options: dict[str, Any], se
 
 
 def last(scored: Sequence[Scored], stage: str, seed: int) -> Scored | None:
-    """The last point of a stage's curve."""
+    """Return the last point of a stage's curve."""
     found = [one for one in curve(scored, stage, seed) if one.point.stage == stage]
     return found[-1] if found else None
 
 
 def curve(scored: Sequence[Scored], stage: str, seed: int) -> list[Scored]:
-    """The start and the points of a stage, by updates."""
+    """Return the start and the points of a stage, by updates."""
     found = [one for one in scored if one.point.seed == seed and one.point.stage in (SFT, stage)]
     return sorted((one for one in found if not one.point.ablation), key=lambda one: one.point.updates)
 
 
 def seeds_of(scored: Sequence[Scored]) -> list[int]:
-    """All seeds."""
+    """Return all seeds."""
     return sorted({one.point.seed for one in scored if one.point.seed is not None})
 
 
@@ -102,7 +102,7 @@ def scores_table(scored: Sequence[Scored], options: dict[str, Any]) -> str:
 
 def experience(point: Point) -> tuple[str, str]:
     """Attempts, and theorems proved, in a run up to a point; empty where nothing was collected."""
-    metrics = metrics_of(Path(point.run_dir)) if point.run_dir else []
+    metrics = read_metrics(Path(point.run_dir)) if point.run_dir else []
     collected = [record for record in metrics if "attempts" in record and record["step"] <= point.step]
     if not collected:
         return "", ""
@@ -126,7 +126,7 @@ def comparisons(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
 
 
 def pairs_table(pairs: dict[str, dict[str, Any]]) -> str:
-    """The comparisons as a table."""
+    """Render the comparisons as a table."""
     lines = [
         "| comparison | difference | 95% interval | only the first | only the second | McNemar's p |",
         "|---|---|---|---|---|---|",

@@ -1,7 +1,7 @@
-"""What the quickstart and the comparison of RL with its control share: a network of a million parameters on NanoLean,
-and stages that are commands, run one after the other.
+"""What the quickstart and the comparison of RL with its control share: their sizes, and how to run their stages.
 
-A stage that was finished is not run again, and one that was stopped goes on: a training run leaves the file `finished`
+The network has a million parameters and proves NanoLean's theorems. Stages are commands, run one after the other. A
+stage that was finished is not run again, and one that was stopped is resumed: a training run leaves the file `finished`
 in its directory, an evaluation its `summary.json`.
 """
 
@@ -51,7 +51,7 @@ class Commands:
     """A lock file that the commands hold as well, should they outlive this process."""
 
     def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
-        """Say what happens, and run a module with its arguments (on several ranks)."""
+        """Print what happens, and run a module with its arguments (on several ranks)."""
         launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", "-m"] if ranks > 1 else []
         module, arguments = words[0], ["--", *words[1:]] if ranks > 1 else words[1:]
         shown = f"torchrun {shlex.join(launcher[1:])}" if launcher else "python -m"
@@ -61,7 +61,7 @@ class Commands:
             **os.environ,
             "OMP_NUM_THREADS": "1",
         }  # more, beside Lean processes on two cores, wait for each other
-        code = wait_in_order([sys.executable, "-m", *launcher, module, *arguments], environment, self.lock)
+        code = run_with_signals([sys.executable, "-m", *launcher, module, *arguments], environment, self.lock)
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if code != 0:
             raise UserError(f"the stage '{stage}' failed with exit code {code}; its message is above")
@@ -114,22 +114,22 @@ def take_lock(file: Path) -> IO[str]:
     return handle
 
 
-def wait_in_order(command: list[str], environment: dict[str, str], lock: IO[str] | None = None) -> int:
-    """Run a command and return its exit code. It is told of Ctrl-C and SIGTERM, and ends in its own time."""
-    kept = () if lock is None else (lock.fileno(),)
+def run_with_signals(command: list[str], environment: dict[str, str], lock: IO[str] | None = None) -> int:
+    """Run a command and return its exit code; Ctrl-C and SIGTERM are passed on, and it ends in its own time."""
+    inherited = () if lock is None else (lock.fileno(),)
     started: list[subprocess.Popen[bytes]] = []
-    asked = threading.Event()
+    stop_requested = threading.Event()
 
-    def tell(*_: object) -> None:
-        asked.set()
+    def forward(*_: object) -> None:
+        stop_requested.set()
         for process in started:
             process.terminate()
 
-    previous = signal.signal(signal.SIGTERM, tell)
+    previous = signal.signal(signal.SIGTERM, forward)
     try:
-        with subprocess.Popen(command, env=environment, pass_fds=kept) as process:
+        with subprocess.Popen(command, env=environment, pass_fds=inherited) as process:
             started.append(process)
-            if asked.is_set():  # before there was anything to tell it to
+            if stop_requested.is_set():  # before there was a process to forward it to
                 process.terminate()
             try:
                 return process.wait()
@@ -142,7 +142,7 @@ def wait_in_order(command: list[str], environment: dict[str, str], lock: IO[str]
 
 
 def checkpoint_steps(run_dir: Path) -> list[int]:
-    """The steps of a run's checkpoints, the last one behind. Raises UserError if there is none."""
+    """Return the steps of a run's checkpoints in order. Raises UserError if there is none."""
     steps = sorted(int(file.stem.removeprefix("model_")) for file in run_dir.glob("model_*.json"))
     if not steps:
         raise UserError(f"{run_dir} holds no checkpoint")
@@ -150,20 +150,20 @@ def checkpoint_steps(run_dir: Path) -> list[int]:
 
 
 def updates_of(run_dir: Path, step: int) -> int:
-    """Optimizer updates of an RL run up to a step, those after each restart from the first weights too."""
+    """Count the optimizer updates of an RL run up to a step, with those after each restart from the first weights."""
     options = read_json(run_dir / "args.json")
     every = options.get("restart_from_sft_every")
     restarts = (step - 1) // every if every and step else 0
     return step * int(options["num_updates_per_step"]) + restarts * int(options.get("restart_updates", 0))
 
 
-def metrics_of(run_dir: Path) -> list[dict[str, Any]]:
-    """The metrics of a run's steps."""
+def read_metrics(run_dir: Path) -> list[dict[str, Any]]:
+    """Read the metrics of a run's steps."""
     return list(read_jsonl(run_dir / "metrics.jsonl"))
 
 
-def clock(seconds: float) -> str:
-    """Seconds as H:M:S, at least one."""
+def hms(seconds: float) -> str:
+    """Format seconds as H:M:S, at least one."""
     whole = max(1, round(seconds))
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 

@@ -1,4 +1,4 @@
-"""What the whole pipeline would take: arithmetic, hours, disk and results of each stage. All of it is estimated.
+"""Estimate the whole pipeline: arithmetic, hours, disk and results of each stage.
 
 python -m scripts.speedrun_plan --depth 20 --gpus 8
 
@@ -55,7 +55,7 @@ class Row:
 
 
 def rows(options: PlanOptions) -> list[Row]:
-    """The stages in order. Raises UserError for a GPU whose peak is not known, and a time that cannot be read."""
+    """Return the stages in order. Raises UserError for an unknown GPU, and for a time that cannot be parsed."""
     peak = peak_flops(options.gpu)
     if peak is None:
         raise UserError(f"--gpu {options.gpu}: its peak is not known; the table is in nanoproof/model/compute.py")
@@ -95,7 +95,7 @@ def rows(options: PlanOptions) -> list[Row]:
 
 
 def page(options: PlanOptions) -> str:
-    """The table and its assumptions."""
+    """Render the table and its assumptions."""
     plan = rows(options)
     lines = [
         f"The whole pipeline, depth {options.depth}, {options.gpus} x {options.gpu}: ESTIMATES, nothing is measured",
@@ -119,7 +119,7 @@ def page(options: PlanOptions) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Print the estimate."""
     parser = Parser(prog="python -m scripts.speedrun_plan", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, PlanOptions)
     print(page(from_args(PlanOptions, parser.parse_args(argv))))

@@ -43,7 +43,7 @@ class Repeats:
         self._jobs: dict[Path, list[Job]] = {}
 
     def done(self, job: Job, summary: dict[str, Any]) -> None:
-        """A run is over; after the last one of its target, write and print the summary of all."""
+        """Record that a run is over; after the last one of its target, write and print the summary of all."""
         path = job.target.path.parent
         jobs = self._jobs.setdefault(path, [])
         jobs.append(job)
@@ -59,7 +59,7 @@ class Repeats:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Run the evaluations and summarize them."""
     parser = Parser(prog="python -m scripts.test_eval", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, RepeatOptions)
     add_eval_flags(parser)

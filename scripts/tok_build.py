@@ -38,7 +38,7 @@ BUILT = "built"
 
 
 def default_name() -> str:
-    """The tokenizer in $NANOPROOF_HOME if there is one, else `built`."""
+    """Return the tokenizer in $NANOPROOF_HOME if there is one, else `built`."""
     own = home() / "tokenizer"
     return str(own) if (own / TOKENIZER_FILE).exists() else BUILT
 
@@ -78,7 +78,7 @@ def check_same(directory: Path, texts: list[str]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Build, write and check the tokenizer."""
     parser = Parser(prog="python -m scripts.tok_build", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, BuildOptions)
     options = from_args(BuildOptions, parser.parse_args(argv))

@@ -1,4 +1,4 @@
-"""How well tokenizers compress texts of different kinds, against plain GPT-2.
+"""Measure how well tokenizers compress texts of different kinds, against plain GPT-2.
 
 python -m scripts.tok_eval
 python -m scripts.tok_eval --tokenizer my_tokenizer other/tokenizer.json --input shards/ Mathlib/Algebra
@@ -62,13 +62,13 @@ class Score:
         return self.tokens / self.characters
 
     def to_json(self) -> dict[str, object]:
-        """All numbers, the derived ones too."""
+        """Return all figures as a JSON object, the derived ones too."""
         derived = {"bytes_per_token": self.bytes_per_token, "tokens_per_character": self.tokens_per_character}
         return {**to_dict(self), **derived}
 
 
 def load_tokenizers(names: tuple[str, ...]) -> dict[str, Tokenizer]:
-    """The tokenizers of --tokenizer by name, behind plain GPT-2. Raises UserError if one is missing."""
+    """Load the tokenizers of --tokenizer by name, after plain GPT-2. Raises UserError if one is missing."""
     found = {BASELINE: gpt2_tokenizer(())}
     for name in names or dict.fromkeys((BUILT, default_name())):
         if name not in found:
@@ -77,7 +77,7 @@ def load_tokenizers(names: tuple[str, ...]) -> dict[str, Tokenizer]:
 
 
 def count(kind: str, texts: Iterable[str], tokenizers: dict[str, Tokenizer]) -> list[Score]:
-    """The scores of all tokenizers on one kind of text. Raises UserError if there is no text."""
+    """Score all tokenizers on one kind of text. Raises UserError if there is no text."""
     characters = num_bytes = 0
     tokens = dict.fromkeys(tokenizers, 0)
     for batch in _batches(texts):
@@ -104,7 +104,7 @@ def _batches(texts: Iterable[str]) -> Iterable[list[str]]:
 
 
 def score_table(scores: list[Score]) -> list[str]:
-    """The scores for people, kind by kind."""
+    """Render the scores as a table, kind by kind."""
     rows: list[tuple[object, ...]] = []
     for index, score in enumerate(scores):
         again = index > 0 and scores[index - 1].kind == score.kind
@@ -118,7 +118,7 @@ def score_table(scores: list[Score]) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Print the scores of the tokenizers."""
     parser = Parser(prog="python -m scripts.tok_eval", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, EvalOptions)
     options = from_args(EvalOptions, parser.parse_args(argv))

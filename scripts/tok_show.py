@@ -1,4 +1,4 @@
-"""How a text is split into tokens: in colours on a terminal, between bars elsewhere, with the numbers below.
+"""Show how a text is split into tokens: in colours on a terminal, between bars elsewhere, with the numbers below.
 
 python -m scripts.tok_show "theorem t (n : ℕ) : n ≤ n + 1"
 python -m scripts.tok_show $'n : ℕ\\n⊢ n ≤ n + 1' --tactic "exact Nat.le_succ n"
@@ -52,7 +52,7 @@ class ShowOptions:
 
 
 def read_text(text: str | None, file: str | None) -> str:
-    """The text of the command line or of a file. Raises UserError unless there is exactly one, readable."""
+    """Read the text of the command line or of a file. Raises UserError unless there is exactly one, readable."""
     if (text is None) == (file is None):
         raise UserError("give one text: TEXT, --file or --ids")
     if file is None:
@@ -67,7 +67,7 @@ def read_text(text: str | None, file: str | None) -> str:
 
 
 def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list[int]:
-    """The tokens of the text, or of the sample that --tactic or --depth asks for."""
+    """Return the tokens of the text, or of the sample that --tactic or --depth asks for."""
     if options.tactic is None and options.depth is None:
         return tokenizer.encode(text)
     limits = ExampleLimits(*[sys.maxsize] * 3)
@@ -78,7 +78,7 @@ def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list
 
 
 def visible(tokenizer: Tokenizer, token: int) -> str:
-    """A token in print: halves of characters as bytes, spaces and line breaks so that they are seen."""
+    """Render a token: halves of characters as bytes, spaces and line breaks visibly."""
     if token >= tokenizer.num_text_tokens:
         return tokenizer.describe(token)
     data = tokenizer.bpe.tokens[token]
@@ -96,7 +96,7 @@ def _visible_character(character: str) -> str:
 
 
 def render(tokenizer: Tokenizer, tokens: Sequence[int], color: bool) -> str:
-    """The tokens in a row: in colours that take turns, or with bars between them."""
+    """Render the tokens in a row: in alternating colours, or with bars between them."""
     if not color:
         return BAR.join(visible(tokenizer, token) for token in tokens)
     parts = []
@@ -109,7 +109,7 @@ def render(tokenizer: Tokenizer, tokens: Sequence[int], color: bool) -> str:
 
 
 def listing(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
-    """One token per line: number, bytes, text."""
+    """Render one token per line: number, bytes, text."""
     sizes = tokenizer.token_bytes()
     return "\n".join(
         f"{token:>6}  {sizes[token]:>3}  {visible(tokenizer, token).replace(chr(10), '')}" for token in tokens
@@ -129,7 +129,7 @@ def summary(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Print the tokens."""
     parser = Parser(prog="python -m scripts.tok_show", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("text", nargs="?", help="Text to split.")
     add_flags(parser, ShowOptions)

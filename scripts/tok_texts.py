@@ -15,7 +15,7 @@ BLOCK = 1 << 16
 
 
 def read_texts(source: str, max_chars: int | None = None) -> Iterator[str]:
-    """The texts of `nanolean`, of a file or of all files below a directory, `max_chars` characters at most.
+    """Yield the texts of `nanolean`, of a file or of all files below a directory, `max_chars` characters at most.
 
     Parquet files and JSON lines have a column or field `text`; LeanTree JSONL gives its states and tactics; every other
     file is UTF-8 text. Raises UserError, for --input, if something cannot be read.

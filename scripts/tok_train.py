@@ -55,7 +55,7 @@ class TextCounter:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Train and write the tokenizer."""
     parser = Parser(prog="python -m scripts.tok_train", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, TrainOptions)
     options = from_args(TrainOptions, parser.parse_args(argv))

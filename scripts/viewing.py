@@ -1,4 +1,4 @@
-"""What the commands share that show what is in files: their options, filters, and how they end."""
+"""Options, filters and output that the inspect_* commands share."""
 
 import json
 import random
@@ -28,40 +28,40 @@ class ViewOptions:
         validate(self, "view")
 
     def choose(self, items: Sequence[T]) -> list[T]:
-        """What is shown of the items, in their order."""
+        """Choose the items to show, in their order."""
         if self.sample is None or len(items) <= self.max:
             return list(items[: self.max])
         return [items[index] for index in sorted(random.Random(self.sample).sample(range(len(items)), self.max))]
 
 
 def matches(patterns: Sequence[str], text: str) -> bool:
-    """Whether a text is one of those wanted: `*` and `?` stand for anything; without patterns all are."""
+    """Return whether a text matches one of the patterns (`*` and `?` are wildcards); true without patterns."""
     return not patterns or any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def contains(wanted: str | None, *texts: str) -> bool:
-    """Whether one of the texts has the wanted one in it, upper and lower case alike."""
+    """Return whether one of the texts contains the wanted one, regardless of case."""
     return wanted is None or any(wanted.casefold() in text.casefold() for text in texts)
 
 
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
-    """Each record as a line."""
+    """Yield each record as a line of JSON."""
     for record in records:
         yield json.dumps(record, ensure_ascii=False)
 
 
 def not_shown(total: int, shown: int) -> Iterator[str]:
-    """A last line that says how many there are besides, if any."""
+    """Yield a last line with the number of items that are not shown, if any."""
     if total > shown:
         yield f"... and {total - shown:,} more (--max)"
 
 
 def indented(text: str, margin: str = "  ") -> Iterator[str]:
-    """The lines of a text from a file."""
+    """Yield the lines of a text from a file, indented."""
     for line in harmless(text).splitlines():
         yield (margin + line).rstrip()
 
 
 def heading(text: str, paint: Paint, *details: object) -> str:
-    """The line above something shown in full."""
+    """Render the line above something shown in full."""
     return paint(harmless(text), "bold", "cyan") + "".join(f"  {paint(str(each), 'dim')}" for each in details if each)

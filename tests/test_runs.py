@@ -182,10 +182,10 @@ def test_the_commands_have_flags_that_exist(tmp_path: Path) -> None:
 
 
 def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
-    rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions())
-    rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions(seeds=(3,), ablations=True))
+    rl_cpu.prepare_output_dir(tmp_path, rl_cpu.RLCPUOptions())
+    rl_cpu.prepare_output_dir(tmp_path, rl_cpu.RLCPUOptions(seeds=(3,), ablations=True))
     with pytest.raises(UserError, match=r"minutes was 30\.0, is 10\.0"):
-        rl_cpu.claim(tmp_path, rl_cpu.RLCPUOptions(minutes=10.0))
+        rl_cpu.prepare_output_dir(tmp_path, rl_cpu.RLCPUOptions(minutes=10.0))
 
 
 def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_signal_reaches_the_command_which_ends_in_its_own_time(tmp_path: Path)
     code = "import os, signal, sys, time\n"
     code += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
     code += "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
-    assert small_runs.wait_in_order([sys.executable, "-c", code], {}) == 7
+    assert small_runs.run_with_signals([sys.executable, "-c", code], {}) == 7
 
 
 def test_a_stage_that_outlives_its_script_keeps_others_out(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from nanoproof.lean.source import negate, splice
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import check_with_lean, policy_eval
-from scripts.lean_command import sandbox_words
+from scripts.lean_command import sandbox_prefix
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 PROOFS = {
@@ -459,12 +459,12 @@ def test_lean_runs_in_bubblewrap_where_that_works(
 
 
 def test_sandboxes_have_no_network_and_nothing_to_write_to() -> None:
-    bwrap = sandbox_words("bwrap", "/tmp/files", "/project", 60.0)
+    bwrap = sandbox_prefix("bwrap", "/tmp/files", "/project", 60.0)
     assert bwrap[-1] == "--" and "--unshare-all" in bwrap and "--bind" not in bwrap
-    docker = sandbox_words("docker:lean4", "/tmp/files", "/project", 60.0)
+    docker = sandbox_prefix("docker:lean4", "/tmp/files", "/project", 60.0)
     assert docker[-1] == "lean4" and docker[docker.index("--network") + 1] == "none" and "--read-only" in docker
     assert all(word.endswith(":ro") for word in docker if word.startswith("/") and word.count(":"))
-    assert sandbox_words("none", "/tmp/files", None, 60.0) == []
+    assert sandbox_prefix("none", "/tmp/files", None, 60.0) == []
 
 
 @pytest.mark.timeout(60)

@@ -8,23 +8,9 @@ from typing import Any
 
 from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
-from nanoproof.monitor import schema
+from nanoproof.monitor import schema, tail
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
 from nanoproof.monitor.records import parse_transitions
-from nanoproof.monitor.tail import (
-    Line,
-    Tail,
-    as_counts,
-    as_dict,
-    as_float,
-    as_floats,
-    as_int,
-    as_text,
-    file_stat,
-    parse_object,
-    read_object,
-    read_range,
-)
 
 MAX_EVALUATIONS = 20_000
 MAX_POINTS = 2000
@@ -54,7 +40,7 @@ class Results:
         self.items: list[schema.EvaluationResult] = []
         self.ranges: list[tuple[Path, int, int]] = []
         self._numbers: dict[tuple[str, str, int], int] = {}
-        self._tails: dict[Path, Tail] = {}
+        self._tails: dict[Path, tail.Tail] = {}
 
     def poll(self, limit: int = POLL_BYTES) -> bool:
         """Read the next lines, of about `limit` bytes; return whether there may be more."""
@@ -63,38 +49,38 @@ class Results:
             self._reset()  # the first rank has merged them
         read = 0
         for file in files:
-            tail = self._tails.setdefault(file, Tail(file))
-            start, restarts = tail.position, tail.restarts
-            for line in tail.read(limit):
+            follower = self._tails.setdefault(file, tail.Tail(file))
+            start, restarts = follower.position, follower.restarts
+            for line in follower.read(limit):
                 self._add(file, line)
-            if tail.restarts > restarts:
+            if follower.restarts > restarts:
                 self._reset()
                 return self.poll(limit)
-            read += tail.position - start
-            if tail.position > start and (tail.size - start > limit or read >= limit):
+            read += follower.position - start
+            if follower.position > start and (follower.size - start > limit or read >= limit):
                 return True
         return False
 
-    def _add(self, file: Path, line: Line) -> None:
-        record = parse_object(line.text)
+    def _add(self, file: Path, line: tail.Line) -> None:
+        record = tail.parse_object(line.text)
         if record is None or record.get("outcome") not in OUTCOMES or len(self.items) >= MAX_RESULTS:
             return
-        theorem = as_dict(record.get("theorem"))
-        dataset, name = as_text(theorem.get("dataset")), as_text(theorem.get("id"))
-        number = self._numbers.setdefault((dataset, name, hash(as_text(theorem.get("source")))), len(self.items))
+        theorem = tail.as_dict(record.get("theorem"))
+        dataset, name = tail.as_text(theorem.get("dataset")), tail.as_text(theorem.get("id"))
+        number = self._numbers.setdefault((dataset, name, hash(tail.as_text(theorem.get("source")))), len(self.items))
         known = number < len(self.items)
         if known and record["outcome"] == "error" and self.items[number]["outcome"] != "error":
             return
-        seconds = as_floats(record.get("seconds")).items()
+        seconds = tail.as_floats(record.get("seconds")).items()
         item: schema.EvaluationResult = {
             "index": number,
             "dataset": dataset,
             "id": name,
             "outcome": record["outcome"],
-            "simulations": as_int(as_dict(record.get("counts")).get("simulations")),
-            "tactics": as_int(record.get("num_tactics")),
+            "simulations": tail.as_int(tail.as_dict(record.get("counts")).get("simulations")),
+            "tactics": tail.as_int(record.get("num_tactics")),
             "seconds": round(sum(one for phase, one in seconds if phase not in ("lean", "policy")), 3),
-            "message": as_text(record.get("message"), 2000),
+            "message": tail.as_text(record.get("message"), 2000),
         }
         byte_range = file, line.at, len(line.text)
         if known:
@@ -132,8 +118,8 @@ class EvaluationStore:
             if read >= _READ_AT_ONCE:
                 return True
             read += 1
-            record = read_object(path / ("summary.json" if summary else "settings.json"), _SUMMARY_BYTES) or {}
-            if not as_dict(record.get("settings")) and "solved" not in record:
+            record = tail.read_object(path / ("summary.json" if summary else "settings.json"), _SUMMARY_BYTES) or {}
+            if not tail.as_dict(record.get("settings")) and "solved" not in record:
                 continue
             results = None if summary else self._results(path)
             if results is not None and results.poll():
@@ -198,7 +184,7 @@ class EvaluationStore:
             for one in results.items
             if (outcome is None or one["outcome"] == outcome) and all(word in one["id"].lower() for word in words)
         ]
-        settings = as_dict((read_object(self._paths[name] / "settings.json") or {}).get("settings"))
+        settings = tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
         items = chosen[(page - 1) * size : page * size]
         return {
             "evaluation": self._rows[name],
@@ -212,18 +198,18 @@ class EvaluationStore:
         results = self._all_results(name)
         if not 0 <= index < len(results.items):
             return None
-        record = parse_object(read_range(*results.ranges[index]))
+        record = tail.parse_object(tail.read_range(*results.ranges[index]))
         if record is None:
             return None
         return {
             "result": results.items[index],
-            "statement": as_text(as_dict(record.get("theorem")).get("source")),
-            "proof": as_text(record.get("proof")),
-            "source": as_text(record.get("source")),
-            "stop_reason": as_text(record.get("stop_reason")),
+            "statement": tail.as_text(tail.as_dict(record.get("theorem")).get("source")),
+            "proof": tail.as_text(record.get("proof")),
+            "source": tail.as_text(record.get("source")),
+            "stop_reason": tail.as_text(record.get("stop_reason")),
             "transitions": parse_transitions(record.get("transitions")),
-            "counts": as_counts(record.get("counts")),
-            "phases": as_floats(record.get("seconds")),
+            "counts": tail.as_counts(record.get("counts")),
+            "phases": tail.as_floats(record.get("seconds")),
         }
 
     def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
@@ -259,7 +245,8 @@ class EvaluationStore:
 
     def _changed_settings(self, a: str, b: str) -> dict[str, list[Any]]:
         before, after = (
-            as_dict((read_object(self._paths[name] / "settings.json") or {}).get("settings")) for name in (a, b)
+            tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
+            for name in (a, b)
         )
         names = [
             name
@@ -324,30 +311,30 @@ def _result_files(path: Path) -> list[Path]:
 
 
 def _file_stamp(file: Path) -> _Stamp:
-    found = file_stat(file)
+    found = tail.file_stat(file)
     return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
 def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
     """An evaluation in short; one that is under way counts the results so far."""
-    settings, parts = as_dict(record.get("settings")), record.get("parts")
-    part = as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
-    began = as_float(part.get("started"))
-    step = record.get("step", settings.get("step"))
-    head = name.removeprefix("eval_").split("_")[0]
+    settings, parts = tail.as_dict(record.get("settings")), record.get("parts")
+    part = tail.as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
+    began = tail.as_float(part.get("started"))
+    step, head = record.get("step", settings.get("step")), name.removeprefix("eval_").split("_")[0]
+    step = tail.as_int(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None
     if results is None:
-        tried = total = as_int(record.get("total"))
-        solved, errors = as_int(record.get("solved")), as_int(record.get("errors"))
+        tried = total = tail.as_int(record.get("total"))
+        solved, errors = tail.as_int(record.get("solved")), tail.as_int(record.get("errors"))
     else:
         tried, counts = len(results.items), Counter(one["outcome"] for one in results.items)
-        total, solved, errors = max(tried, as_int(settings.get("theorems"))), counts["proven"], counts["error"]
+        total, solved, errors = max(tried, tail.as_int(settings.get("theorems"))), counts["proven"], counts["error"]
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
-        "dataset": as_text(record.get("dataset")) or as_text(settings.get("dataset")) or "unknown",
-        "split": as_text(record.get("split")) or as_text(settings.get("split")),
-        "step": as_int(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None,
-        "time": None if began is None else began + (as_float(part.get("seconds")) or 0.0),
+        "dataset": tail.as_text(record.get("dataset")) or tail.as_text(settings.get("dataset")) or "unknown",
+        "split": tail.as_text(record.get("split")) or tail.as_text(settings.get("split")),
+        "step": step,
+        "time": None if began is None else began + (tail.as_float(part.get("seconds")) or 0.0),
         "over": results is None,
         "done": tried,
         "total": total,
@@ -356,9 +343,9 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
         "high": high,
         "failed": max(0, tried - solved - errors),
         "errors": errors,
-        "simulations": as_int(record.get("simulations"), as_int(settings.get("num_simulations"))),
-        "tactic_samples": as_int(record["tactic_samples"]) if "tactic_samples" in record else None,
-        "seconds": as_float(record.get("seconds")),
-        "solved_at": as_counts(record.get("solved_at")),
-        "baseline": as_counts(as_dict(record.get("baseline")).get("solved_at")) or None,
+        "simulations": tail.as_int(record.get("simulations"), tail.as_int(settings.get("num_simulations"))),
+        "tactic_samples": tail.as_int(record["tactic_samples"]) if "tactic_samples" in record else None,
+        "seconds": tail.as_float(record.get("seconds")),
+        "solved_at": tail.as_counts(record.get("solved_at")),
+        "baseline": tail.as_counts(tail.as_dict(record.get("baseline")).get("solved_at")) or None,
     }
