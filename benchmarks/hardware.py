@@ -97,7 +97,7 @@ def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dty
 def decode_work(
     config: GPTConfig, lengths: Sequence[int], samples: Sequence[Sequence[int]], vocabulary: int, dtype: torch.dtype
 ) -> Work:
-    """Count the work of all decode steps but the first, for samples of so many tokens (`samples[state]`) in one batch."""
+    """Count the work of all decode steps but the first; `samples[state]` are token counts, all in one batch."""
     weights = matrix_parameters(config)
     matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
     flops = traffic = 0.0

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> Parser:
-    """The commands and their options."""
+    """Make the parser of the commands and their options."""
     parser = Parser(prog="python -m nanolean", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     repl = commands.add_parser("repl", help="Prove theorems at the terminal, or answer JSON as the Lean REPL does.")

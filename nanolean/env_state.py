@@ -58,7 +58,7 @@ class EnvState:
         return self.scopes[-1]
 
     def option(self, name: str) -> bool | int | str | None:
-        """The value that `set_option` gave an option in this scope or one around it, None for none."""
+        """Return the value that `set_option` gave an option in this scope or one around it, None for none."""
         for scope in reversed(self.scopes):
             for other, value in reversed(scope.options):
                 if other == name:
@@ -76,23 +76,23 @@ class EnvState:
         return bool(self.option(TRACE_SIMP) or self.option(f"{TRACE_SIMP}.rewrite"))
 
     def with_option(self, name: str, value: bool | int | str) -> EnvState:
-        """The state with an option set until the end of the innermost scope."""
+        """Return the state with an option set until the end of the innermost scope."""
         return self.with_scope(replace(self.scope, options=(*self.scope.options, (name, value))))
 
     def tagged(self, attribute: str) -> tuple[str, ...]:
-        """The constants that carry an attribute, oldest first."""
+        """Return the constants that carry an attribute, oldest first."""
         return self.attributes.get(attribute, ())
 
     def get(self, name: str) -> ConstantInfo | None:
-        """The constant of that full name."""
+        """Return the constant of that full name."""
         return self.env.get(name)
 
     def with_env(self, env: Environment) -> EnvState:
-        """The state over a larger environment."""
+        """Return the state over a larger environment."""
         return replace(self, env=env, caches=Caches(self.caches.max_exponent), memo={})
 
     def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
-        """The state in which a constant carries an attribute, or no longer does."""
+        """Return the state in which a constant carries an attribute, or no longer does."""
         names = tuple(other for other in self.tagged(attribute) if other != name)
         if not erase:
             names = (*names, name)
@@ -100,15 +100,15 @@ class EnvState:
         return state.with_env(state.env.with_irreducible(name)) if attribute == "irreducible" else state
 
     def with_scope(self, scope: OpenScope) -> EnvState:
-        """The state with another innermost scope in the place of the present one."""
+        """Return the state with the innermost scope replaced."""
         return self._with_scopes((*self.scopes[:-1], scope))
 
     def push(self, scope: OpenScope) -> EnvState:
-        """The state inside of a new scope."""
+        """Return the state inside of a new scope."""
         return self._with_scopes((*self.scopes, scope))
 
     def pop(self) -> EnvState:
-        """The state after the end of the innermost scope."""
+        """Return the state after the end of the innermost scope."""
         return self._with_scopes(self.scopes[:-1])
 
     def _with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
@@ -119,12 +119,12 @@ class EnvState:
         return state if max_exponent == self.caches.max_exponent else replace(state, caches=Caches(max_exponent))
 
     def namespace_chain(self) -> list[str]:
-        """The current namespace and its parents, innermost first, the root (empty) last."""
+        """Return the current namespace and its parents, innermost first, the root (empty) last."""
         parts = self.scope.namespace.split(".") if self.scope.namespace else []
         return [".".join(parts[:count]) for count in range(len(parts), -1, -1)]
 
     def opened(self) -> list[str]:
-        """The opened namespaces, latest first."""
+        """Return the opened namespaces, latest first."""
         return [name for scope in reversed(self.scopes) for name in reversed(scope.opens)]
 
 

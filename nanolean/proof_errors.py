@@ -11,7 +11,7 @@ class ProofError(Exception):
         self.end = end
 
     def at(self, pos: int | None, end: int | None = None) -> "ProofError":
-        """The same error, placed at `pos` unless it already knows a place."""
+        """Return the same error, placed at `pos` unless it already has a position."""
         if self.pos is None:
             self.pos, self.end = pos, end
         return self

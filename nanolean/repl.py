@@ -58,7 +58,7 @@ class Script:
     steps: tuple[Step, ...] = ()
 
     def then(self, tactic: str, sorry: int | None = None) -> Script:
-        """The way to a state one step further."""
+        """Return the script extended by one step."""
         return Script(self.commands, self.start, (*self.steps, Step(tactic, sorry)))
 
 
@@ -136,7 +136,7 @@ class Repl:
     # -- requests ------------------------------------------------------------------------------------------------
 
     def answer_text(self, text: str) -> Json:
-        """The answer to one request, given as JSON text."""
+        """Answer one request, given as JSON text."""
         try:
             request = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -146,7 +146,7 @@ class Repl:
         return self.answer(request)
 
     def answer(self, request: Json) -> Json:
-        """The answer to one request."""
+        """Answer one request."""
         try:
             for key, kinds, handle in self._forms():
                 if key in request and all(isinstance(request.get(name), kind) for name, kind in kinds.items()):
@@ -336,13 +336,13 @@ class Repl:
 
 
 def show_place(lines: LineMap, offset: int) -> Json:
-    """A place as the protocol writes it: lines from 1, columns from 0 in characters."""
+    """Encode a position as the protocol does: lines from 1, columns from 0 in characters."""
     line, column = lines.place(offset)
     return {"line": line, "column": column}
 
 
 def show_message(lines: LineMap, message: Message) -> Json:
-    """A message of a command."""
+    """Encode a message of a command."""
     return {
         "severity": message.severity,
         "pos": show_place(lines, message.pos),
@@ -352,13 +352,13 @@ def show_message(lines: LineMap, message: Message) -> Json:
 
 
 def show_note(note: Note) -> Json:
-    """A message of a tactic, whose text has no place in a file."""
+    """Encode a message of a tactic, whose text has no position in a file."""
     nowhere = {"line": 0, "column": 0}
     return {"severity": note.severity, "pos": nowhere, "endPos": nowhere, "data": note.text}
 
 
 def requests(stream: IO[str]) -> Iterator[str]:
-    """The requests of a stream: runs of lines that are not blank."""
+    """Yield the requests of a stream: runs of lines that are not blank."""
     lines: list[str] = []
     for line in stream:
         if line.strip():

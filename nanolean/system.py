@@ -30,7 +30,7 @@ class UserError(Exception):
 
 
 def home() -> Path:
-    """Where caches and histories are kept: `$NANOPROOF_HOME`, by default `~/.nanoproof`."""
+    """Return where caches and histories are kept: `$NANOPROOF_HOME`, by default `~/.nanoproof`."""
     return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
 
 
@@ -123,7 +123,7 @@ def atomic_write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def typed_lines(history: str) -> Iterator[Callable[[str], str | None]]:
-    """A function that shows a prompt and gives the next line, None at the end of the input (Ctrl-D).
+    """Return a function that shows a prompt and reads a line; it returns None at the end of the input (Ctrl-D).
 
     On a terminal, lines can be edited, and those of earlier sessions are in the file `history` of our home. A
     KeyboardInterrupt (Ctrl-C) is the caller's to handle. No prompt is written where the lines come from a pipe.

@@ -61,7 +61,7 @@ class TacticState:
     """The root is a part of a larger proof that this state cannot complete (a `sorry` inside of a tactic)."""
 
     def goal_texts(self) -> list[str]:
-        """The goals as Lean prints them."""
+        """Return the goals as Lean prints them."""
         mctx = open_state(self)
         return [show_goal(mctx, goal) for goal in self.goals]
 
@@ -86,7 +86,7 @@ class StepResult:
 
 
 def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
-    """A metavariable context to work in, which starts from the state and leaves it untouched."""
+    """Open a metavariable context to work in, which starts from the state and leaves it untouched."""
     mctx = MetaContext(state.state.env, Budget(steps), state.state.caches)
     mctx.show_universes = state.state.shows_universes
     mctx.decls = dict(state.decls)
@@ -175,7 +175,7 @@ def refusals() -> Iterator[None]:
 
 
 def sorry_state(session: Session, record: SorryRecord, partial: bool) -> TacticState:
-    """A state for the goal that a `sorry` stands for; `partial` where proving it completes nothing on its own."""
+    """Make a state for the goal that a `sorry` stands for; `partial` where proving it completes nothing on its own."""
     mctx = session.mctx
     goal = mctx.fresh_mvar(record.type, record.lctx, "synthetic", record.tag)
     before = TacticState(
@@ -190,7 +190,7 @@ def sorry_state(session: Session, record: SorryRecord, partial: bool) -> TacticS
 
 
 def close_state(mctx: MetaContext, before: TacticState, goals: Iterable[str], has_sorry: bool) -> TacticState:
-    """The state that remains after work in `mctx`: what the root's value and the goals still mention."""
+    """Return the state that remains after work in `mctx`: what the root's value and the goals still mention."""
     goals = tuple(goals)
     decls: dict[str, MVarDecl] = {before.root: before.decls[before.root]}
     assignment: dict[str, Expr] = {}
@@ -240,7 +240,7 @@ def _instantiated_decl(mctx: MetaContext, decl: MVarDecl) -> tuple[MVarDecl, lis
 
 
 def proof_status(state: TacticState) -> str:
-    """How far the proof is, in the words of the Lean REPL; "Completed" only after the kernel has accepted it."""
+    """Return how far the proof is, in the words of the Lean REPL; "Completed" only after the kernel has accepted it."""
     if state.goals:
         return "Incomplete: open goals remain"
     if state.has_sorry:
@@ -271,7 +271,7 @@ def check_closed(state: EnvState, name: str, type_: Expr, value: Expr) -> None:
 
 
 def default_levels(e: Expr) -> Expr:
-    """The term with level metavariables replaced by 0."""
+    """Replace level metavariables of the term by 0."""
     return replace_levels(e, _zero_mvars) if e.has_mvar else e
 
 
@@ -338,7 +338,7 @@ def _snapshot(ctx: TacticContext) -> TacticState:
 
 
 def used_constants(terms: Iterable[Expr]) -> tuple[str, ...]:
-    """The constants of terms, under the names and in the order in which Lean lists them."""
+    """Return the constants of terms, under the names and in the order in which Lean lists them."""
     found: set[str] = set()
     for e in terms:
         for node in subterms(e, lambda _: True):
@@ -359,7 +359,7 @@ _ANONYMOUS = 1723
 
 
 def name_hash(name: str) -> int:
-    """The hash by which Lean orders the names of a set."""
+    """Return the hash by which Lean orders the names of a set."""
     value = _ANONYMOUS
     for part in name.split("."):
         value = _mix(value, _string_hash(part.encode()))

@@ -37,7 +37,7 @@ MAX_MIXED = 132
 
 
 def mixed_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """One or two wraps around a problem of another family."""
+    """Make a problem of another family with one or two wraps around it."""
     problem = _part(rng, max(1, difficulty - 2))
     for _ in range(1 + (difficulty > 2 and rng.random() < 0.5)):
         if problem is None:
@@ -60,7 +60,7 @@ def _part(rng: random.Random, difficulty: int) -> Problem | None:
 
 
 def used_names(problem: Problem) -> set[str]:
-    """Every word of the statement and the proof, so that a name outside is fresh."""
+    """Collect every word of the statement and the proof, so that any other name is fresh."""
     return set(_WORD.findall(problem.statement() + "\n" + render(problem.proof)))
 
 
@@ -275,7 +275,7 @@ class Named:
         return self.problem.level
 
     def source(self) -> str:
-        """The theorem with `sorry`."""
+        """Return the theorem with `sorry`."""
         return self.problem.source(self.id)
 
 

@@ -188,7 +188,7 @@ def _no_number_problem(rng: random.Random, difficulty: int) -> Problem | None:
 
 
 def exists_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """A witness is to be named, perhaps after taking hypotheses apart."""
+    """Make a problem that needs a witness, perhaps after taking hypotheses apart."""
     pick = rng.random()
     if pick < 0.35:
         return _number_problem(rng, difficulty)

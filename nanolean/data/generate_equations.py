@@ -96,7 +96,7 @@ class Rewrite:
     new: Term
 
     def apply(self, term: Term) -> Term:
-        """All instances at once, as `rw` does."""
+        """Rewrite all instances at once, as `rw` does."""
         return replace(term, self.old, self.new)
 
     def tactic(self, num_arguments: int | None = None) -> str:
@@ -106,7 +106,7 @@ class Rewrite:
 
 
 def rewrites(term: Term, groups: set[str], backward: bool = True) -> Iterator[Rewrite]:
-    """Every way to use a law of the groups at some place in the term."""
+    """Yield every way to use a law of the groups at some position in the term."""
     for place in subterms(term):
         for law, old, new, reverse in _BY_HEAD.get(place[0], ()):
             if law.group not in groups or (reverse and not backward):
@@ -117,7 +117,7 @@ def rewrites(term: Term, groups: set[str], backward: bool = True) -> Iterator[Re
 
 
 def instances(term: Term, law: Law, backward: bool) -> Iterator[Rewrite]:
-    """Every way to use one law in one direction at some place in the term."""
+    """Yield every way to use one law in one direction at some position in the term."""
     old, new = (law.right, law.left) if backward else (law.left, law.right)
     for place in subterms(term):
         rewrite = _instance(law, old, new, backward, place)
@@ -145,7 +145,7 @@ def _fill(pattern: Term, found: dict[str, Term]) -> Term:
 
 
 def first_instance(term: Term, rewrite: Rewrite, law: Law, num_arguments: int) -> Term | None:
-    """What `rw` with only the first few arguments would rewrite: the outermost, leftmost place that fits."""
+    """Return what `rw` with only the first few arguments would rewrite: the outermost, leftmost match."""
     pattern = law.right if rewrite.backward else law.left
     holes = _HOLES - set(law.parameters[:num_arguments])
     for name, value in zip(law.parameters[:num_arguments], rewrite.arguments, strict=False):
@@ -154,7 +154,7 @@ def first_instance(term: Term, rewrite: Rewrite, law: Law, num_arguments: int) -
 
 
 def least_arguments(term: Term, rewrite: Rewrite, law: Law) -> int | None:
-    """The fewest leading arguments that make `rw` hit the wanted place, None where even all of them do not."""
+    """Return the fewest leading arguments that make `rw` hit the wanted position, None if not even all of them do."""
     for count in range(len(rewrite.arguments) + 1):
         if first_instance(term, rewrite, law, count) == rewrite.old:
             return count
@@ -162,14 +162,14 @@ def least_arguments(term: Term, rewrite: Rewrite, law: Law) -> int | None:
 
 
 def shortest_arguments(term: Term, rewrite: Rewrite) -> int:
-    """The fewest leading arguments of a law of arithmetic that make `rw` hit the wanted place."""
+    """Return the fewest leading arguments of a law of arithmetic that make `rw` hit the wanted position."""
     law = next(law for law in LAWS if law.name == rewrite.law)
     count = least_arguments(term, rewrite, law)
     return len(rewrite.arguments) if count is None else count
 
 
 def expression(rng: random.Random, leaves: list[Term], size: int, ops: str) -> Term:
-    """A random term with `size` leaves."""
+    """Draw a random term with `size` leaves."""
     if size <= 1:
         return rng.choice(leaves)
     left = rng.randint(1, size - 1)
@@ -180,7 +180,7 @@ def expression(rng: random.Random, leaves: list[Term], size: int, ops: str) -> T
 
 
 def has_ground_operation(term: Term) -> bool:
-    """Whether numerals alone are combined somewhere; such places compute, so they are left out of problems."""
+    """Return whether an operation combines numerals only; such positions compute, so they are left out of problems."""
     return any(t[0] in NUMBER_OPS and not variables(t) for t in subterms(term))
 
 
@@ -252,7 +252,7 @@ def walk(rng: random.Random, start: Term, groups: set[str], length: int) -> list
 
 
 def rewriting_proof(rng: random.Random, left: Term, right: Term, used: list[Rewrite]) -> list[str] | None:
-    """The walk as `rw` steps on the goal `left = right`; None unless it closes the goal exactly at the last step.
+    """Write the walk as `rw` steps on the goal `left = right`; None unless only the last step closes the goal.
 
     `rw` changes both sides, so the walk is replayed on the whole equation.
     """
@@ -268,7 +268,7 @@ def rewriting_proof(rng: random.Random, left: Term, right: Term, used: list[Rewr
 
 
 def identity_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """An identity: a term and what a random walk by laws of arithmetic makes of it."""
+    """Make an identity: a term and what a random walk by laws of arithmetic makes of it."""
     names = Names(rng)
     groups, ops, _ = rng.choices(_FLAVOURS, [weight for _, _, weight in _FLAVOURS])[0]
     leaves = [var(names.fresh("nat")) for _ in range(rng.randint(1 + (difficulty > 1), 3 + (difficulty > 3)))]
@@ -317,7 +317,7 @@ class Definition:
     turned: bool
 
     def formula(self) -> Formula:
-        """The equation as it stands in the statement."""
+        """Return the equation as it stands in the statement."""
         return ("=", self.value, self.x) if self.turned else ("=", self.x, self.value)
 
 

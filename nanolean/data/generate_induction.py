@@ -13,7 +13,7 @@ def _fn(f: str, t: Term) -> Term:
 
 
 def induction_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """One of the kinds below; harder ones want a stronger statement or more arithmetic."""
+    """Make a problem of one of the kinds below; harder ones want a stronger statement or more arithmetic."""
     easy: list[Callable[[random.Random, int], Problem | None]] = [_predicate, _closed_form, _constant]
     harder: list[Callable[[random.Random, int], Problem | None]] = [
         _predicate,

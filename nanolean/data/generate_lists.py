@@ -63,7 +63,7 @@ _ADD_ASSOC = Law("Nat.add_assoc", ("?a", "?b", "?c"), ("+", ("+", _A, _B), _C), 
 
 
 def list_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """One of the kinds below."""
+    """Make a problem of one of the kinds below."""
     kinds: list[Callable[[random.Random, int], Problem | None]] = [_identity, _identity, _recursion]
     if difficulty > 1:
         kinds += [_recursion, _additive, _predicate]

@@ -21,7 +21,7 @@ def _formula(rng: random.Random, atoms: list[Formula], depth: int) -> Formula:
 
 
 def prop_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """A random provable sequent in which every hypothesis is needed."""
+    """Make a random provable sequent in which every hypothesis is needed."""
     names = Names(rng)
     atoms = [atom(names.fresh("prop")) for _ in range(rng.randint(2, 3 + (difficulty > 3)))]
     depth = 1 if difficulty == 1 else 2 if difficulty < 5 else 3
@@ -66,7 +66,7 @@ def _mentioned(formulas: list[Formula]) -> set[str]:
 
 
 def pred_problem(rng: random.Random, difficulty: int) -> Problem | None:
-    """A schema with its letters filled in, or a derivation from rules and facts about predicates."""
+    """Make a problem: a schema with its letters filled in, or a derivation from rules and facts about predicates."""
     return _schema_problem(rng, difficulty) if rng.random() < 0.6 else _rules_problem(rng, difficulty)
 
 

@@ -19,18 +19,18 @@ class Derivation:
     hypotheses: list[tuple[str, Formula]] = field(default_factory=list)
 
     def fresh(self) -> Term:
-        """A new number variable."""
+        """Return a new number variable."""
         self.variables.append(self.names.fresh("nat"))
         return var(self.variables[-1])
 
     def known(self) -> Term:
-        """An old variable where there is one."""
+        """Return an existing variable, most of the time if there is one, else a new one."""
         if self.variables and (self.rng.random() < 0.7 or len(self.variables) >= 4):
             return var(self.rng.choice(self.variables))
         return self.fresh()
 
     def assume(self, formula: Formula) -> str:
-        """A hypothesis that says so; the same one is not made twice."""
+        """Return the name of a hypothesis with this formula; the same one is not made twice."""
         for name, known in self.hypotheses:
             if known == formula:
                 return name
@@ -258,7 +258,7 @@ def order_problem(rng: random.Random, difficulty: int) -> Problem | None:
 
 
 def finish(family: str, d: Derivation, goal: Formula, proof: Step) -> Problem | None:
-    """The problem of a derivation; None when the statement is too long or says nothing."""
+    """Return the problem of a derivation; None when the statement is too long or trivial."""
     sides = [side for side in goal[1:] if isinstance(side, tuple)]
     if any(len(show(side)) > MAX_SIDE_CHARACTERS for side in sides) or len(d.hypotheses) > 5:
         return None

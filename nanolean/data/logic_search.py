@@ -24,7 +24,7 @@ def _normal(formula: Formula) -> Formula:
 
 
 def holds(hypotheses: list[Formula], goal: Formula) -> bool:
-    """Whether `goal` follows intuitionistically from the hypotheses; anything but connectives counts as an atom."""
+    """Return whether `goal` follows intuitionistically from the hypotheses; all but connectives are atoms."""
     return _prove(frozenset(_normal(h) for h in hypotheses), _normal(goal))
 
 
@@ -108,7 +108,7 @@ class LogicSearch:
         self.symbols = rng.random() < 0.5
 
     def prove(self, hypotheses: Context, goal: Formula, terms: tuple[Term, ...], budget: int) -> Step | None:
-        """A proof of at most `budget` tactics, or None. `terms` are the numbers in scope."""
+        """Search a proof of at most `budget` tactics; None if there is none. `terms` are the numbers in scope."""
         for limit in range(1, budget + 1):
             try:
                 step = self._search(hypotheses, goal, terms, limit, self.names.copy(), frozenset())
@@ -355,10 +355,10 @@ def _instances(rule: Rule, facts: list[Formula], terms: tuple[Term, ...]) -> Ite
 
 
 def scope(names: list[str]) -> tuple[Term, ...]:
-    """The number variables of a statement as terms to try."""
+    """Return the number variables of a statement as terms to try."""
     return tuple(("var", name) for name in names)
 
 
 def free_terms(formulas: list[Formula]) -> tuple[Term, ...]:
-    """The number variables that the formulas mention, in alphabetical order."""
+    """Return the number variables that the formulas mention, in alphabetical order."""
     return scope(sorted(set().union(*(variables(f) for f in formulas)))) if formulas else ()

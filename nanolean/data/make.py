@@ -116,7 +116,7 @@ def make(
 
 
 def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], read_goal: GoalReader) -> Made:
-    """One family's part, with none of the keys in `excluded`. Runs in a worker process."""
+    """Make one family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
     state = library()
     proofs: list[dict[str, Any]] = []
@@ -145,7 +145,7 @@ def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:
 
 
 def make_library(read_goal: GoalReader) -> list[dict[str, Any]]:
-    """The library's tactic proofs as LeanTree theorems. Raises ReplayError: they have been checked, so they run."""
+    """Return the library's tactic proofs as LeanTree theorems. Raises ReplayError, which is a bug: all were checked."""
     allow_deep_recursion()
     state = library()
     shown = ((p, replay(start(state, p.source), p.proof)) for p in library_proofs())

@@ -38,22 +38,22 @@ _MAX = 1024
 
 
 def var(name: str) -> Term:
-    """A number variable."""
+    """Make a number variable."""
     return ("var", name)
 
 
 def num(value: int) -> Term:
-    """A numeral."""
+    """Make a numeral."""
     return ("num", value)
 
 
 def atom(name: str, *args: Term) -> Formula:
-    """A proposition variable, or a predicate applied to number terms."""
+    """Make a proposition variable, or a predicate applied to number terms."""
     return ("atom", name, *args)
 
 
 def raw(text: str) -> Formula:
-    """A formula that is only shown, never taken apart."""
+    """Make a formula that is only shown, never taken apart."""
     return ("raw", text)
 
 
@@ -114,7 +114,7 @@ def replace(e: tuple, old: tuple, new: tuple) -> tuple:
 
 
 def subterms(e: tuple) -> Iterator[tuple]:
-    """The term and everything below it, outermost first, left before right (the order in which `rw` looks)."""
+    """Yield the term and everything below it, outermost first, left before right (the order in which `rw` looks)."""
     yield e
     if e[0] in ("var", "num", "false", "raw"):
         return
@@ -124,7 +124,7 @@ def subterms(e: tuple) -> Iterator[tuple]:
 
 
 def variables(e: tuple) -> set[str]:
-    """The free number variables."""
+    """Return the free number variables."""
     head = e[0]
     if head == "var":
         return {e[1]}
@@ -181,7 +181,7 @@ def chain(tactics: list[str], last: Step | None = None) -> Step:
 
 
 def render(step: Step, indent: int = 2) -> str:
-    """The proof as Lean text: alternatives filled in where they stand, other subgoals under `·`."""
+    """Render the proof as Lean text: alternatives filled in where they stand, other subgoals under `·`."""
     pad = " " * indent
     lines: list[str] = []
     while True:
@@ -222,14 +222,14 @@ class Names:
         }
 
     def fresh(self, kind: str) -> str:
-        """The next unused name of a kind."""
+        """Take the next unused name of a kind."""
         numbered = (f"{self.pools[kind][0]}{i}" for i in itertools.count(1))
         name = next(n for n in itertools.chain(self.pools[kind], ("u", "v", "i", "j"), numbered) if n not in self.used)
         self.used.add(name)
         return name
 
     def take(self, *wanted: str) -> str:
-        """The first unused of the wanted names, else a hypothesis name."""
+        """Take the first unused of the wanted names, else a hypothesis name."""
         for name in wanted:
             if name not in self.used:
                 self.used.add(name)
@@ -237,7 +237,7 @@ class Names:
         return self.fresh("hyp")
 
     def copy(self) -> "Names":
-        """The same pools with an own record of what is used, for another branch of a proof."""
+        """Return the same pools with an own record of what is used, for another branch of a proof."""
         other = Names.__new__(Names)
         other.rng, other.used, other.pools = self.rng, set(self.used), self.pools
         return other
@@ -272,19 +272,19 @@ class Problem:
         return " ".join([*parts, ":", show(self.goal)])
 
     def source(self, name: str) -> str:
-        """The theorem as it is stored: exactly one `sorry`, no imports."""
+        """Return the theorem as it is stored: exactly one `sorry`, no imports."""
         return f"theorem {name} {self.statement()} := by\n  sorry"
 
     def solved(self, name: str) -> str:
-        """The theorem with its proof."""
+        """Return the theorem with its proof."""
         return f"theorem {name} {self.statement()} := by\n{render(self.proof)}"
 
 
 def level_of_size(size: int) -> int:
-    """The level of a problem whose plain proof has `size` tactics; 7 for more than 14."""
+    """Return the level of a problem whose plain proof has `size` tactics; 7 for more than 14."""
     return next((level for level, limit in enumerate((2, 4, 6, 8, 11, 14), start=1) if size <= limit), 7)
 
 
 def nat_variables(formulas: list[Formula]) -> set[str]:
-    """The number variables that some of the formulas mention."""
+    """Return the number variables that some of the formulas mention."""
     return set().union(*(variables(f) for f in formulas))

@@ -41,13 +41,13 @@ class Node:
         return 1 + max((child.depth for child in self.children), default=0)
 
     def proof(self) -> Step:
-        """The tactics that ran, without those that found nothing left to do."""
+        """Return the tactics that ran, without those that found nothing left to do."""
         return Step(self.tactic, tuple(child.proof() for child in self.children))
 
 
 @cache
 def library() -> EnvState:
-    """The library, loaded once per process."""
+    """Load the library, once per process."""
     state = load_library()
     freeze_gc()
     return state
@@ -59,7 +59,7 @@ def _sweeper() -> Sweeper:
 
 
 def start(state: EnvState, source: str) -> TacticState:
-    """The state before the proof of a theorem whose source holds one `sorry`. Raises `ReplayError`."""
+    """Open the state before the proof of a theorem whose source holds one `sorry`. Raises `ReplayError`."""
     _sweeper().tidy([state])
     result = run_text(state, source)
     if result.has_errors or len(result.sorries) != 1:
@@ -82,7 +82,7 @@ def replay(state: TacticState, proof: Step) -> Node:
 
 
 def closed_by(state: TacticState, tactics: Sequence[str]) -> bool:
-    """Whether one of the tactics alone proves the goal."""
+    """Return whether one of the tactics alone proves the goal."""
     for tactic in tactics:
         try:
             if not run_tactic(state, tactic).state.goals:
@@ -110,7 +110,7 @@ def _run(state: TacticState, step: Step) -> tuple[Node, TacticState]:
 
 
 def tree(root: Node, read_goal: GoalReader) -> dict[str, Any]:
-    """The proof as a LeanTree `Tree`."""
+    """Encode the proof as a LeanTree `Tree`."""
     ids = {id(node): number for number, node in enumerate(_walk(root))}
     nodes = [
         {
@@ -132,7 +132,7 @@ def tree(root: Node, read_goal: GoalReader) -> dict[str, Any]:
 
 
 def theorem_record(name: str, source: str, root: Node, read_goal: GoalReader) -> dict[str, Any]:
-    """The proof as a LeanTree `Theorem`; `source` is the text of the statement."""
+    """Encode the proof as a LeanTree `Theorem`; `source` is the text of the statement."""
     span = {"start": 0, "finish": len(source)}
     return {"span": span, "name": name, "context": [], "by_blocks": [{"tree": tree(root, read_goal), "span": span}]}
 
@@ -149,7 +149,7 @@ FINISHER_STEPS = 50_000
 
 
 def finisher_of(state: TacticState) -> str | None:
-    """The first of the finishers that proves the goal alone, None if none does."""
+    """Return the first of the finishers that proves the goal alone, None if none does."""
     for tactic in FINISHERS:
         try:
             if not run_tactic(state, tactic, FINISHER_STEPS).state.goals:
@@ -160,7 +160,7 @@ def finisher_of(state: TacticState) -> str | None:
 
 
 def is_trivial(library: EnvState, source: str) -> bool:
-    """Whether a finisher proves the theorem of the source alone. Raises ReplayError if it does not elaborate."""
+    """Return whether a finisher proves the theorem of the source alone. Raises ReplayError if it does not elaborate."""
     return finisher_of(start(library, source)) is not None
 
 
@@ -174,7 +174,7 @@ _MUL = "simp [Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc]"
 
 
 def strong_proof(problem: Problem, rng: random.Random) -> Step | None:
-    """A one-tactic proof to try, by the problem's family and what its plain proof uses; None where none is likely."""
+    """Return a one-tactic proof to try, by the problem's family and its plain proof; None where none is likely."""
     plain = render(problem.proof)
     names = [name for name, _ in problem.hypotheses]
     listed = ", ".join(names)

@@ -50,7 +50,7 @@ class StatementError(Exception):
 
 
 def statement_key(source: str) -> str:
-    """The canonical text of the last theorem of the source, over the library.
+    """Return the canonical text of the last theorem of the source, over the library.
 
     Raises `StatementError` for text that holds none or does not elaborate.
     """
@@ -67,13 +67,13 @@ def statement_key(source: str) -> str:
 
 
 def library_keys() -> frozenset[str]:
-    """The canonical texts of all theorems of the library."""
+    """Return the canonical texts of all theorems of the library."""
     env = library().env
     return frozenset(type_key(env, info.type) for info in env if isinstance(info, TheoremInfo))
 
 
 def type_key(env: Constants, type_: Expr) -> str:
-    """The canonical text of a closed proposition."""
+    """Return the canonical text of a closed proposition."""
     types: dict[str, Expr] = {}
     hypotheses: list[Expr] = []
     conclusion = replace(type_, _plain)
@@ -118,14 +118,14 @@ class _Reader:
     numbers: dict[str, str] = field(default_factory=dict)
 
     def kinds(self) -> list[str]:
-        """The types of the mentioned variables, by number; a type may mention further variables."""
+        """Return the types of the mentioned variables, by number; a type may mention further variables."""
         kinds: list[str] = []
         while len(kinds) < len(self.numbers):
             kinds.append(self.text(self.types[list(self.numbers)[len(kinds)]]))
         return kinds
 
     def text(self, e: Expr) -> str:
-        """The term with implicit arguments, without names and universes; bound variables are de Bruijn indices."""
+        """Render the term with implicit arguments, without names and universes; bound variables are indices."""
         match e:
             case FVar(name):
                 return self.numbers.setdefault(name, f"v{len(self.numbers)}")
@@ -168,7 +168,7 @@ class Entry:
         return statement_key(f"{UNIVERSES}\n{self.renamed_source()}")
 
     def renamed_source(self) -> str:
-        """The statement as a theorem of this name."""
+        """Return the statement as a theorem of this name."""
         statement = self.source.split(" ", 1 if self.source.startswith("example ") else 2)[-1]
         return f"theorem {self.name} {statement}"
 
@@ -178,14 +178,14 @@ class NotSingleTactics(Exception):
 
 
 def library_proofs() -> Iterator[Entry]:
-    """The tactic proofs of the library in order."""
+    """Yield the tactic proofs of the library in order."""
     for path in library_files():
         for entry in tactic_proofs(path.read_text(encoding="utf-8")):
             yield Entry(entry.name, f"{UNIVERSES}\n{entry.source}", entry.proof)
 
 
 def tactic_proofs(text: str) -> Iterator[Entry]:
-    """The proofs of a file, stated as examples. Those with several lines of tactics inside of a term are left out."""
+    """Yield the proofs of a file, stated as examples, but for those with several lines of tactics inside of a term."""
     for command in _theorems(text):
         if isinstance(command.value, tuple):
             continue  # proved by equations

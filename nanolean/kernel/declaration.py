@@ -88,7 +88,7 @@ class ConstantInfo:
     _types: dict[tuple[Level, ...], Expr] = field(default_factory=dict, init=False, repr=False)
 
     def type_at(self, levels: tuple[Level, ...]) -> Expr:
-        """The type with the universe parameters replaced; computed once for each tuple of levels."""
+        """Return the type with the universe parameters replaced; computed once for each tuple of levels."""
         if not self.level_params:
             return self.type
         found = self._types.get(levels)
@@ -97,7 +97,7 @@ class ConstantInfo:
         return found
 
     def as_const(self) -> Const:
-        """The constant applied to its own universe parameters (for use inside of its declaration)."""
+        """Return the constant applied to its own universe parameters (for use inside of its declaration)."""
         return Const(self.name, tuple(LParam(name) for name in self.level_params))
 
     @cached_property
@@ -121,7 +121,7 @@ class ValueInfo(ConstantInfo):
     _values: dict[tuple[Level, ...], Expr] = field(default_factory=dict, init=False, repr=False)
 
     def value_at(self, levels: tuple[Level, ...]) -> Expr:
-        """The value with the universe parameters replaced; computed once for each tuple of levels."""
+        """Return the value with the universe parameters replaced; computed once for each tuple of levels."""
         if not self.level_params:
             return self.value
         found = self._values.get(levels)
@@ -233,7 +233,7 @@ class RecInfo(ConstantInfo):
         return self.num_params + self.num_motives + self.num_minors + self.num_indices
 
     def rhs_at(self, rule_idx: int, levels: tuple[Level, ...]) -> Expr:
-        """The right side of a rule with the universe parameters replaced."""
+        """Return the right side of a rule with the universe parameters replaced."""
         found = self._rhs.get((rule_idx, levels))
         if found is None:
             found = instantiate_level_params(self.rules[rule_idx].rhs, self.level_params, levels)
@@ -260,7 +260,7 @@ class Constants:
         self._infos = infos or {}
 
     def get(self, name: str) -> ConstantInfo | None:
-        """The constant of that name, None where there is none."""
+        """Return the constant of that name, None where there is none."""
         return self._infos.get(name)
 
     def __getitem__(self, name: str) -> ConstantInfo:
@@ -279,9 +279,9 @@ class Constants:
         return len(self._infos)
 
     def names(self) -> Sequence[str]:
-        """All names, in the order in which they were added."""
+        """Return all names, in the order in which they were added."""
         return list(self._infos)
 
     def add_unchecked(self: Self, infos: Iterable[ConstantInfo]) -> Self:
-        """The set with more constants that are trusted as they are (a library that was checked when it was built)."""
+        """Return the set with more constants, trusted as they are (a library that was checked when it was built)."""
         return self.__class__({**self._infos, **{info.name: info for info in infos}})

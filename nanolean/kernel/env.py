@@ -64,7 +64,7 @@ class Environment(Constants):
     __slots__ = ()
 
     def add(self, decl: Declaration, budget: Budget | int = DEFAULT_STEPS) -> "Environment":
-        """The environment with one more declaration, after checking it.
+        """Check a declaration; return the environment with it added.
 
         Raises `KernelError` when it is refused and `BudgetExceeded` when `budget` steps do not settle it.
         """
@@ -74,7 +74,7 @@ class Environment(Constants):
             raise BudgetExceeded("the declaration is nested too deeply") from None
 
     def with_irreducible(self, name: str) -> "Environment":
-        """The environment with the hint that the definition `name` should not be unfolded; others stay as they are."""
+        """Return the environment with the hint that definition `name` should not be unfolded; others are unchanged."""
         info = self.get(name)
         return self.add_unchecked([replace(info, irreducible=True)]) if isinstance(info, DefInfo) else self
 
@@ -141,7 +141,7 @@ class Environment(Constants):
 
 
 def axioms_of(env: Environment, name: str) -> set[str]:
-    """The axioms that a constant rests on, through all that it mentions; `KernelError` for an unknown name."""
+    """Return the axioms that a constant rests on, through all that it mentions; `KernelError` for an unknown name."""
     reached = {name}
     stack = [name]
     axioms = set()
@@ -160,7 +160,7 @@ HINTS = {"irreducible"}
 
 
 def recheck(infos: Iterable[ConstantInfo]) -> Environment:
-    """A new environment with all of the constants, each declared and checked from nothing in the order given.
+    """Build a new environment with all of the constants, each declared and checked from nothing in the order given.
 
     Raises `KernelError` for the first that is refused, or that does not come out as it was claimed to be.
     """

@@ -104,19 +104,19 @@ def mk_app(fn: Expr, *args: Expr) -> Expr:
 
 
 def mk_const(name: str, *levels: Level) -> Const:
-    """The constant with these universe levels."""
+    """Make the constant with these universe levels."""
     return Const(name, levels)
 
 
 def get_app_fn(e: Expr) -> Expr:
-    """The head of a spine of applications."""
+    """Return the head of a spine of applications."""
     while e.__class__ is App:
         e = e.fn
     return e
 
 
 def get_app_args(e: Expr) -> list[Expr]:
-    """The arguments of a spine of applications, first argument first."""
+    """Return the arguments of a spine of applications, first argument first."""
     return get_app_fn_args(e)[1]
 
 
@@ -131,12 +131,12 @@ def get_app_fn_args(e: Expr) -> tuple[Expr, list[Expr]]:
 
 
 def arrow(domain: Expr, codomain: Expr, name: str = "a") -> Pi:
-    """The non-dependent function type; both sides are given outside of the binder."""
+    """Make the non-dependent function type; both sides are given outside of the binder."""
     return Pi(name, domain, lift(codomain, 1))
 
 
 def is_arrow(e: Expr) -> bool:
-    """Whether the term is a function type whose result does not depend on the argument."""
+    """Return whether the term is a function type whose result does not depend on the argument."""
     return isinstance(e, Pi) and not has_loose_bvar(e.body, 0)
 
 
@@ -190,14 +190,14 @@ def _instantiate(e: Any, k: int, values: Sequence[Expr], seen: Seen) -> Expr:
 
 
 def instantiate(body: Expr, *args: Expr) -> Expr:
-    """The body of a binder with `args[i]` for `BVar(i)`."""
+    """Return the body of a binder with `args[i]` for `BVar(i)`."""
     if body.loose == 0:
         return body
     return _walked(_instantiate, body, 0, args)
 
 
 def instantiate_rev(body: Expr, args: Sequence[Expr]) -> Expr:
-    """The body of nested binders with the arguments given from the outside in (the last one is `BVar(0)`)."""
+    """Return the body of nested binders with the arguments given from the outside in (the last one is `BVar(0)`)."""
     if body.loose == 0:
         return body
     if body.__class__ is BVar and body.idx < len(args):
@@ -218,7 +218,7 @@ def _lift(e: Any, k: int, count: int, seen: Seen) -> Expr:
 
 
 def lift(e: Expr, count: int, start: int = 0) -> Expr:
-    """The term with its loose indices from `start` on raised by `count`, as under `count` more binders."""
+    """Raise the loose indices from `start` on by `count`, as under `count` more binders."""
     if e.loose <= start or count == 0:
         return e
     return _walked(_lift, e, start, count)
@@ -266,7 +266,7 @@ def replace(e: Expr, fn: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def replace_levels(e: Expr, fn: Callable[[Level], Level]) -> Expr:
-    """The term with every universe level in it replaced by what `fn` answers."""
+    """Replace every universe level in the term by what `fn` returns."""
 
     def leaf(e: Any) -> Expr | None:
         if not (e.has_lparam or e.has_mvar):
@@ -281,7 +281,7 @@ def replace_levels(e: Expr, fn: Callable[[Level], Level]) -> Expr:
 
 
 def instantiate_level_params(e: Expr, names: Sequence[str], levels: Sequence[Level]) -> Expr:
-    """The term with each universe parameter of `names` replaced by the level at the same place."""
+    """Replace each universe parameter of `names` by the level at the same index."""
     if not e.has_lparam or not names:
         return e
     values: dict[Level, Level] = {LParam(name): value for name, value in zip(names, levels)}
@@ -289,7 +289,7 @@ def instantiate_level_params(e: Expr, names: Sequence[str], levels: Sequence[Lev
 
 
 def subterms(e: Expr, into: Callable[[Expr], bool] = lambda _: True) -> Iterable[Expr]:
-    """Each distinct subterm once, parents before their children; children only where `into(parent)` holds."""
+    """Yield each distinct subterm once, parents before their children; children only where `into(parent)` holds."""
     seen = {e}
     stack: list[Any] = [e]
     while stack:
@@ -315,17 +315,17 @@ def subterms(e: Expr, into: Callable[[Expr], bool] = lambda _: True) -> Iterable
 
 
 def collect_fvars(e: Expr) -> dict[str, None]:
-    """The ids of the free variables of a term, in the order of their first occurrence."""
+    """Collect the ids of the free variables of a term, in the order of their first occurrence."""
     return {node.id: None for node in subterms(e, lambda node: node.has_fvar) if node.__class__ is FVar}
 
 
 def collect_mvars(e: Expr) -> dict[str, None]:
-    """The ids of the metavariables of a term, in the order of their first occurrence."""
+    """Collect the ids of the metavariables of a term, in the order of their first occurrence."""
     return {node.id: None for node in subterms(e, lambda node: node.has_mvar) if node.__class__ is MVar}
 
 
 def collect_consts(e: Expr) -> set[str]:
-    """The names of the constants of a term; a projection names its structure."""
+    """Collect the names of the constants of a term; a projection names its structure."""
     names = set()
     for node in subterms(e):
         if node.__class__ is Const:
@@ -336,7 +336,7 @@ def collect_consts(e: Expr) -> set[str]:
 
 
 def collect_level_params_of(e: Expr) -> set[str]:
-    """The names of the universe parameters of a term."""
+    """Collect the names of the universe parameters of a term."""
     names: set[str] = set()
     for node in subterms(e, lambda node: node.has_lparam):
         if node.__class__ is Sort:
@@ -348,7 +348,7 @@ def collect_level_params_of(e: Expr) -> set[str]:
 
 
 def has_loose_bvar(e: Expr, idx: int) -> bool:
-    """Whether `BVar(idx)`, counted from outside of the term, occurs in it."""
+    """Return whether `BVar(idx)`, counted from outside of the term, occurs in it."""
     if e.loose <= idx:
         return False
     seen: set[tuple[Expr, int]] = set()
@@ -407,7 +407,7 @@ def mk_lambda(variables: Sequence[Local], body: Expr) -> Expr:
 
 
 def erase(e: Expr) -> Expr:
-    """The term with all binder names and infos blanked; computed once for each node."""
+    """Blank all binder names and infos of the term; computed once for each node."""
     twin: Any = e.erased
     if twin is None:
         return guarded(_erase, e)
@@ -434,5 +434,5 @@ def _erase(e: Any) -> Expr:
 
 
 def alpha_eq(a: Expr, b: Expr) -> bool:
-    """Whether two terms are equal up to the names and infos of their binders."""
+    """Return whether two terms are equal up to the names and infos of their binders."""
     return a is b or erase(a) is erase(b)

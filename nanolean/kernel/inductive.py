@@ -256,7 +256,7 @@ class _Builder:
         )
 
     def infos(self) -> list[ConstantInfo]:
-        """The type, its constructors and its recursor."""
+        """Return the type, its constructors and its recursor."""
         decl = self.decl
         recursive = any(ctor.recursive for ctor in self.ctors)
         infos: list[ConstantInfo] = [self._info(recursive, tuple(ctor.name for ctor in self.ctors))]
@@ -276,7 +276,7 @@ class _Builder:
         return infos
 
     def elim_level(self) -> Level:
-        """The universe that the recursor makes elements of: a new parameter, or `Prop`."""
+        """Return the universe that the recursor makes elements of: a new parameter, or `Prop`."""
         if not self._eliminates_into_types():
             return ZERO
         name, number = "u", 0

@@ -34,33 +34,33 @@ class Inferer(Reducer):
         self._checked: dict[Expr, Expr] = {}
 
     def infer(self, e: Expr) -> Expr:
-        """The type of a term that is known to have one; for other terms the answer means nothing."""
+        """Infer the type of a term that is known to have one; for other terms the result is meaningless."""
         return self._type_of(e, False)
 
     def check(self, e: Expr) -> Expr:
-        """The type of a term, after checking all of it; `KernelError` when it has none."""
+        """Check all of a term and return its type; `KernelError` when it has none."""
         return self._type_of(e, True)
 
     def ensure_sort(self, e: Expr) -> Sort:
-        """The term as a `Sort`, reduced if need be; `KernelError` otherwise."""
+        """Return the term as a `Sort`, reduced if need be; `KernelError` otherwise."""
         sort = e if isinstance(e, Sort) else self.whnf(e)
         if not isinstance(sort, Sort):
             raise KernelError(f"a type is expected, got a term of type {e}")
         return sort
 
     def ensure_pi(self, e: Expr) -> Pi:
-        """The term as a function type, reduced if need be; `KernelError` otherwise."""
+        """Return the term as a function type, reduced if need be; `KernelError` otherwise."""
         pi = e if isinstance(e, Pi) else self.whnf(e)
         if not isinstance(pi, Pi):
             raise KernelError(f"a function is expected, got a term of type {e}")
         return pi
 
     def sort_of(self, type_: Expr, check: bool = False) -> Level:
-        """The level of the universe that a type lives in."""
+        """Return the level of the universe that a type lives in."""
         return self.ensure_sort(self._type_of(type_, check)).level
 
     def is_prop(self, type_: Expr) -> bool:
-        """Whether a type is a proposition: whether its sort is `Prop` by definition.
+        """Return whether a type is a proposition: whether its sort is `Prop` by definition.
 
         `KernelError` where the sort does not compute to a `Sort`: it may be equal to `Prop` all the same, so that the
         type is no data (lean4#14807).
@@ -202,7 +202,7 @@ class Inferer(Reducer):
 
 
 def instantiate_ctor(checker: Inferer, ctor: CtorInfo, head: Const, params: list[Expr]) -> Expr:
-    """The type of a constructor after its parameters, as a function type of its first field where it has fields."""
+    """Return the type of a constructor after its parameters, as a function type of its first field if it has one."""
     type_: Any = ctor.type_at(head.levels)
     for param in params:
         type_ = instantiate(checker.ensure_pi(type_).body, param)

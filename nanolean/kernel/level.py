@@ -122,7 +122,7 @@ ONE = Succ(ZERO)
 
 
 def of_nat(value: int) -> Level:
-    """The numeral level `value`."""
+    """Make the numeral level `value`."""
     level: Level = ZERO
     for _ in range(value):
         level = Succ(level)
@@ -130,7 +130,7 @@ def of_nat(value: int) -> Level:
 
 
 def to_nat(level: Level) -> int | None:
-    """The number that a closed level of successors denotes, None for any other level."""
+    """Return the number that a closed level of successors denotes, None for any other level."""
     value = 0
     while level.__class__ is Succ:
         level = level.of
@@ -139,7 +139,7 @@ def to_nat(level: Level) -> int | None:
 
 
 def is_never_zero(level: Level) -> bool:
-    """Whether the level is positive for every value of its parameters."""
+    """Return whether the level is positive for every value of its parameters."""
     match level:
         case Succ(_):
             return True
@@ -175,7 +175,7 @@ def mk_imax(left: Level, right: Level) -> Level:
 
 
 def substitute(level: Level, values: Mapping[Level, Level]) -> Level:
-    """The level with parameters and metavariables replaced by what `values` says."""
+    """Replace parameters and metavariables of the level by the entries of `values`."""
     if not (level.has_param or level.has_mvar):
         return level
     match level:
@@ -190,7 +190,7 @@ def substitute(level: Level, values: Mapping[Level, Level]) -> Level:
 
 
 def instantiate_level(level: Level, names: Sequence[str], levels: Sequence[Level]) -> Level:
-    """The level with each parameter of `names` replaced by the level at the same place."""
+    """Replace each parameter of `names` by the level at the same index."""
     if not level.has_param:
         return level
     return substitute(level, {LParam(name): value for name, value in zip(names, levels)})
@@ -257,7 +257,7 @@ def _offsets(level: Level, offset: int, into: dict[Level, int]) -> dict[Level, i
 
 
 def leq(left: Level, right: Level) -> bool:
-    """Whether `left` is at most `right` for every value of the parameters (complete: splits on zero or not)."""
+    """Return whether `left` is at most `right` for every value of the parameters (complete: splits on zero or not)."""
     return _leq(left, right, Budget(COMPARISON_STEPS))
 
 
@@ -280,12 +280,12 @@ def _leq(left: Level, right: Level, work: Budget) -> bool:
 
 
 def equiv(left: Level, right: Level) -> bool:
-    """Whether two levels are equal for every value of the parameters."""
+    """Return whether two levels are equal for every value of the parameters."""
     return left is right or (leq(left, right) and leq(right, left))
 
 
 def normalize(level: Level) -> Level:
-    """An equal level in a sorted form without redundant arguments, for printing and comparing."""
+    """Return an equal level in a sorted form without redundant arguments, for printing and comparing."""
     level = _push_imax(level, Budget(COMPARISON_STEPS))
     arguments = _offsets(level, 0, {})
     floor = arguments.pop(ZERO, None)
@@ -301,7 +301,7 @@ def normalize(level: Level) -> Level:
 
 
 def show_level(level: Level) -> str:
-    """The level as Lean writes it, such as `max u (v+1)`."""
+    """Print the level as Lean does, such as `max u (v+1)`."""
     number = to_nat(level)
     if number is not None:
         return str(number)

@@ -88,7 +88,7 @@ _NEEDS = {
 
 
 def computes_literals(env: Constants, name: str) -> bool:
-    """Whether `name`, a definition in `env`, is one of these operations; `KernelError` if only by name."""
+    """Return whether `name`, a definition in `env`, is one of these operations; `KernelError` if only by name."""
     equations = _EQUATIONS.get(name)
     if equations is None:
         return False

@@ -282,7 +282,7 @@ TYPE = Sort(ONE)
 
 
 def node_count() -> int:
-    """How many nodes the table holds."""
+    """Return the number of nodes in the table."""
     return len(_TABLE)
 
 
@@ -318,7 +318,7 @@ def _sweep_once() -> int:
 
 
 def show(e: Expr, depth: int = 12) -> str:
-    """A rough text of a term for error messages, cut off below `depth`."""
+    """Render a rough text of a term for error messages, cut off below `depth`."""
     if depth == 0:
         return "…"
     match e:

@@ -55,7 +55,7 @@ class Ops(Protocol):
         """Weak head normal form."""
 
     def infer(self, e: Expr) -> Expr:
-        """The type of a term that is known to have one."""
+        """Infer the type of a term that is known to have one."""
 
     def is_def_eq(self, a: Expr, b: Expr) -> bool:
         """Definitional equality."""
@@ -78,7 +78,7 @@ def beta(fn: Expr, args: Sequence[Expr]) -> Expr:
 
 
 def unfold(env: Constants, const: Expr) -> Expr | None:
-    """The value of a constant that is a definition (theorems and opaque constants are never unfolded)."""
+    """Return the value of a constant that is a definition (theorems and opaque constants are never unfolded)."""
     if const.__class__ is Const:
         info = env.get(const.name)
         levels = const.levels
@@ -88,7 +88,7 @@ def unfold(env: Constants, const: Expr) -> Expr | None:
 
 
 def unfold_app(env: Constants, e: Expr) -> Expr | None:
-    """The term with its head constant unfolded and the head redexes contracted."""
+    """Unfold the head constant of the term and contract the head redexes."""
     if e.__class__ is not App:
         return unfold(env, e)
     value = unfold(env, get_app_fn(e))
@@ -104,14 +104,14 @@ def literal_to_ctor(e: Expr) -> Expr:
 
 
 def ctor_of(env: Constants, e: Expr) -> CtorInfo | None:
-    """The constructor at the head of a term."""
+    """Return the constructor at the head of a term."""
     head = get_app_fn(e)
     info = env.get(head.name) if isinstance(head, Const) else None
     return info if isinstance(info, CtorInfo) else None
 
 
 def reduce_rec(env: Constants, info: RecInfo, fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
-    """One step of a recursor applied to its arguments, where the major premise is (or can be made) a constructor."""
+    """Reduce a recursor by one step, where its major premise is (or can be made) a constructor."""
     major_idx = info.major_idx
     if len(args) <= major_idx or len(fn.levels) != len(info.level_params):
         return None
@@ -176,7 +176,7 @@ def reduce_quot(fn: Const, args: Sequence[Expr], ops: Ops) -> Expr | None:
 
 
 def reduce_head(env: Constants, fn: Expr, args: Sequence[Expr], ops: Ops) -> Expr | None:
-    """One step of a recursor or of a quotient at the head of an application."""
+    """Reduce a recursor or quotient at the head of an application by one step."""
     if fn.__class__ is not Const:
         return None
     info: Any = env.get(fn.name)
@@ -188,7 +188,7 @@ def reduce_head(env: Constants, fn: Expr, args: Sequence[Expr], ops: Ops) -> Exp
 
 
 def reduce_proj(env: Constants, e: Proj, whnf: Callable[[Expr], Expr]) -> Expr | None:
-    """The field, where the structure reduces to its constructor."""
+    """Return the field, where the structure reduces to its constructor."""
     value = whnf(e.expr)
     ctor = ctor_of(env, value)
     if ctor is None or ctor.induct != e.struct:
@@ -213,7 +213,7 @@ NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool]] = {
 
 
 def compute(name: str, a: int, b: int, spend: Spend, max_exponent: int = MAX_EXPONENT) -> int | bool | None:
-    """The value of an operation of `NAT_FUNCTIONS`, paid for by its size before it is computed.
+    """Compute an operation of `NAT_FUNCTIONS`, paid for by its size beforehand.
 
     None where it would have more than `MAX_LITERAL_BITS`, or for a power with an exponent above `max_exponent`.
     """
@@ -235,7 +235,7 @@ def compute(name: str, a: int, b: int, spend: Spend, max_exponent: int = MAX_EXP
 
 
 def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
-    """A number as `base + offset` (syntactically, from `succ`, literals and `+ literal`); no base for a numeral."""
+    """Split a number into `base + offset` (syntactically: `succ`, literals, `+ literal`); no base for a numeral."""
     offset = 0
     while True:
         if e.__class__ is Lit:
@@ -255,7 +255,7 @@ def nat_offset(env: Constants, e: Any) -> tuple[Expr | None, int]:
 
 
 def add_offset(env: Constants, base: Expr | None, offset: int) -> Expr:
-    """The term that `nat_offset` takes apart; with `Nat.add` only where the kernel knows what `Nat.add` computes."""
+    """Rebuild the term that `nat_offset` splits; with `Nat.add` only where the kernel knows what `Nat.add` computes."""
     if base is None:
         return Lit(offset)
     if offset > 1 and _is_computed(env, "Nat.add"):
@@ -271,7 +271,7 @@ def _is_computed(env: Constants, name: str) -> bool:
 
 
 def to_literal(e: Expr) -> int | None:
-    """The number that a literal, `Nat.zero` or successors of these denote (syntactically)."""
+    """Return the number that a literal, `Nat.zero` or successors of these denote (syntactically)."""
     offset = 0
     while e.__class__ is App and e.fn is NAT_SUCC:
         e = e.arg
@@ -292,7 +292,7 @@ def fold_nat(
     spend: Spend = _for_nothing,
     max_exponent: int = MAX_EXPONENT,
 ) -> Expr | None:
-    """The value of an operation of `Nat` applied to numbers, as a literal or a `Bool`; large ones cost steps.
+    """Evaluate an operation of `Nat` applied to numbers to a literal or a `Bool`; large ones cost steps.
 
     Raises `BudgetExceeded` where `compute` refuses: counting the value out by the definition takes longer still. Where
     `max_exponent` is lower than the kernel's, powers with larger exponents are no values, and the answer is None.
@@ -341,7 +341,7 @@ class Reducer:
         self._whnf: dict[Expr, Expr] = {}
 
     def infer(self, e: Expr) -> Expr:
-        """The type of a term that is known to have one."""
+        """Infer the type of a term that is known to have one."""
         raise NotImplementedError
 
     def is_def_eq(self, a: Expr, b: Expr) -> bool:
@@ -349,7 +349,7 @@ class Reducer:
         raise NotImplementedError
 
     def open_local(self, type_: Expr) -> FVar:
-        """A variable for a binder of that type. Open variables nest: set `depth` back when leaving the binder.
+        """Make a variable for a binder of that type. Open variables nest: set `depth` back when leaving the binder.
 
         The variable is new among those that are open (they have smaller depths), so no term at hand contains it.
         """
@@ -432,5 +432,5 @@ class Reducer:
         return result
 
     def fold(self, e: Expr) -> Expr | None:
-        """The value of an operation of `Nat` applied to numbers, None for other terms; large numbers cost more."""
+        """Evaluate an operation of `Nat` applied to numbers, None for other terms; large numbers cost more."""
         return fold_nat(self.env, e, self.whnf, self.budget.spend)

@@ -114,7 +114,7 @@ def encode(infos: Iterable[decl.ConstantInfo]) -> tuple[Any, ...]:
 
 
 def decode(data: tuple[Any, ...]) -> list[decl.ConstantInfo]:
-    """The constants again. The data is trusted: its digest is known."""
+    """Decode the constants. The data is trusted: its digest is known."""
     level_rows, expr_rows, info_rows = data
     levels: list[Any] = []
     for kind, *parts in level_rows:
@@ -173,7 +173,7 @@ class LibraryError(Exception):
 
 
 def library_files() -> list[Path]:
-    """The files of the library in the order in which they are read."""
+    """Return the files of the library in the order in which they are read."""
     return sorted(LIBRARY.glob("*.lean"))
 
 
@@ -205,12 +205,12 @@ class Library:
 
 
 def load_library(use_cache: bool = True, distrust: bool = False) -> EnvState:
-    """The state of `open_library`."""
+    """Return the state of `open_library`."""
     return open_library(use_cache, distrust).state
 
 
 def open_library(use_cache: bool = True, distrust: bool = False) -> Library:
-    """The library, from the cache if that holds what is recorded. Raises `LibraryError`, which is a bug of ours.
+    """Open the library, from the cache if that holds what is recorded. Raises `LibraryError`, which is a bug of ours.
 
     With `distrust` the kernel checks every constant of the cache again, and what does not check is built from text.
     """
@@ -234,7 +234,7 @@ def open_library(use_cache: bool = True, distrust: bool = False) -> Library:
 
 
 def recorded_digest() -> str:
-    """The digest of the library's constants that comes with its text; empty if there is none."""
+    """Return the digest of the library's constants that comes with its text; empty if there is none."""
     try:
         return DIGEST.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -279,7 +279,7 @@ def build_library(files: list[Path], report: Callable[[Path, EnvState], None] | 
 
 
 def at_root(state: EnvState) -> EnvState:
-    """The state with every scope closed, as at the beginning of a file."""
+    """Return the state with every scope closed, as at the beginning of a file."""
     while len(state.scopes) > 1:
         state = state.pop()
     return state.with_scope(OpenScope("", "", ""))
@@ -289,13 +289,15 @@ def at_root(state: EnvState) -> EnvState:
 
 
 def source_files() -> list[Path]:
-    """The modules that decide what the library is: all of NanoLean but its tests and the generator of data."""
+    """Return the modules that the library depends on: all of NanoLean but its tests and the data generator."""
     files = (file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in ("tests", "data"))
     return sorted(files)
 
 
 def cache_path() -> Path:
-    """Where the checked library is kept: below `$NANOPROOF_HOME/cache`, or a temporary directory of the user."""
+    """Return the cache file of the checked library: below `$NANOPROOF_HOME/cache`, or in the user's temporary
+    directory.
+    """
     digest = hashlib.sha256()
     for file in [*source_files(), *library_files()]:
         digest.update(file.name.encode())

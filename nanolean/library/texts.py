@@ -42,7 +42,7 @@ def plural(count: int, kind: str) -> str:
 
 
 def declarations(state: EnvState, base: EnvState | None = None) -> list[ConstantInfo]:
-    """The constants that somebody declared, without what comes along with them; those of `base` are left out."""
+    """Return the constants that were declared explicitly, without auxiliary ones; those of `base` are left out."""
     return [
         info
         for info in state.env
@@ -64,7 +64,7 @@ class Declared:
 
 
 def declared_in(text: str) -> Iterator[Declared]:
-    """The declarations with names in a text, in order."""
+    """Yield the declarations with names in a text, in order."""
     scopes = [_Scope("", "")]
     for command in iter_commands(text):
         if isinstance(command, ParseError):
@@ -99,7 +99,7 @@ def _joined(namespace: str, name: str) -> str:
 
 
 def library_declarations() -> dict[str, Declared]:
-    """All declarations of the library by name, in order."""
+    """Return all declarations of the library by name, in order."""
     return {
         declared.name: declared
         for file in library_files()
@@ -108,7 +108,7 @@ def library_declarations() -> dict[str, Declared]:
 
 
 def beyond_core(path: Path = BEYOND_CORE) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The names, and the beginnings of names, that Lean's core does not have."""
+    """Return the names, and the prefixes of names, that Lean's core does not have."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     entries = [line for line in lines if line and not line.startswith("#")]
     return frozenset(e for e in entries if not e.endswith(".")), tuple(e for e in entries if e.endswith("."))

@@ -99,7 +99,8 @@ def export_folder(folder: Path, out: Path | None, seconds: float | None) -> int:
 
 
 def declared(state: EnvState, file: Path) -> tuple[EnvState, list[str]]:
-    """The state after a file, and the names that it adds, auxiliary ones too; UserError if not all of it is proved.
+    """Run a file; return its state and the names that it adds, auxiliary ones too. UserError if not all of it is
+    proved.
 
     Examples are theorems `_example`, `_example_2`, ..., as they have no names of their own.
     """
@@ -135,7 +136,7 @@ class Certificate:
 
 
 def certificate(env: Environment, names: Iterable[str], what: str) -> Certificate:
-    """The certificate of some constants; UserError if it would rest on `sorry`."""
+    """Make the certificate of some constants; UserError if it would rest on `sorry`."""
     infos = closure(env, names)
     axioms = [info.name for info in infos if info.kind == "axiom"]
     if SORRY in axioms:
@@ -145,7 +146,7 @@ def certificate(env: Environment, names: Iterable[str], what: str) -> Certificat
 
 
 def lean_files(folder: Path) -> list[Path]:
-    """The `.lean` files of a folder, in order; UserError if there is none."""
+    """List the `.lean` files of a folder, in order; UserError if there is none."""
     files = [path for path in sorted(folder.rglob("*.lean")) if path.is_file()]
     if not files:
         raise UserError(f"{folder} holds no .lean file")
@@ -153,7 +154,7 @@ def lean_files(folder: Path) -> list[Path]:
 
 
 def certificate_of(file: Path) -> Path | None:
-    """The certificate beside a `.lean` file."""
+    """Return the certificate beside a `.lean` file; None if there is none."""
     found = [path for suffix in (PLAIN, PACKED) if (path := file.with_suffix(suffix)).is_file()]
     return found[0] if found else None
 
@@ -190,7 +191,7 @@ class ExportReport:
         return {kind: kinds.count(kind) for kind in ("theorem", "def", "opaque", "inductive", "axiom", "quot")}
 
     def as_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """Return the report as a JSON object."""
         verdict = self.verdict
         axioms = sorted(info.name for info in verdict.env if info.kind == "axiom")
         found = {"file": str(self.file), "outcome": verdict.outcome, "reason": verdict.reason, "line": verdict.line}
@@ -222,7 +223,7 @@ def check_exports(files: Sequence[Path], permitted: Sequence[str] | None, as_jso
 
 
 def export_file_lines(file: Path) -> Iterator[str]:
-    """The lines of an export file; Refused or Declined for one that cannot be unpacked or is no text.
+    """Yield the lines of an export file; Refused or Declined for one that cannot be unpacked or is no text.
 
     Raises UserError if there is no such file.
     """
@@ -248,7 +249,7 @@ def export_file_lines(file: Path) -> Iterator[str]:
 
 
 def compare(folder: Path, as_json: bool) -> int:
-    """Whether the certificates of a folder are of the theorems in the files beside them; 1 if one is not."""
+    """Check that the certificates of a folder are of the theorems in the files beside them; 1 if one is not."""
     base = load_library(distrust=True)
     files = lean_files(folder)
     reasons = {str(file): difference(base, file) for file in files}
@@ -266,7 +267,7 @@ def compare(folder: Path, as_json: bool) -> int:
 
 
 def difference(base: EnvState, file: Path) -> str:
-    """Why the certificate beside a file is none of its theorems; empty if it is."""
+    """Return why the certificate beside a file is none of its theorems; empty if it is."""
     path = certificate_of(file)
     if path is None:
         return "it has no certificate"
@@ -285,7 +286,7 @@ def difference(base: EnvState, file: Path) -> str:
 
 
 def other_meaning(found: Environment, wanted: Environment, names: Iterable[str]) -> str:
-    """The first constant that differs, among those named and all that their statements speak of; proofs may differ."""
+    """Return the first constant that differs, of those named and all that their statements use; proofs may differ."""
     reached: set[str] = set()
     stack = list(names)
     while stack:

@@ -52,7 +52,7 @@ class FileReport:
         return all(f.severity not in ("error", "sorry") and f.text != USES_SORRY for f in self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """Return the report as a JSON object."""
         return {
             "file": str(self.file),
             "ok": self.ok,
@@ -145,7 +145,7 @@ def print_messages(report: FileReport) -> None:
 
 
 def summary(reports: Sequence[FileReport]) -> str:
-    """One line on all files."""
+    """Summarize all files in one line."""
     totals = {kind: sum(report.counts[kind] for report in reports) for kind in reports[0].counts}
     bad = sum(not report.ok for report in reports)
     what = ", ".join(plural(count, kind) for kind, count in totals.items() if count) or "no declarations"
@@ -154,7 +154,7 @@ def summary(reports: Sequence[FileReport]) -> str:
 
 
 def read_text(file: Path) -> str:
-    """The text of a file; UserError if it cannot be read."""
+    """Read a file; UserError if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -51,7 +51,7 @@ def export(sources: Sequence[str], out: Path) -> int:
 
 
 def checked_text(base: EnvState, file: Path) -> str:
-    """The text of a file in which everything is proved, without its header; UserError for another one."""
+    """Read a file in which everything is proved, without its header; UserError for another one."""
     text = read_text(file)
     result = run_text(base, text, header=True)
     if result.has_errors or result.sorries:
@@ -60,7 +60,7 @@ def checked_text(base: EnvState, file: Path) -> str:
 
 
 def standalone(base: EnvState, known: dict[str, Declared], names: Sequence[str], texts: Sequence[str]) -> str:
-    """The text of a file with the named library declarations and further texts, and with all they need."""
+    """Return the text of a file with the named library declarations and further texts, and with all they need."""
     state = base
     for text in texts:
         state = run_text(state, text).state
@@ -80,7 +80,7 @@ def standalone(base: EnvState, known: dict[str, Declared], names: Sequence[str],
 
 
 def needed_beyond_core(state: EnvState, known: dict[str, Declared], names: Iterable[str], text: str) -> set[str]:
-    """The library declarations beyond Lean's core that the named ones, which stand in `text`, need.
+    """Return the library declarations beyond Lean's core that the named ones, which stand in `text`, need.
 
     What only tactics put into the proof terms is not needed, since Lean's tactics find their own way: a declaration
     counts where the text says its name, or where `simp` uses it.
@@ -110,7 +110,7 @@ def _words(text: str) -> set[str]:
 
 
 def placed(declared: Declared) -> str:
-    """A declaration in the scope that its text was written in."""
+    """Wrap a declaration into the scope that its text was written in."""
     if not declared.opening:
         return declared.text
     opening, closing = declared.opening, declared.closing
@@ -120,7 +120,7 @@ def placed(declared: Declared) -> str:
 
 
 def header(names: Sequence[str], brought: Sequence[str], axioms: Sequence[str]) -> str:
-    """The comment at the top of an exported file."""
+    """Return the comment at the top of an exported file."""
     lines = [
         f"Proved in NanoLean, for Lean {LEAN_VERSION} or a later one with the same names in its core; imports nothing.",
         f"Declarations: {', '.join(names) or 'none with a name'}.",

@@ -27,13 +27,13 @@ from nanolean.system import UserError
 
 
 def tactic_name(node: Tactic) -> str:
-    """The word for a kind of tactic, after its syntax: `IntroStx` is `intro`, `SimpAllStx` is `simp_all`."""
+    """Name a kind of tactic after its syntax: `IntroStx` is `intro`, `SimpAllStx` is `simp_all`."""
     word = type(node).__name__.removesuffix("Stx")
     return "".join("_" + char.lower() if char.isupper() and i else char.lower() for i, char in enumerate(word))
 
 
 def tactics_in(node: object) -> Iterator[Tactic]:
-    """All tactics in a piece of syntax, outer ones first."""
+    """Yield all tactics in a piece of syntax, outer ones first."""
     stack = [node]
     while stack:
         item = stack.pop()
