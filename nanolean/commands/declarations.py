@@ -48,7 +48,7 @@ from nanolean.tactic_state import CHECK_STEPS, Recorder, default_levels, refusal
 
 
 def mentions_name(node: Node, name: str) -> bool:
-    """Whether a text mentions something whose last part is that of `name`."""
+    """Return whether a text mentions something whose last part is that of `name`."""
     last = name.rpartition(".")[2]
     return any(
         (isinstance(part, Ident | DotIdent) and last in part.name.split("."))
@@ -83,8 +83,9 @@ def allow_recursion(header: Header, signature: Signature, value: Term) -> None:
 
 
 def without_stand_in(header: Header, base: EnvState) -> EnvState:
-    """The state before the declaration, with the auxiliary definitions that its body needed; the kernel checks them
-    again, now without what stood for the declaration."""
+    """Return the state before the declaration, with the auxiliary definitions that its body needed; the kernel
+    checks them again, now without the placeholder for the declaration.
+    """
     session = header.session
     if session.state.env is base.env:
         return base
@@ -95,7 +96,7 @@ def without_stand_in(header: Header, base: EnvState) -> EnvState:
 
 
 def is_recursive(header: Header, value: Expr) -> bool:
-    """Whether the value mentions the declaration."""
+    """Return whether the value mentions the declaration."""
     pending = header.session.state.pending
     return bool(pending) and pending in collect_consts(value)
 
@@ -125,7 +126,7 @@ def open_value(header: Header, value: Expr) -> OpenValue:
 
 
 def compile_body(header: Header, opened: OpenValue, signature: Signature) -> Expr:
-    """The value of a recursive declaration as a term that does not mention it, over the variables of the section."""
+    """Compile the value of a recursive declaration to a term that does not mention it, over the section's variables."""
     variables = LocalContext(header.lctx.decls[: header.num_variables])
     recursive = Recursive(header.session, header.name, variables, opened.ids, opened.body, opened.type)
     try:
@@ -135,7 +136,7 @@ def compile_body(header: Header, opened: OpenValue, signature: Signature) -> Exp
 
 
 def equation_lemmas(header: Header, opened: OpenValue, levels: tuple[str, ...], state: EnvState) -> EnvState:
-    """The state with the equations of a definition that it has just got, if recursion or a match defines it."""
+    """Add the equations of a new definition to the state, if recursion or a match defines it."""
     session = header.session
     recursive = is_recursive(header, opened.body)
     if not recursive and matcher_of(state.env, get_app_fn(opened.body)) is None:
@@ -259,7 +260,7 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
 
 
 def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> EnvState:
-    """The state with one more declaration; a refusal of the kernel is an error at the declaration's name."""
+    """Add a declaration to the state; a refusal of the kernel is an error at the declaration's name."""
     if isinstance(decl, DefDecl | TheoremDecl | OpaqueDecl) and decl.value.has_mvar:
         text = f"(kernel) declaration has metavariables '{decl.name}'"
         raise ElabError(text, signature.pos, signature.end)
@@ -270,7 +271,7 @@ def add_to_kernel(state: EnvState, decl: Declaration, signature: Signature) -> E
 
 
 def report_goals(result: CommandResult, session: Session) -> None:
-    """A proof state for every `sorry` of the text, in the order of their places, and for `by` blocks if asked for."""
+    """Report a proof state for every `sorry` of the text, in their order, and for `by` blocks if asked for."""
     kinds = [(session.sorries, result.sorries)]
     if result.watch:
         kinds.append((session.roots, result.roots))
@@ -310,7 +311,7 @@ def check_modifiers(state: EnvState, cmd: Declared) -> None:
 
 
 def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState:
-    """The state with the attributes of a new declaration."""
+    """Return the state with the attributes of a new declaration."""
     for attribute in modifiers.attributes:
         state = state.with_attribute(attribute.split()[0], name)
     if "protected" in modifiers.words:
@@ -328,7 +329,7 @@ def check_new(state: EnvState, signature: Signature) -> None:
 
 
 def is_made(state: EnvState, name: str) -> bool:
-    """Whether Lean declares something under this name about another constant."""
+    """Return whether Lean declares something under this name about another constant."""
     outer, _, last = name.rpartition(".")
     info = state.get(outer)
     if info is None or info.kind not in MADE_NAMES or name in OWN_NAMES:

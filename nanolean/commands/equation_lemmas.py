@@ -54,7 +54,7 @@ class EquationLemmas:
         self.fn = fn
 
     def make(self, variables: Sequence[str], ids: Sequence[str], body: Expr) -> Iterator[TheoremDecl]:
-        """The theorems; `ids` are the locals that the body is over, `variables` those of the section."""
+        """Yield the theorems; `ids` are the locals that the body is over, `variables` those of the section."""
         outer = tuple(variables)
         whole = Clause(tuple(ids), (), tuple(FVar(i) for i in ids), body)
         clauses = self._clauses(whole)
@@ -161,5 +161,5 @@ class EquationLemmas:
 
 
 def goal_type(session: Session, goal: str) -> Expr:
-    """The statement of a goal."""
+    """Return the statement of a goal."""
     return session.mctx.instantiate(session.mctx.decl(goal).type)

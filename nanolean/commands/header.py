@@ -41,30 +41,30 @@ class Header:
 
 
 def full_name(state: EnvState, name: str) -> str:
-    """The name of a declaration in the current namespace."""
+    """Return the name of a declaration in the current namespace."""
     if name.startswith("_root_."):
         return name.removeprefix("_root_.")
     return f"{state.scope.namespace}.{name}" if state.scope.namespace else name
 
 
 def inside(state: EnvState, name: str) -> EnvState:
-    """The state in which the body of declaration `name` is elaborated: inside of the namespace of its name."""
+    """Return the state in which the body of declaration `name` is elaborated: inside of the namespace of its name."""
     namespace = name.rpartition(".")[0]
     return state.push(replace(state.scope, kind="section", namespace=namespace, opens=(), variables=(), universes=()))
 
 
 def universe_names(state: EnvState) -> tuple[str, ...]:
-    """The universe variables of all scopes, outermost first."""
+    """Return the universe variables of all scopes, outermost first."""
     return tuple(name for scope in state.scopes for name in scope.universes)
 
 
 def section_variables(state: EnvState) -> tuple[Binder, ...]:
-    """The variables of all scopes, outermost first."""
+    """Return the variables of all scopes, outermost first."""
     return tuple(binder for scope in state.scopes for binder in scope.variables)
 
 
 def new_session(state: EnvState, level_names: Sequence[str], steps: int = COMMAND_STEPS) -> Session:
-    """A session for one command."""
+    """Make the session of one command."""
     mctx = MetaContext(state.env, Budget(steps), state.caches)
     mctx.show_universes = state.shows_universes
     return Session(mctx, state, run_block, tuple(level_names))
@@ -98,7 +98,7 @@ def add_local(elaborator: Elaborator, binder: Binder) -> str:
 
 
 def close_context(session: Session, lctx: LocalContext, signature: Signature) -> LocalContext:
-    """The context with all metavariables in it replaced; raises where one has no value."""
+    """Replace all metavariables in the context; raises where one has no value."""
     lctx = instantiated(session.mctx, lctx)
     for decl in lctx:
         if collect_mvars(decl.type):
@@ -142,7 +142,7 @@ def name_levels(session: Session, *terms: Expr) -> None:
 
 
 def used_levels(session: Session, signature: Signature, *terms: Expr) -> tuple[str, ...]:
-    """The universe parameters of a declaration: those it lists, then others that occur, in their order of scope."""
+    """Return the universe parameters of a declaration: those it lists, then others that occur, in scope order."""
     occurring: set[str] = set()
     for e in terms:
         occurring |= collect_level_params_of(e)

@@ -28,7 +28,7 @@ class LineMap:
         return line, offset - self._starts[line - 1]
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and column."""
+        """Return the offset of a line and column."""
         return self._starts[min(line, len(self._starts)) - 1] + column
 
 
@@ -127,7 +127,7 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
 
 
 def read_header(result: CommandResult, text: str) -> str:
-    """The text with blanks in the place of its header; what is wrong with that, such as an unknown module, is said."""
+    """Blank the header of the text; mistakes in it, such as an unknown module, are reported."""
     found = header(text)
     is_module = any(match["words"] == "module" for match in found)
     for match in found:

@@ -83,7 +83,7 @@ def run_open(result: CommandResult, cmd: OpenCmd) -> None:
 
 
 def opened(state: EnvState, cmd: OpenCmd) -> EnvState:
-    """The state with the namespaces of the command open."""
+    """Return the state with the namespaces of the command open."""
     names = tuple(_namespace(state, name, cmd) for name in cmd.names)
     return state.with_scope(replace(state.scope, opens=(*state.scope.opens, *names)))
 
@@ -98,7 +98,7 @@ def _namespace(state: EnvState, name: str, cmd: OpenCmd) -> str:
 
 
 def known_namespaces(state: EnvState) -> frozenset[str]:
-    """Every namespace that was entered, and every proper beginning of the name of a constant."""
+    """Return every namespace that was entered, and every proper beginning of the name of a constant."""
     found = state.memo.get("namespaces")
     if found is None:
         names = set(state.namespaces)
@@ -162,7 +162,7 @@ def _constant(state: EnvState, name: str, pos: int, end: int) -> str:
 
 
 def run_print_axioms(result: CommandResult, cmd: PrintAxiomsCmd) -> None:
-    """The axioms that a constant depends on, those with short names first, as Lean lists them."""
+    """Report the axioms that a constant depends on, those with short names first, as Lean lists them."""
     name = _constant(result.state, cmd.name, cmd.pos, cmd.end)
     axioms = sorted(axioms_of(result.state.env, name), key=lambda axiom: (axiom.count("."), axiom))
     text = f"depends on axioms: [{', '.join(axioms)}]" if axioms else "does not depend on any axioms"
@@ -182,7 +182,7 @@ def run_print(result: CommandResult, cmd: PrintCmd) -> None:
 
 
 def run_check(result: CommandResult, cmd: CheckCmd) -> None:
-    """A term and its type; of a constant the signature."""
+    """Report a term and its type; for a constant the signature."""
     state = result.state
     session = new_session(state, universe_names(state), TERM_STEPS)
     place = cmd.pos, cmd.pos + len("#check")

@@ -62,7 +62,7 @@ class Recursive:
     """The type of the body."""
 
     def calls(self) -> list[list[Expr]]:
-        """The arguments of every recursive call."""
+        """Collect the arguments of every recursive call."""
         found: dict[Expr, None] = {}
         for node in subterms(self.body):
             fn, args = get_app_fn_args(node)
@@ -72,7 +72,7 @@ class Recursive:
 
 
 def compile_recursion(recursive: Recursive) -> Expr:
-    """The function as a closed term over the locals of `outer`; raises `ElabError` where no argument serves."""
+    """Compile the function to a closed term over the locals of `outer`; raises `ElabError` where no argument serves."""
     problems: list[str] = []
     show = recursive.session.show
     calls = recursive.calls()
@@ -117,7 +117,7 @@ class _Compiler:
 
     @classmethod
     def at(cls, recursive: Recursive, calls: list[list[Expr]], place: int) -> _Compiler | None:
-        """A compiler for the argument at `place`, None where its type or the calls forbid it."""
+        """Make a compiler for the argument at `place`, None where its type or the calls forbid it."""
         mctx = recursive.session.mctx
         ids = recursive.locals
         type_ = mctx.whnf(mctx.instantiate(mctx.fvars[ids[place]].type))
@@ -145,7 +145,7 @@ class _Compiler:
         return cls(recursive, info, head.levels, tuple(params), tuple(indices), ids[place], fixed, others)
 
     def run(self) -> Expr:
-        """The compiled function."""
+        """Return the compiled function."""
         session = self.recursive.session
         ensure_brec_on(session, self.info)
         self.mctx = mctx = session.mctx
@@ -169,7 +169,7 @@ class _Compiler:
     # -- the body ------------------------------------------------------------------------------------------------------
 
     def walk(self, e: Expr, below: Expr, lctx: LocalContext) -> Expr:
-        """The term with recursive calls replaced by what `below` holds."""
+        """Replace recursive calls in the term by what `below` holds."""
         if not self._recurs(e):
             return e
         self.mctx.budget.spend()
@@ -397,7 +397,7 @@ def _fixed_prefix(ids: Sequence[str], calls: Sequence[list[Expr]]) -> int:
 
 
 def beta_motive(e: Expr, motive: Expr) -> Expr:
-    """The term with applications of the motive contracted."""
+    """Contract applications of the motive in the term."""
 
     def visit(node: Expr) -> Expr | None:
         if isinstance(node, App):

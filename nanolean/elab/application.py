@@ -25,7 +25,7 @@ Arg = Term | Expr
 
 @elaborates(Ident, DotIdent, ProjStx, AppStx)
 def elab_application(self: Elaborator, stx: Term, expected: Expr | None) -> Expr:
-    """An application, or a single name (an application to no arguments)."""
+    """Elaborate an application, or a single name (an application to no arguments)."""
     args: list[Arg] = []
     named: dict[str, NamedArg] = {}
     fn: Term = stx
@@ -65,7 +65,7 @@ class Call:
     # -- the head ------------------------------------------------------------------------------------------------
 
     def run(self, fn: Term) -> Expr:
-        """The term for the application of `fn`."""
+        """Elaborate the application of `fn`."""
         explicit = isinstance(fn, Ident) and fn.explicit
         if isinstance(fn, Ident):
             return self._ident(fn, explicit)
@@ -420,7 +420,7 @@ class EliminatorShape:
 
 
 def eliminator_shape(state: EnvState, fn: Const) -> EliminatorShape | None:
-    """The shape of a recursor or of a constant tagged `elab_as_elim`, None for anything else."""
+    """Return the shape of a recursor or of a constant tagged `elab_as_elim`, None for anything else."""
     info = state.get(fn.name)
     if info is None or (info.kind != "rec" and fn.name not in state.tagged("elab_as_elim")):
         return None

@@ -130,7 +130,7 @@ class Chain(NamedTuple):
 
 
 def relation_of(mctx: MetaContext, type_: Expr) -> Relation | None:
-    """A proposition as a relation between its last two arguments."""
+    """Split a proposition into a relation and its last two arguments, None for others."""
     fn, args = get_app_fn_args(mctx.instantiate(type_))
     if len(args) < 2 or not mctx.is_prop(type_):
         return None
@@ -139,12 +139,12 @@ def relation_of(mctx: MetaContext, type_: Expr) -> Relation | None:
 
 @elaborates(Calc)
 def elab_calc(self: Elaborator, stx: Calc, expected: Expr | None) -> Expr:
-    """The term `calc`; the chain must prove what is expected."""
+    """Elaborate the term `calc`; the chain must prove what is expected."""
     return elab_calc_steps(self, stx).proof
 
 
 def elab_calc_steps(self: Elaborator, stx: Calc) -> Chain:
-    """All steps, as one."""
+    """Elaborate all steps and join them into one."""
     rhs: Expr | None = None
     chain: Chain | None = None
     for step in stx.steps:
@@ -183,7 +183,7 @@ def _typed(self: Elaborator, e: Expr) -> str:
 
 
 def join(self: Elaborator, first: Chain, second: Chain, blame: Term | CalcStep) -> Chain:
-    """The two steps as one."""
+    """Join two steps into one."""
     joined = compose(self.mctx, first, second)
     if joined is None:
         shown = " ".join(self.show(chain.relation.rel) for chain in (first, second))

@@ -69,7 +69,7 @@ class Elaborator:
     # -- the way in ----------------------------------------------------------------------------------------------
 
     def elab(self, stx: Term, expected: Expr | None = None) -> Expr:
-        """The term for a piece of syntax; `expected` guides, but the result may have another type."""
+        """Elaborate a term; `expected` guides, but the result may have another type."""
         self.mctx.budget.spend()
         rule = RULES.get(stx.__class__)
         if rule is None:
@@ -113,11 +113,11 @@ class Elaborator:
             self.lctx = outer
 
     def elab_as(self, stx: Term, expected: Expr) -> Expr:
-        """The term for a piece of syntax, which must have the expected type."""
+        """Elaborate a term, which must have the expected type."""
         return self.ensure_type(self.elab(stx, expected), expected, stx)
 
     def elab_type(self, stx: Term) -> Expr:
-        """The term for a piece of syntax that must be a type."""
+        """Elaborate a term that must be a type."""
         e = self.elab(stx)
         sort = self.mctx.whnf(self.mctx.infer_type(e))
         if isinstance(sort, Sort):
@@ -174,14 +174,14 @@ class Elaborator:
         return mk_app(Const("Eq.refl", (self.level_of(type_),)), type_, e)
 
     def level_of(self, type_: Expr) -> Level:
-        """The universe of a type."""
+        """Return the universe of a type."""
         level = self.mctx.sort_level(type_)
         if level is None:
             raise ElabError(f"type expected, got\n  {self.show(type_)}")
         return level
 
     def show(self, e: Expr) -> str:
-        """A term as Lean prints it in the present context."""
+        """Print a term as Lean does in the present context."""
         return self.session.show(e, self.lctx)
 
     @contextmanager
@@ -204,17 +204,17 @@ class Elaborator:
     # -- making --------------------------------------------------------------------------------------------------
 
     def fresh_type(self) -> Expr:
-        """A type that is not known yet."""
+        """Make a metavariable for a type that is not known yet."""
         return self.mctx.fresh_mvar(Sort(self.mctx.fresh_level()), self.lctx)
 
     def fresh_hole(self, type_: Expr | None, stx: Term) -> Expr:
-        """A term that unification is to find; `stx` is blamed if it does not."""
+        """Make a metavariable for a term that unification is to find; errors name `stx` if it does not."""
         mvar = self.mctx.fresh_mvar(self.fresh_type() if type_ is None else type_, self.lctx)
         self.holes.append((mvar.id, stx))
         return mvar
 
     def fresh_instance(self, type_: Expr, stx: Term) -> Expr:
-        """An instance of a class, found now or once its type is known."""
+        """Make an instance of a class, found now or once its type is known."""
         mvar = self.mctx.fresh_mvar(type_, self.lctx)
         self.instances.append((mvar.id, stx))
         self.find_instances()
@@ -256,14 +256,14 @@ class Elaborator:
     # -- waiting -------------------------------------------------------------------------------------------------
 
     def wait(self, stx: Term, expected: Expr | None, operands: tuple[Expr, ...] = ()) -> Expr:
-        """A placeholder for a part that is elaborated later; an operator waits for the types of its operands."""
+        """Make a placeholder for a part that is elaborated later; an operator waits for the types of its operands."""
         type_ = self.fresh_type() if expected is None else expected
         mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic")
         self.waiting.append(Waiting(mvar.id, stx, self.lctx, type_, operands))
         return mvar
 
     def known_head(self, expected: Expr | None) -> Expr | None:
-        """The expected type in weak head normal form if its head is known, otherwise None."""
+        """Return the expected type in weak head normal form if its head is known, otherwise None."""
         if expected is None:
             return None
         type_ = self.mctx.whnf(self.mctx.instantiate(expected))
@@ -327,7 +327,7 @@ class Elaborator:
 
 
 def sees_implicit_binders(stx: Term) -> bool:
-    """Whether the term is elaborated against `∀ {x}, p` as it is, without the binders being introduced for it."""
+    """Return whether the term is elaborated against `∀ {x}, p` as it is, without introducing the binders."""
     match stx:
         case By() | Hole() | SyntheticHole() | TypeAscription():
             return True

@@ -63,7 +63,7 @@ class MatcherCall:
     to_prop: bool
 
     def apply(self, level: Level, motive: Expr, args: Sequence[Expr]) -> Expr:
-        """The matcher applied; `level` is the universe of the result."""
+        """Apply the matcher; `level` is the universe of the result."""
         levels = self.levels if self.to_prop else (level, *self.levels)
         return mk_app(Const(self.name, levels), *self.params, motive, *args)
 
@@ -105,7 +105,7 @@ class MatcherMaker:
         return [decl.fvar_id for decl in lctx if decl.fvar_id in wanted]
 
     def make(self, rows: Sequence[Row]) -> tuple[MatcherCall | None, Coverage]:
-        """The matcher, None where cases are missing."""
+        """Make the matcher, None where cases are missing."""
         mctx = self.mctx
         alternatives, ids = [], []
         for i, row in enumerate(rows):
@@ -147,7 +147,7 @@ class MatcherMaker:
 
 
 def without_lets(session: Session, lctx: LocalContext, e: Expr) -> Expr:
-    """The term with `let` locals replaced by their values."""
+    """Replace `let` locals of the term by their values."""
     for decl in reversed(lctx.decls):
         if decl.value is not None:
             e = replace_fvar(e, decl.fvar_id, session.mctx.instantiate(decl.value))
@@ -203,7 +203,7 @@ def elab_fun_alternatives(self: Elaborator, stx: FunAlts, expected: Expr | None)
 
 
 def match_on(self: Elaborator, stx: Node, targets: Sequence[Target], alts: Sequence[MatchAlt], expected: Expr) -> Expr:
-    """The term that matches the targets against the alternatives, with a result of the expected type."""
+    """Make the term that matches the targets against the alternatives, with a result of the expected type."""
     self.resume()
     case = _Case(self, stx, targets, expected)
     rows = [case.read(alt) for alt in alts]
@@ -247,7 +247,7 @@ class _Case:
         return type_
 
     def read(self, alt: MatchAlt) -> tuple[Row, Expr]:
-        """The patterns of an alternative, and the function of their variables that it is."""
+        """Elaborate an alternative: return its patterns, and its right side as a function of their variables."""
         if len(alt.patterns) != len(self.targets):
             raise ElabError(
                 f"Not enough patterns in match alternative: Expected {len(self.targets)}, but found {len(alt.patterns)}"
@@ -287,7 +287,7 @@ class _Case:
         return self.mctx.mk_lambda([*ids, *hyps], body)
 
     def finish(self, alts: Sequence[MatchAlt], rows: Sequence[tuple[Row, Expr]]) -> Expr:
-        """The whole term, once all alternatives have been read."""
+        """Return the whole term, once all alternatives have been read."""
         level = self.mctx.sort_level(self.expected)
         if level is None:
             raise ElabError("type expected", self.stx.pos, self.stx.end)

@@ -45,7 +45,7 @@ class Example:
         return f"({self.ctor} {' '.join(field.text() for field in self.fields)})"
 
     def refine(self, fvar_id: str, new: Example, renaming: dict[str, str]) -> Example:
-        """The example after a variable has been taken apart and others were renamed."""
+        """Return the example after a variable has been taken apart and others were renamed."""
         if self.ctor:
             return Example("", self.ctor, tuple(field.refine(fvar_id, new, renaming) for field in self.fields))
         return new if self.fvar_id == fvar_id else Example(renaming.get(self.fvar_id, self.fvar_id))
@@ -60,7 +60,7 @@ class Row:
     values: dict[str, Expr]
 
     def bind(self, value: Expr) -> Row:
-        """The row without its first pattern, a variable that stands for `value`."""
+        """Return the row without its first pattern, a variable that stands for `value`."""
         variable = self.patterns[0].expr
         assert isinstance(variable, FVar)
         return Row(self.index, self.patterns[1:], {**self.values, variable.id: value})

@@ -26,7 +26,7 @@ EXPORTED = {
 
 
 def resolve_constant(state: EnvState, name: str) -> list[str]:
-    """The full names of the constants that `name` may mean, best first: the innermost namespace, then `open`s."""
+    """Return the full names of the constants that `name` may mean: the innermost namespace first, then `open`s."""
     if name.startswith(ROOT):
         full = name[len(ROOT) :]
         return [full] if full in state.env else []
@@ -50,7 +50,7 @@ def resolve_constant(state: EnvState, name: str) -> list[str]:
 
 
 def constant_name(state: EnvState, name: str) -> str:
-    """The one constant that `name` means; raises `ElabError` where there is none or more than one."""
+    """Return the one constant that `name` means; raises `ElabError` where there is none or more than one."""
     found = resolve_constant(state, name)
     if not found:
         raise ElabError(f"Unknown constant `{name}`")
@@ -60,7 +60,7 @@ def constant_name(state: EnvState, name: str) -> str:
 
 
 def split_name(state: EnvState, lctx: LocalContext, name: str) -> tuple[Expr | list[str], list[str]] | None:
-    """The longest known beginning of a dotted name (a local, or candidate constants) and the fields after it.
+    """Split a dotted name into its longest known beginning (a local, or candidate constants) and the fields after it.
 
     A local wins over a constant whose name has the same number of parts or fewer.
     """
@@ -81,7 +81,7 @@ MAX_OFFSET = 32
 
 
 def elab_level(session: Session, stx: LevelStx) -> Level:
-    """The level; names must be universe parameters in scope, `_` is a new level metavariable."""
+    """Elaborate a level; names must be universe parameters in scope, `_` is a new level metavariable."""
     match stx:
         case LevelNum(value):
             return of_nat(_small(stx, value))
@@ -113,7 +113,7 @@ def _small(stx: LevelStx, value: int) -> int:
 
 
 def collect_level_mvars(e: Expr) -> list[LMVar]:
-    """The level metavariables of a term, each once, in the order in which they occur."""
+    """Collect the level metavariables of a term, each once, in the order in which they occur."""
     found: dict[LMVar, None] = {}
     for node in subterms(e, lambda node: node.has_mvar):
         levels: tuple[Level, ...] = ()

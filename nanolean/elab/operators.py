@@ -26,7 +26,7 @@ class Access:
 
 
 def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Access:
-    """How to read a field of `e`; raises where its type has none of that name."""
+    """Return how to read a field of `e`; raises where its type has none of that name."""
     type_ = self.mctx.instantiate(self.mctx.infer_type(e))
     if self.known_head(type_) is None:
         self.resume()
@@ -84,7 +84,7 @@ def _projection(self: Elaborator, e: Expr, struct: str, place: int) -> Access | 
 
 
 def field_names(ctor: CtorInfo) -> list[str]:
-    """The names of the fields of a constructor."""
+    """Return the names of the fields of a constructor."""
     names = []
     type_ = ctor.type
     while isinstance(type_, Pi):
@@ -94,7 +94,7 @@ def field_names(ctor: CtorInfo) -> list[str]:
 
 
 def find_in_namespace_of(mctx: MetaContext, type_: Expr, name: str) -> str | None:
-    """The constant `T.name` for a type headed by `T`, or by something that unfolds to that."""
+    """Return the constant `T.name` for a type headed by `T`, or by something that unfolds to that."""
     current: Expr | None = type_
     while current is not None:
         head = get_app_fn(current)
@@ -119,7 +119,7 @@ CHAINED = (*NAT_OPS, "++")
 
 
 def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
-    """A binary operator, by its kind; one that Lean has for many types waits while the type is not known."""
+    """Elaborate a binary operator, by its kind; one that Lean has for many types waits while the type is not known."""
     if self.known_head(expected) is None or stx.op not in CHAINED:
         leaves = _leaves(stx, _chain(stx))
         done, types = try_operands(self, leaves)
@@ -161,7 +161,7 @@ class Done(Term):
 
 @elaborates(Done)
 def elab_done(self: Elaborator, stx: Done, expected: Expr | None) -> Expr:
-    """What it was elaborated to."""
+    """Return the term that it was already elaborated to."""
     return stx.value
 
 
@@ -226,7 +226,7 @@ def _class_operator(stx: BinOp) -> str:
 
 
 def wait_for_operands(self: Elaborator, stx: Term, tried: Term, type_: Expr, types: tuple[Expr, ...], op: str) -> Expr:
-    """A placeholder for `tried`, which waits for one of the types; refused where `stx` is forced to do without."""
+    """Make a placeholder for `tried`, which waits for one of the types; refused where `stx` must not wait."""
     if stx is not self.forced:
         return self.wait(tried, type_, (*types, type_) if isinstance(get_app_fn(type_), MVar) else types)
     name = CLASSES.get(op, "BEq")

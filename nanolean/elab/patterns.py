@@ -39,7 +39,7 @@ class Pattern:
     shape: Expr
 
     def split(self) -> tuple[str, tuple[Pattern, ...]] | None:
-        """The constructor at the head with the patterns for its fields, None for a variable."""
+        """Split a pattern into the constructor at its head and the patterns of its fields, None for a variable."""
         raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ class PatternReader:
         self._names: set[str] = set()
 
     def read(self, stx: Term, type_: Expr) -> Pattern:
-        """The pattern for a term of some type."""
+        """Elaborate the pattern for a term of some type."""
         self.mctx.budget.spend()
         match stx:
             case Hole():

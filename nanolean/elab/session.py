@@ -84,7 +84,7 @@ class Session:
         self.mctx.env, self.mctx.caches = state.env, state.caches
 
     def show(self, e: Expr, lctx: LocalContext) -> str:
-        """A term as Lean prints it."""
+        """Print a term as Lean does."""
         return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name, self.mctx.show_universes)
 
     @property
@@ -110,7 +110,7 @@ class Session:
         self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))
 
     def synthetic_sorry(self, type_: Expr) -> Expr:
-        """What stands in the place of a part that has errors."""
+        """Make the term that replaces a part that has errors."""
         level = self.mctx.sort_level(type_)
         if level is None:
             raise ElabError("type expected")

@@ -38,7 +38,7 @@ from nanolean.syntax import (
 
 @elaborates(Num)
 def elab_num(self: Elaborator, stx: Num, expected: Expr | None) -> Expr:
-    """A number; always of type `Nat`."""
+    """Elaborate a number; always of type `Nat`."""
     return Lit(stx.value)
 
 
@@ -166,7 +166,7 @@ def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
 
 
 def binder_name(binder: Binder) -> str:
-    """The name a binder gives to its local; `_` makes an inaccessible one."""
+    """Return the name a binder gives to its local; `_` makes an inaccessible one."""
     if binder.name == "_":
         return inaccessible("inst" if binder.info == "inst" else "x")
     return binder.name
@@ -187,7 +187,7 @@ def with_binders(self: Elaborator, binders: Sequence[Binder], body: Callable[[li
 
 
 def binder_type(self: Elaborator, binder: Binder) -> Expr:
-    """The type of a binder, to be found by unification where it is left out."""
+    """Elaborate the type of a binder, to be found by unification where it is left out."""
     if binder.type is None:
         type_ = self.fresh_type()
         self.holes.append((type_.id, _blame(binder)))  # type: ignore[attr-defined]
@@ -214,7 +214,7 @@ def elab_forall(self: Elaborator, stx: Forall, expected: Expr | None) -> Expr:
 
 @elaborates(Arrow)
 def elab_arrow(self: Elaborator, stx: Arrow, expected: Expr | None) -> Expr:
-    """`A → B`."""
+    """Elaborate `A → B`."""
     domain = self.elab_type(stx.domain)
     return Pi("a", domain, lift(self.elab_type(stx.codomain), 1))
 

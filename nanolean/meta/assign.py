@@ -111,7 +111,7 @@ def eta_reduce(e: Expr) -> Expr:
 
 
 def visible(store: MetaStore, mvar_id: str, scope: LocalContext, value: Expr) -> Expr | None:
-    """The value, equal and free of `?mvar_id` and of locals outside of `scope`; None where that cannot be had."""
+    """Return an equal value free of `?mvar_id` and of locals outside of `scope`; None where there is none."""
     value = store.instantiate(value)
     if not (value.has_fvar or value.has_mvar):
         return value
@@ -139,7 +139,7 @@ def visible(store: MetaStore, mvar_id: str, scope: LocalContext, value: Expr) ->
 
 
 def occurs_in(store: MetaStore, mvar_id: str, other: str) -> bool:
-    """Whether the unassigned metavariable `other` is, or is delayed until, `mvar_id`."""
+    """Return whether the unassigned metavariable `other` is, or is delayed until, `mvar_id`."""
     if other == mvar_id:
         return True
     delayed = store.delayed.get(other)

@@ -53,7 +53,7 @@ def _bind(store: MetaStore, fvar_ids: Sequence[str], body: Expr, binder: Any) ->
 
 
 def lift_mvars_out(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
-    """An equal term whose metavariables cannot see the given locals, other than through their arguments."""
+    """Return an equal term whose metavariables cannot see the given locals, other than through their arguments."""
     if not e.has_mvar:
         return e
     store.budget.spend(2 * len(fvar_ids))
@@ -88,7 +88,7 @@ def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
 
 
 def outer_context(store: MetaStore, lctx: LocalContext, hidden: Sequence[str]) -> LocalContext:
-    """The context without the hidden locals and without whatever depends on them."""
+    """Return the context without the hidden locals and without whatever depends on them."""
     gone = set(hidden)
     first = next(i for i, decl in enumerate(lctx.decls) if decl.fvar_id in gone)
     for decl in lctx.decls[first:]:
@@ -98,12 +98,12 @@ def outer_context(store: MetaStore, lctx: LocalContext, hidden: Sequence[str]) -
 
 
 def depends_on(store: MetaStore, type_: Expr, value: Expr | None, fvar_ids: set[str]) -> bool:
-    """Whether a declaration with this type and value mentions one of the locals."""
+    """Return whether a declaration with this type and value mentions one of the locals."""
     return mentions(store, type_, fvar_ids) or (value is not None and mentions(store, value, fvar_ids))
 
 
 def mentions(store: MetaStore, e: Expr, fvar_ids: set[str]) -> bool:
-    """Whether one of the locals occurs in the instantiated term."""
+    """Return whether one of the locals occurs in the instantiated term."""
     e = store.instantiate(e)
     return e.has_fvar and not fvar_ids.isdisjoint(collect_fvars(e))
 
@@ -118,7 +118,7 @@ def _without_lets(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
 
 
 def replace_fvar(e: Expr, fvar_id: str, value: Expr) -> Expr:
-    """The term with one free variable replaced (not inside of metavariables)."""
+    """Replace one free variable of the term (not inside of metavariables)."""
     if not e.has_fvar:
         return e
     fvar = FVar(fvar_id)

@@ -43,7 +43,7 @@ def abstract_occurrences(mctx: MetaContext, e: Expr, targets: Sequence[Expr]) ->
 
 
 def kabstract(mctx: MetaContext, e: Expr, pattern: Expr, only: Container[int] | None = None) -> Expr:
-    """The term with every instance of the pattern replaced by `BVar(0)` of a binder to be put around it.
+    """Replace every instance of the pattern in the term by `BVar(0)` of a binder to be put around it.
 
     Instances have the head and the number of arguments of the pattern and unify with it (reducible transparency);
     the first one fixes the pattern's metavariables. With `only` just the instances of these places count (from 1,

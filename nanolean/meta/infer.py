@@ -27,7 +27,7 @@ from nanolean.meta.store import MetaStore
 
 
 def infer_type(store: MetaStore, e: Expr) -> Expr:
-    """The type; raises `KernelError` where the term applies something that is no function, and the like."""
+    """Infer the type; raises `KernelError` where the term applies something that is no function, and the like."""
     cls = e.__class__
     if cls is FVar:
         return store.fvars[e.id].type  # type: ignore[attr-defined]
@@ -104,7 +104,7 @@ def _pi_body(type_: Expr) -> Expr:
 
 
 def sort_level(store: MetaStore, type_: Expr) -> Level:
-    """The level `u` with `type_ : Sort u`; raises `KernelError` where `type_` is no type."""
+    """Return the level `u` with `type_ : Sort u`; raises `KernelError` where `type_` is no type."""
     sort = infer_type(store, type_)
     if not isinstance(sort, Sort):
         sort = whnf(store, store.instantiate(sort))
@@ -118,7 +118,7 @@ def sort_level(store: MetaStore, type_: Expr) -> Level:
 
 
 def is_prop(store: MetaStore, type_: Expr) -> bool:
-    """Whether a type is a proposition."""
+    """Return whether a type is a proposition."""
     sort = infer_type(store, type_)
     if not isinstance(sort, Sort):
         sort = whnf(store, store.instantiate(sort))

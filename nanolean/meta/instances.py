@@ -49,7 +49,7 @@ MAX_DEPTH = 16
 
 
 def is_class(mctx: MetaContext, type_: Expr) -> bool:
-    """Whether instances are looked for of this type, or of what a function of this type gives."""
+    """Return whether instances are searched for this type, or for the result type of a function of this type."""
     while True:
         while isinstance(type_, Pi):
             type_ = type_.body
@@ -65,7 +65,7 @@ def is_class(mctx: MetaContext, type_: Expr) -> bool:
 
 
 def synthesize(mctx: MetaContext, type_: Expr, lctx: LocalContext, depth: int = 0) -> Expr | None:
-    """A term of a class type, None where none is found."""
+    """Find a term of a class type, None if there is none."""
     mctx.budget.spend(10)
     if depth > MAX_DEPTH:
         return None
@@ -83,7 +83,7 @@ def synthesize(mctx: MetaContext, type_: Expr, lctx: LocalContext, depth: int = 
 
 
 def decidable_instance(mctx: MetaContext, prop: Expr, lctx: LocalContext | None = None, depth: int = 0) -> Expr | None:
-    """A term of type `Decidable prop`, None where neither context nor library has one."""
+    """Find a term of type `Decidable prop`, None where neither context nor library has one."""
     prop = head_beta(mctx.instantiate(prop))
     goal = mk_app(Const("Decidable"), prop)
     found = _local(mctx, goal, lctx, depth) if lctx is not None else None

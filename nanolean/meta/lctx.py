@@ -19,12 +19,12 @@ _fvar_ids = itertools.count(1)
 
 
 def fresh_fvar_id() -> str:
-    """An id that no other free variable of this process has."""
+    """Return an id that no other free variable of this process has."""
     return f"f{next(_fvar_ids)}"
 
 
 def inaccessible(user_name: str) -> str:
-    """The name marked so that no source text can refer to it (`n` becomes `n✝`)."""
+    """Mark a name so that no source text can refer to it (`n` becomes `n✝`)."""
     return user_name if user_name.endswith(INACCESSIBLE_MARK) else user_name + INACCESSIBLE_MARK
 
 
@@ -68,31 +68,31 @@ class LocalContext:
         return fvar_id in self.by_id
 
     def get(self, fvar_id: str) -> LocalDecl | None:
-        """The declaration of an id, or None where it is not in scope."""
+        """Return the declaration of an id, or None where it is not in scope."""
         return self.by_id.get(fvar_id)
 
     def find(self, user_name: str) -> LocalDecl | None:
-        """The latest declaration with this user name (earlier ones are shadowed)."""
+        """Return the latest declaration with this user name (earlier ones are shadowed)."""
         for decl in reversed(self.decls):
             if decl.user_name == user_name:
                 return decl
         return None
 
     def add(self, *decls: LocalDecl) -> LocalContext:
-        """The context with further declarations at its end."""
+        """Return the context with further declarations at its end."""
         return LocalContext(self.decls + decls)
 
     def remove(self, fvar_ids: Iterable[str]) -> LocalContext:
-        """The context without some declarations (the caller sees to it that nothing left mentions them)."""
+        """Return the context without some declarations (the caller sees to it that nothing left mentions them)."""
         gone = set(fvar_ids)
         return LocalContext(decl for decl in self.decls if decl.fvar_id not in gone)
 
     def rename(self, fvar_id: str, user_name: str) -> LocalContext:
-        """The context in which one declaration shows another name."""
+        """Return the context in which one declaration shows another name."""
         return LocalContext(replace(d, user_name=user_name) if d.fvar_id == fvar_id else d for d in self.decls)
 
     def subset_of(self, other: LocalContext) -> bool:
-        """Whether every declaration here is in scope there too."""
+        """Return whether every declaration here is in scope there too."""
         return self is other or self.by_id.keys() <= other.by_id.keys()
 
 

@@ -56,7 +56,7 @@ _MATCHERS: WeakKeyDictionary[DefInfo, Matcher | None] = WeakKeyDictionary()
 
 
 def matcher_of(env: Constants, fn: Expr) -> Matcher | None:
-    """The shape of the matcher that `fn` is, None for any other term."""
+    """Return the shape of the matcher that `fn` is, None for any other term."""
     if not isinstance(fn, Const) or ".match_" not in fn.name:
         return None
     info = env.get(fn.name)
@@ -64,7 +64,7 @@ def matcher_of(env: Constants, fn: Expr) -> Matcher | None:
 
 
 def as_matcher(info: ConstantInfo) -> Matcher | None:
-    """The shape of a constant that is a matcher by its name and its type."""
+    """Return the shape of a constant that is a matcher by its name and its type."""
     if ".match_" not in info.name or not isinstance(info, DefInfo) or not _NAME.search(info.name):
         return None
     if info not in _MATCHERS:
@@ -107,7 +107,7 @@ def _count_binders(type_: Expr) -> int:
 def reduce_matcher(
     store: MetaStore, fn: Const, args: list[Expr], whnf_core: Callable[[MetaStore, Expr], Expr]
 ) -> Expr | None:
-    """The alternative that a matcher applied to arguments selects, with its variables put in; None if it is stuck."""
+    """Return the alternative that a matcher applied to arguments selects, instantiated; None if it is stuck."""
     matcher = matcher_of(store.env, fn)
     if matcher is None or len(args) < matcher.arity:
         return None
@@ -135,7 +135,7 @@ Whnf = Callable[[MetaStore, Expr], Expr]
 
 
 def equation_names(env: Constants, name: str) -> list[str]:
-    """The names of the equations of a definition, in order."""
+    """Return the names of the equations of a definition, in order."""
     names: list[str] = []
     while (equation := f"{name}.eq_{len(names) + 1}") in env:
         names.append(equation)
@@ -143,7 +143,7 @@ def equation_names(env: Constants, name: str) -> list[str]:
 
 
 def unfolding_name(env: Constants, name: str) -> str | None:
-    """The theorem that states the body of a recursive or matching definition, None where there is none."""
+    """Return the theorem that states the body of a recursive or matching definition, None where there is none."""
     theorem = f"{name}.eq_def"
     return theorem if isinstance(env.get(theorem), TheoremInfo) else None
 
@@ -174,7 +174,7 @@ def _find(info: DefInfo) -> tuple[int, int] | None:
 
 
 def unfold_by_equations(store: MetaStore, fn: Const, args: list[Expr], whnf: Whnf, whnf_core: Whnf) -> Expr | None:
-    """The body of a recursive definition for these arguments, None where it does not compute yet."""
+    """Return the body of a recursive definition for these arguments, None where it does not compute yet."""
     info = store.env.get(fn.name)
     assert isinstance(info, DefInfo)
     shape = recursive_argument(info)
@@ -191,7 +191,7 @@ def unfold_by_equations(store: MetaStore, fn: Const, args: list[Expr], whnf: Whn
 
 
 def body_of(env: Constants, fn: Const, args: list[Expr]) -> Expr | None:
-    """The right side of `f.eq_def` for these arguments."""
+    """Return the right side of `f.eq_def` for these arguments."""
     name = unfolding_name(env, fn.name)
     if name is None:
         return None

@@ -23,23 +23,23 @@ class MetaContext(MetaStore):
     # -- types ---------------------------------------------------------------------------------------------------
 
     def infer_type(self, e: Expr) -> Expr:
-        """The type of a term that is known to be well typed (arguments are not checked)."""
+        """Infer the type of a term that is known to be well typed (arguments are not checked)."""
         return infer.infer_type(self, e)
 
     def infer(self, e: Expr) -> Expr:
-        """The same as `infer_type`, under the name by which the kernel's reduction steps ask for it."""
+        """Infer as `infer_type` does, under the name that the kernel's reduction steps use."""
         return infer.infer_type(self, e)
 
     def is_prop(self, type_: Expr) -> bool:
-        """Whether a type is a proposition (False also where that is not known yet)."""
+        """Return whether a type is a proposition (False also where that is not known yet)."""
         return infer.is_prop(self, type_)
 
     def is_proof(self, e: Expr) -> bool:
-        """Whether a term is a proof of a proposition."""
+        """Return whether a term is a proof of a proposition."""
         return infer.is_prop(self, self.infer_type(e))
 
     def sort_level(self, type_: Expr) -> Level | None:
-        """The level `u` with `type_ : Sort u`, None where `type_` is no type."""
+        """Return the level `u` with `type_ : Sort u`, None where `type_` is no type."""
         sort = self.whnf(self.infer_type(type_))
         return sort.level if isinstance(sort, Sort) else None
 
@@ -57,7 +57,7 @@ class MetaContext(MetaStore):
         return reduce.whnf_core(self, e)
 
     def unfold(self, e: Expr) -> Expr | None:
-        """The term with the definition at its head unfolded once (then beta), None if its head does not unfold."""
+        """Unfold the definition at the head of the term once (then beta), None if its head does not unfold."""
         return reduce.unfold(self, e)
 
     @contextmanager
@@ -72,7 +72,7 @@ class MetaContext(MetaStore):
     # -- unification ---------------------------------------------------------------------------------------------
 
     def is_def_eq(self, a: Expr, b: Expr) -> bool:
-        """Whether two terms of one type are definitionally equal, assigning metavariables to make them so.
+        """Return whether two terms of one type are definitionally equal, assigning metavariables to make them so.
 
         On False nothing has been assigned. Raises `BudgetExceeded`, then too with everything undone.
         """

@@ -45,7 +45,7 @@ EVALUATED = NAT_FUNCTIONS.keys() - {"Nat.gcd"}
 
 
 def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
-    """The term as `base + k` with the largest `k`; the base None stands for zero (then `k` is the number)."""
+    """Split the term into `base + k` with the largest `k`; the base None stands for zero (then `k` is the number)."""
     plus = 0
     while True:
         if isinstance(e, Lit):
@@ -68,7 +68,7 @@ def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
 
 
 def eval_nat(store: MetaStore, e: Expr) -> int | None:
-    """The number that arithmetic on literals denotes, at any transparency; None for anything else."""
+    """Evaluate arithmetic on literals, at any transparency; None for anything else."""
     value = to_literal(e)
     if value is not None or not isinstance(e, App):
         return value
@@ -88,7 +88,7 @@ def eval_nat(store: MetaStore, e: Expr) -> int | None:
 
 
 def compute_number(store: MetaStore, name: str, a: int, b: int) -> int | None:
-    """The number that an operation makes of two, paid for by its size; None for other names and what is too large."""
+    """Compute an operation on two numbers, paid for by its size; None for other names and what is too large."""
     if name not in NAT_FUNCTIONS:
         return None
     value = compute(name, a, b, store.budget.spend, store.caches.max_exponent)
@@ -96,7 +96,7 @@ def compute_number(store: MetaStore, name: str, a: int, b: int) -> int | None:
 
 
 def refused_power(store: MetaStore, e: Expr) -> str:
-    """What to tell of a term in which a power of numbers stays as it is for its exponent; empty for other terms."""
+    """Explain that a power of numbers in the term stays as it is for its exponent; empty for other terms."""
     limit = store.caches.max_exponent
     for node in subterms(e):
         match node:
@@ -179,14 +179,14 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
-    """The value of an operation on closed numbers, None for anything else, and for powers with large exponents."""
+    """Evaluate an operation on closed numbers, None for anything else, and for powers with large exponents."""
     if e.__class__ is not App or store.transparency != "default":
         return None
     return fold_nat(store.env, e, store.whnf, store.budget.spend, store.caches.max_exponent)
 
 
 def definition(store: MetaStore, e: Expr) -> DefInfo | None:
-    """The definition at the head of a term, if the transparency lets it unfold."""
+    """Return the definition at the head of a term, if the transparency lets it unfold."""
     fn = get_app_fn(e)
     if not isinstance(fn, Const):
         return None
@@ -197,7 +197,7 @@ def definition(store: MetaStore, e: Expr) -> DefInfo | None:
 
 
 def unfold(store: MetaStore, e: Expr) -> Expr | None:
-    """The term with the definition at its head unfolded and reduced, None if it does not unfold.
+    """Unfold the definition at the head of the term and reduce, None if it does not unfold.
 
     A definition by recursion unfolds only where its recursor then computes, and what the recursor answers for smaller
     arguments is written with the definition again: `n + succ m` becomes `succ (n + m)`, `n + m` stays as it is.
@@ -270,6 +270,6 @@ def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
 
 
 def head_beta(e: Expr) -> Expr:
-    """The term with redexes at its head contracted."""
+    """Contract the redexes at the head of the term."""
     fn, args = get_app_fn_args(e)
     return beta(fn, args) if isinstance(fn, Lam) else mk_app(fn, *args)

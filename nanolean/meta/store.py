@@ -124,7 +124,7 @@ class MetaStore:
         raise NotImplementedError
 
     def infer(self, e: Expr) -> Expr:
-        """The type of a term (see `MetaContext`)."""
+        """Infer the type of a term (see `MetaContext`)."""
         raise NotImplementedError
 
     def is_def_eq(self, a: Expr, b: Expr) -> bool:
@@ -134,7 +134,7 @@ class MetaStore:
     # -- undo ----------------------------------------------------------------------------------------------------
 
     def save(self) -> int:
-        """A mark to come back to with `restore`."""
+        """Return a mark for `restore`."""
         return len(self._trail)
 
     def restore(self, mark: int) -> None:
@@ -157,20 +157,20 @@ class MetaStore:
     # -- making --------------------------------------------------------------------------------------------------
 
     def fresh_mvar(self, type_: Expr, lctx: LocalContext, kind: MVarKind = "natural", user_name: str = "") -> MVar:
-        """A new metavariable of a type, whose value may use the locals of `lctx`."""
+        """Make a metavariable of a type, whose value may use the locals of `lctx`."""
         self.budget.spend(5 + len(lctx))
         mvar_id = f"m{next(_mvar_ids)}"
         self._set(self.decls, mvar_id, MVarDecl(mvar_id, type_, lctx, kind, user_name, self.depth))
         return MVar(mvar_id)
 
     def fresh_level(self) -> Level:
-        """A new level metavariable."""
+        """Make a level metavariable."""
         name = f"u{next(_mvar_ids)}"
         self._level_depth[name] = self.depth
         return LMVar(name)
 
     def fresh_local(self, user_name: str, type_: Expr, value: Expr | None = None, info: str = "default") -> LocalDecl:
-        """A new local declaration, known to the store; add it to a `LocalContext` to bring it into scope there."""
+        """Make a local declaration, known to the store; add it to a `LocalContext` to bring it into scope there."""
         decl = LocalDecl(fresh_fvar_id(), user_name, type_, value, info)
         self.fvars[decl.fvar_id] = decl
         return decl
@@ -197,16 +197,16 @@ class MetaStore:
     # -- assigning -----------------------------------------------------------------------------------------------
 
     def is_assigned(self, mvar_id: str) -> bool:
-        """Whether a metavariable has a value, now or delayed."""
+        """Return whether a metavariable has a value, now or delayed."""
         return mvar_id in self.assignment or mvar_id in self.delayed
 
     def is_assignable(self, mvar_id: str) -> bool:
-        """Whether unification may give the metavariable a value."""
+        """Return whether unification may give the metavariable a value."""
         decl = self.decls[mvar_id]
         return decl.kind == "natural" and decl.depth == self.depth and not self.is_assigned(mvar_id)
 
     def is_level_assignable(self, level: LMVar) -> bool:
-        """Whether unification may give the level metavariable a value."""
+        """Return whether unification may give the level metavariable a value."""
         return level not in self.level_assignment and self._level_depth.get(level.name, 0) == self.depth
 
     def assign(self, mvar_id: str, value: Expr) -> None:
@@ -227,7 +227,7 @@ class MetaStore:
         self._set(self.postponed_levels, (a, b), True)
 
     def take_postponed_levels(self) -> list[tuple[Level, Level]]:
-        """The noted equations of levels, which are forgotten by this."""
+        """Return the postponed equations of levels and clear them."""
         equations = list(self.postponed_levels)
         for equation in equations:
             self._trail.append((self.postponed_levels, equation, True))
@@ -237,21 +237,21 @@ class MetaStore:
     # -- reading -------------------------------------------------------------------------------------------------
 
     def decl(self, mvar_id: str) -> MVarDecl:
-        """The declaration of a metavariable."""
+        """Return the declaration of a metavariable."""
         return self.decls[mvar_id]
 
     def is_hole_name(self, name: str) -> bool:
-        """Whether some metavariable of the proof, open or not, has or had that name."""
+        """Return whether some metavariable of the proof, open or not, has or had that name."""
         self.budget.spend(len(self.decls))
         return name in self.hole_names or any(decl.user_name == name for decl in self.decls.values())
 
     def user_name(self, mvar_id: str) -> str:
-        """The name under which source text knows a metavariable, empty for none."""
+        """Return the name under which source text knows a metavariable, empty for none."""
         decl = self.decls.get(mvar_id)
         return "" if decl is None else decl.user_name
 
     def instantiate_level(self, level: Level) -> Level:
-        """The level with assigned level metavariables replaced."""
+        """Replace the assigned level metavariables of the level."""
         while level.has_mvar and self.level_assignment:
             new = substitute(level, self.level_assignment)
             if new is level:
@@ -260,7 +260,7 @@ class MetaStore:
         return level
 
     def instantiate(self, e: Expr) -> Expr:
-        """The term with every assigned metavariable replaced by its value, and the redexes this makes contracted."""
+        """Replace every assigned metavariable of the term by its value, and contract the redexes this makes."""
         if not e.has_mvar:
             return e
         mark = len(self._trail)

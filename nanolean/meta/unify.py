@@ -29,12 +29,12 @@ from nanolean.meta.store import MetaStore
 
 
 def levels_def_eq(store: MetaStore, left: Sequence[Level], right: Sequence[Level]) -> bool:
-    """Whether two lists of levels can be made equal, one by one."""
+    """Return whether two lists of levels can be made equal, one by one."""
     return all(level_def_eq(store, a, b) for a, b in zip(left, right))
 
 
 def level_def_eq(store: MetaStore, a: Level, b: Level) -> bool:
-    """Whether two levels are equal or can be made so; undecidable equations are postponed and count as equal."""
+    """Return whether two levels are equal or can be made so; undecidable equations are postponed and count as equal."""
     if a is b:
         return True
     a, b = store.instantiate_level(a), store.instantiate_level(b)
@@ -108,7 +108,7 @@ def solve_postponed(store: MetaStore) -> bool:
 
 
 def is_def_eq(store: MetaStore, a: Expr, b: Expr) -> bool:
-    """Whether `a` and `b` (of one type) are equal by definition; assigns metavariables only when they are."""
+    """Return whether `a` and `b` (of one type) are equal by definition; assigns metavariables only when they are."""
     if a is b:
         return True
     mark = store.save()

@@ -46,7 +46,7 @@ _MATCHER = re.compile(r"\.match_\d+$")
 
 
 def metadata() -> dict[str, Any]:
-    """The content of the first line."""
+    """Return the content of the first line."""
     exporter = {"name": EXPORTER, "version": __version__}
     return {
         "exporter": exporter,
@@ -56,7 +56,7 @@ def metadata() -> dict[str, Any]:
 
 
 def closure(env: Constants, names: Iterable[str]) -> list[ConstantInfo]:
-    """The constants and all that they rest on, in the order in which they were declared.
+    """Return the constants and all that they rest on, in the order in which they were declared.
 
     Raises KernelError for a name that is not there.
     """
@@ -87,7 +87,7 @@ def _has_numerals(info: ConstantInfo) -> bool:
 
 
 def export_lines(env: Constants, names: Iterable[str]) -> Iterator[str]:
-    """The lines of a file with the named constants and all that they rest on, without line ends.
+    """Return the lines of a file with the named constants and all that they rest on, without line ends.
 
     Raises KernelError for a name that is not there.
     """
@@ -95,7 +95,7 @@ def export_lines(env: Constants, names: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(env: Constants, infos: Iterable[ConstantInfo]) -> Iterator[str]:
-    """The lines of a file with these constants, which must be all that they rest on, in their order."""
+    """Yield the lines of a file with these constants, which must be all that they rest on, in their order."""
     writer = Writer(env)
     yield _json({"meta": metadata()})
     for info in infos:
@@ -109,7 +109,7 @@ def _json(value: Any) -> str:
 
 
 def decimal(value: int) -> str:
-    """The digits of a natural number of any size."""
+    """Return the digits of a natural number of any size."""
     if value < 10**DIGITS:
         return str(value)
     places = max(DIGITS, int(value.bit_length() * 0.15))  # about half of its digits
@@ -118,7 +118,7 @@ def decimal(value: int) -> str:
 
 
 def split_name(name: str) -> list[tuple[str, bool]]:
-    """The parts of a name, without the guillemets around those that are no identifiers, and which are numbers."""
+    """Split a name into its parts, without the guillemets of those that are no identifiers; numbers are marked."""
     return [(quoted or plain, plain.isdecimal()) for quoted, plain in PARTS_OF_NAMES.findall(name)]
 
 
@@ -136,7 +136,7 @@ class Writer:
         self._heights: dict[str, int] = {}
 
     def name(self, name: str) -> int:
-        """The number of a name."""
+        """Return the number of a name, written first if it is new."""
         found = self._names.get(name)
         if found is None:
             found = 0
@@ -156,7 +156,7 @@ class Writer:
         return found
 
     def level(self, level: Level) -> int:
-        """The number of a level."""
+        """Return the number of a level, written first if it is new."""
         found = self._levels.get(level)
         if found is None:
             match level:
@@ -175,7 +175,7 @@ class Writer:
         return found
 
     def expr(self, e: Expr) -> int:
-        """The number of a term."""
+        """Return the number of a term, written first if it is new."""
         known = self._exprs
         stack: list[Any] = [e]
         while stack:
@@ -323,7 +323,7 @@ def _is_abbreviation(info: DefInfo) -> bool:
 
 
 def fields_of(ctor: CtorInfo) -> list[Pi]:
-    """The binders of a constructor's fields; the last parameter is the loose index 0 of the first."""
+    """Return the binders of a constructor's fields; the last parameter is the loose index 0 of the first."""
     type_: Any = ctor.type
     binders = []
     for _ in range(ctor.num_params + ctor.num_fields):
@@ -335,18 +335,18 @@ def fields_of(ctor: CtorInfo) -> list[Pi]:
 
 
 def is_recursive(info: InductiveInfo, ctors: Iterable[CtorInfo]) -> bool:
-    """Whether the type occurs in a field, as Lean's kernel looks for it: without computing anything."""
+    """Return whether the type occurs in a field, as Lean's kernel decides it: without computing anything."""
     return any(info.name in collect_consts(field.type) for ctor in ctors for field in fields_of(ctor))
 
 
 def is_reflexive(info: InductiveInfo, ctors: Iterable[CtorInfo]) -> bool:
-    """Whether a field is a function in whose type the type itself occurs."""
+    """Return whether a field is a function in whose type the type itself occurs."""
     fields = [field.type for ctor in ctors for field in fields_of(ctor)]
     return any(isinstance(type_, Pi) and info.name in collect_consts(type_) for type_ in fields)
 
 
 def closed_rule(env: Constants, rec: RecInfo, number: int) -> Expr:
-    """The right side of a rule as a closed term: a function of parameters, motive, minor premises and fields."""
+    """Return the right side of a rule as a closed term: a function of parameters, motive, minor premises and fields."""
     rule = rec.rules[number]
     ctor: Any = env[rule.ctor]
     type_: Any = rec.type

@@ -114,7 +114,7 @@ class Reader:
     """How many of the four lines on quotients have been read."""
 
     def copy(self) -> Reader:
-        """A reader that goes on from here without changing this one."""
+        """Return a reader that continues from here without changing this one."""
         tables = self.tables.copy()
         return Reader(self.permitted, self.steps, self.line, self.env, tables, self.left_out, self.quotients)
 
@@ -138,7 +138,7 @@ class Reader:
         self._no_quotients_missing()
 
     def verdict(self, outcome: Outcome, reason: str) -> Verdict:
-        """The verdict with what has been read."""
+        """Return the verdict on what has been read."""
         return Verdict(
             outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out))
         )

@@ -71,21 +71,21 @@ class Tables:
         table[index] = row
 
     def name(self, index: Any) -> str:
-        """The name of that number."""
+        """Return the name of that number."""
         return str(_at(self.names, index, "name"))
 
     def level(self, index: Any) -> Level:
-        """The level of that number."""
+        """Return the level of that number."""
         level: Level = _at(self.levels, index, "level")
         return level
 
     def expr(self, index: Any) -> Expr:
-        """The term of that number."""
+        """Return the term of that number."""
         e: Expr = _at(self.exprs, index, "term")
         return e
 
     def list_of_names(self, value: Any) -> tuple[str, ...]:
-        """The names of a list of numbers."""
+        """Return the names of a list of numbers."""
         return tuple([self.name(index) for index in a_list(value)])
 
 
@@ -93,7 +93,7 @@ class Tables:
 
 
 def record_of(text: str) -> dict[str, Any]:
-    """The object on a line."""
+    """Parse the object on a line."""
     if len(text) > MAX_LINE:
         raise Refused(f"a line is longer than {MAX_LINE} characters")
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
@@ -136,7 +136,7 @@ def _small_int(digits: str) -> int:
 
 
 def shown(value: Any) -> str:
-    """A value in a message, cut off where it is long."""
+    """Render a value for a message, cut off where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
@@ -149,28 +149,28 @@ def expect_fields(content: Any, *names: str) -> None:
 
 
 def a_list(value: Any) -> list[Any]:
-    """The value, which must be a list."""
+    """Check that the value is a list, and return it."""
     if not isinstance(value, list):
         raise Refused(f"expected a list, got {shown(value)}")
     return value
 
 
 def a_number(value: Any) -> int:
-    """The value, which must be a natural number."""
+    """Check that the value is a natural number, and return it."""
     if type(value) is not int or value < 0:
         raise Refused(f"expected a natural number, got {shown(value)}")
     return value
 
 
 def a_bool(value: Any) -> bool:
-    """The value, which must be true or false."""
+    """Check that the value is true or false, and return it."""
     if not isinstance(value, bool):
         raise Refused(f"expected true or false, got {shown(value)}")
     return value
 
 
 def a_word(value: Any, *words: str) -> str:
-    """The value, which must be one of some words."""
+    """Check that the value is one of some words, and return it."""
     if value not in words:
         raise Refused(f"expected {' or '.join(words)}, got {shown(value)}")
     return str(value)

@@ -13,17 +13,17 @@ _Node = TypeVar("_Node")
 
 
 def parse_term(text: str) -> stx.Term:
-    """A whole text that is one term. Raises `ParseError`."""
+    """Parse a text that is one term. Raises `ParseError`."""
     return _parse_all(text, CommandParser.term)
 
 
 def parse_tactic(text: str) -> stx.Tactic:
-    """A whole text that is one tactic; a sequence stands in parentheses or braces. Raises `ParseError`."""
+    """Parse a text that is one tactic; a sequence stands in parentheses or braces. Raises `ParseError`."""
     return _parse_all(text, CommandParser.tactic)
 
 
 def parse_commands(text: str) -> tuple[stx.Command, ...]:
-    """All commands of a file. Raises `ParseError` for the first mistake."""
+    """Parse all commands of a file. Raises `ParseError` for the first mistake."""
     commands: list[stx.Command] = []
     for command in iter_commands(text):
         if isinstance(command, ParseError):
@@ -33,7 +33,7 @@ def parse_commands(text: str) -> tuple[stx.Command, ...]:
 
 
 def iter_commands(text: str) -> Iterator[stx.Command | ParseError]:
-    """The commands of a text in order; a mistake is handed out as a value and reading goes on at the next command."""
+    """Yield the commands of a text in order; a mistake is yielded as a value, and the next command follows."""
     return CommandParser(text).commands()
 
 

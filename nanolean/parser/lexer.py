@@ -110,7 +110,7 @@ class Tokens:
             self.cols = [start - self.lines[bisect_right(self.lines, start) - 1] for start in self.starts]
 
     def error(self, message: str, offset: int) -> ParseError:
-        """A `ParseError` at a character offset."""
+        """Make a `ParseError` at a character offset."""
         line = bisect_right(self.lines, offset)
         return ParseError(message, line, offset - self.lines[line - 1])
 
@@ -175,7 +175,7 @@ def blank(text: str) -> str:
 
 
 def header(text: str) -> list[re.Match[str]]:
-    """The header of a file: a match, with its `words`, for `module`, `prelude` and each import.
+    """Split off the header of a file: a match, with its `words`, for `module`, `prelude` and each import.
 
     Those of imports have a `module`; several may stand on one line.
     """
@@ -187,7 +187,7 @@ def header(text: str) -> list[re.Match[str]]:
 
 
 def without_header(text: str) -> str:
-    """A file without its header; its comments stay and so do its lines, empty, so that others keep their numbers."""
+    """Blank the header of a file; its comments stay and so do its lines, empty, so that line numbers stay."""
     for match in reversed(header(text)):
         start, end = match.span("words")
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
@@ -258,22 +258,22 @@ class Cursor:
         self.i += 1
 
     def pos(self) -> int:
-        """Where the current token starts."""
+        """Return the start of the current token."""
         return self.starts[self.i]
 
     def last_end(self) -> int:
-        """Where the token before the current one ends."""
+        """Return the end of the token before the current one."""
         return self.ends[self.i - 1] if self.i else 0
 
     def spaced(self) -> bool:
-        """Whether something skipped stands between the last token and the current one."""
+        """Return whether something skipped stands between the last token and the current one."""
         return self.i == 0 or self.starts[self.i] > self.ends[self.i - 1]
 
     def on_new_line(self) -> bool:
         return self.i == 0 or "\n" in self.tokens.source[self.ends[self.i - 1] : self.starts[self.i]]
 
     def indented(self) -> bool:
-        """Whether the current token stands to the right of the enclosing block's column."""
+        """Return whether the current token stands to the right of the enclosing block's column."""
         return self.cols[self.i] > self.column
 
     def enter(self) -> None:
@@ -288,7 +288,7 @@ class Cursor:
             raise self.tokens.error(f"a chain of more than {MAX_CHAIN} links", self.pos())
 
     def name(self, what: str = "identifier") -> str:
-        """An identifier, dots allowed."""
+        """Parse an identifier, dots allowed."""
         if self.kinds[self.i] != IDENT:
             self.fail(what)
         self.i += 1

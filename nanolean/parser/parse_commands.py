@@ -45,7 +45,7 @@ class TacticParser(ContextParser):
         return self.texts[self.i] in _TACTICS or self.kinds[self.i] == IDENT
 
     def tactic(self) -> stx.Tactic:
-        """One tactic with the `<;>` behind it."""
+        """Parse one tactic with the `<;>` behind it."""
         start = self.pos()
         tactic = self.tactic_form()
         chain = 0
@@ -294,7 +294,7 @@ class CommandParser(TacticParser):
     """One method per form of command."""
 
     def commands(self) -> Iterator[stx.Command | ParseError]:
-        """All commands; behind an error reading goes on at the next word that starts a command."""
+        """Parse all commands; after an error parsing resumes at the next word that starts a command."""
         while self.kinds[self.i] != EOF:
             first = self.i
             self.depth, self.column = 0, 0

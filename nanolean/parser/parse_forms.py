@@ -25,7 +25,7 @@ class BinderParser(Cursor):
         raise NotImplementedError
 
     def bracketed_binders(self, typed: bool = False) -> list[stx.Binder]:
-        """The binders of the group at the cursor, which is an opening bracket; `typed` if `(x)` is no such group."""
+        """Parse the binders of the group at the cursor, an opening bracket; `typed` if `(x)` is no such group."""
         close, info = BRACKETS[self.texts[self.i]]
         self.i += 1
         column, self.column = self.column, NO_COLUMN
@@ -66,7 +66,7 @@ class BinderParser(Cursor):
         return stx.Binder(self.binder_name(), pos=start, end=self.last_end())
 
     def quantifier_binders(self, typed: bool) -> tuple[stx.Binder, ...]:
-        """What stands between `∀` or `fun` and its body: `x y : T`, or names and groups in brackets."""
+        """Parse the binders between `∀` or `fun` and its body: `x y : T`, or names and groups in brackets."""
         binders: list[stx.Binder] = []
         grouped = False
         while True:
@@ -82,7 +82,7 @@ class BinderParser(Cursor):
         return self.with_type(binders) if not grouped else tuple(binders)
 
     def existential_binders(self) -> tuple[stx.Binder, ...]:
-        """What stands between `∃` and its body: `x y : T`, or groups `(x y : T)`, not both."""
+        """Parse the binders between `∃` and its body: `x y : T`, or groups `(x y : T)`, not both."""
         binders: list[stx.Binder] = []
         while self.texts[self.i] == "(":
             binders.extend(self.bracketed_binders(typed=True))
@@ -100,14 +100,14 @@ class BinderParser(Cursor):
         self.fail("identifier or '('")
 
     def with_type(self, binders: list[stx.Binder]) -> tuple[stx.Binder, ...]:
-        """The bare binders with the type that may follow them all."""
+        """Parse the type that may follow bare binders; return the binders with it."""
         if self.accept(":"):
             type_ = self.term()
             binders = [stx.Binder(b.name, type_, pos=b.pos, end=b.end) for b in binders]
         return tuple(binders)
 
     def binder_predicate(self, binders: tuple[stx.Binder, ...]) -> stx.BinOp | None:
-        """The `x < n` of `∀ x < n, p`, read after `x`; None when there is no such thing."""
+        """Parse the `x < n` of `∀ x < n, p`, after `x`; None if there is none."""
         op = self.texts[self.i]
         binder = binders[0]
         if op not in BINDER_PREDICATES or len(binders) > 1 or binder.type is not None or binder.name == "_":
@@ -165,7 +165,7 @@ class BinderParser(Cursor):
         return number
 
     def small_number(self) -> int:
-        """A numeral that counts something (universes, goals), not a term."""
+        """Parse a numeral that counts something (universes, goals), not a term."""
         if self.kinds[self.i] != NUM:
             self.fail("numeral")
         if len(self.texts[self.i]) > 3:
@@ -178,17 +178,17 @@ class FormParser(BinderParser):
     """One method per form; each starts at the word that opens it."""
 
     def atom(self) -> stx.Term:
-        """What can be an argument; it comes from the class that extends this one."""
+        """Parse what can be an argument; implemented by the class that extends this one."""
         raise NotImplementedError
 
     def tactic_block(self) -> stx.TacticSeq:
-        """The tactics after `by`; they come from the class that extends this one."""
+        """Parse the tactics after `by`; implemented by the class that extends this one."""
         raise NotImplementedError
 
     # --- binders
 
     def at_dependent_arrow(self) -> bool:
-        """Whether `(x y : T) →` stands here."""
+        """Return whether `(x y : T) →` stands here."""
         i = self.i + 1
         while self.texts[i] == "_" or self.kinds[i] == IDENT:
             i += 1
@@ -227,7 +227,7 @@ class FormParser(BinderParser):
         return stx.Fun(binders, body, pos=start, end=self.last_end())
 
     def fun_binders(self) -> tuple[tuple[stx.Binder, ...], list[tuple[stx.Ident, stx.Term]]]:
-        """The binders of `fun`; for each pattern among them a variable that the body takes apart."""
+        """Parse the binders of `fun`; for each pattern among them a variable that the body takes apart."""
         binders: list[stx.Binder] = []
         patterns: list[tuple[stx.Ident, stx.Term]] = []
         while self.texts[self.i] not in ("=>", "↦") or not binders:
@@ -246,7 +246,7 @@ class FormParser(BinderParser):
         return tuple(binders), patterns
 
     def at_term_pattern(self) -> bool:
-        """Whether `⟨p, q⟩` or `(p, q)` stands here rather than binders in parentheses."""
+        """Return whether `⟨p, q⟩` or `(p, q)` stands here rather than binders in parentheses."""
         if self.texts[self.i] != "(":
             return self.texts[self.i] == "⟨"
         depth, i = 0, self.i
@@ -379,7 +379,7 @@ class FormParser(BinderParser):
         return stx.If(name, condition, then, self.term(), pos=start, end=self.last_end())
 
     def equation_name(self) -> str | None:
-        """The `h :` before a term, or None."""
+        """Parse the `h :` before a term; None if there is none."""
         if not self.at_binder_name() or self.texts[self.i + 1] != ":":
             return None
         name = self.binder_name()
@@ -391,7 +391,7 @@ class FormParser(BinderParser):
         return self.match_body(self.starts[self.i - 1], self.term)
 
     def match_body(self, start: int, read_rhs: Callable[[], stx.Term]) -> stx.Match:
-        """What stands behind the word `match`; `read_rhs` reads the right side of an alternative."""
+        """Parse what follows the word `match`; `read_rhs` parses the right side of an alternative."""
         targets = [(self.equation_name(), self.term())]
         while self.accept(","):
             targets.append((self.equation_name(), self.term()))
@@ -428,7 +428,7 @@ class CalcParser(FormParser):
         return stx.Calc(self.calc_steps(), pos=start, end=self.last_end())
 
     def calc_steps(self) -> tuple[stx.CalcStep, ...]:
-        """The first step, then those that begin on lines of their own, with `_` or to the right of the block."""
+        """Parse the first step, then those that begin on lines of their own, with `_` or to the right of the block."""
         outer = self.column
         steps = [self.calc_step(first=True)]
         while self.on_new_line() and (self.texts[self.i] == "_" or self.at_explicit_step(outer)):

@@ -9,7 +9,7 @@ class CaseParser(TermParser):
     """Each tactic starts behind its own word, whose offset is `start`."""
 
     def tactic_seq(self) -> stx.TacticSeq:
-        """The tactics of an alternative; they come from the class that extends this one."""
+        """Parse the tactics of an alternative; implemented by the class that extends this one."""
         raise NotImplementedError
 
     def some_names(self) -> tuple[str, ...]:
@@ -148,11 +148,11 @@ class RewritingParser(CaseParser):
         return stx.Location(hyps, goal, pos=start, end=self.last_end())
 
     def arrow_before(self) -> bool:
-        """Whether `←` was there."""
+        """Parse an optional `←`; return whether there was one."""
         return self.accept("←", "<-")
 
     def simp_list(self) -> tuple[tuple[stx.SimpLemma, ...], bool]:
-        """The optional `[h, ← g, -k, *]` and whether `*` was in it."""
+        """Parse the optional `[h, ← g, -k, *]`; return its lemmas and whether `*` was in it."""
         lemmas: list[stx.SimpLemma] = []
         star = False
         if self.texts[self.i] != "[" or not self.indented():
@@ -296,7 +296,7 @@ class ContextParser(RewritingParser):
         return at and self.indented()
 
     def intro_pattern(self) -> stx.RcasesPattern:
-        """What `intro` and `have` take apart as `match` does: names, `⟨x, h⟩`, and in front `(x : T)`."""
+        """Parse a pattern of `intro` and `have`, as of `match`: names, `⟨x, h⟩`, and in front `(x : T)`."""
         start = self.pos()
         typed = self.texts[self.i] == "("
         pattern = self.pattern()

@@ -21,7 +21,7 @@ class TermParser(CalcParser):
     # --- operators and applications
 
     def term(self, prec: int = 0) -> stx.Term:
-        """A term whose operators bind at least as tightly as `prec`."""
+        """Parse a term whose operators bind at least as tightly as `prec`."""
         self.enter()
         start = self.starts[self.i]
         lhs = self.operand(prec)
@@ -52,7 +52,7 @@ class TermParser(CalcParser):
         return stx.BinOp(op, lhs, rhs, pos=start, end=end)
 
     def operand(self, prec: int) -> stx.Term:
-        """A prefix form, or an atom with its arguments."""
+        """Parse a prefix form, or an atom with its arguments."""
         text, start = self.texts[self.i], self.starts[self.i]
         prefix_form = _PREFIX_FORMS.get(text)
         if prefix_form is not None:
@@ -95,7 +95,7 @@ class TermParser(CalcParser):
     # --- atoms
 
     def atom(self) -> stx.Term:
-        """What can be an argument: names, numerals, brackets, each with its projections."""
+        """Parse what can be an argument: names, numerals, brackets, each with its projections."""
         i = self.i
         kind, text, start = self.kinds[i], self.texts[i], self.starts[i]
         atom: stx.Term

@@ -24,7 +24,7 @@ MVarName = Callable[[str], str]
 def pp_expr(
     e: Expr, lctx: LocalContext, env: Constants, mvar_name: MVarName | None = None, universes: bool = False
 ) -> str:
-    """The text of a term whose free variables are in `lctx` and whose assigned metavariables are replaced.
+    """Print a term whose free variables are in `lctx`; assigned metavariables are replaced.
 
     `mvar_name` gives the user name of a metavariable id, empty for none (then it prints as `?m.12`); `universes` shows
     the levels of constants.
@@ -42,7 +42,7 @@ def pp_goal(
     mvar_name: MVarName | None = None,
     universes: bool = False,
 ) -> str:
-    """A goal: `case tag`, hypotheses (neighbours of one type together), `⊢ target`. No tag, no `case` line."""
+    """Print a goal: `case tag`, hypotheses (neighbours of one type together), `⊢ target`. No tag, no `case` line."""
     printer = _printer(env, universes)
     printer.enter(lctx, mvar_name)
     lines = [f"case {tag}"] if tag else []
@@ -66,8 +66,9 @@ def pp_goal(
 
 
 def shown_names(lctx: LocalContext) -> dict[str, str]:
-    """What each local is called in print, by id: a name that is inaccessible or shadowed by a later one carries `✝`,
-    all but the last of such with a number (`h✝¹`, `h✝`)."""
+    """Return the printed name of each local, by id: a name that is inaccessible or shadowed by a later one
+    carries `✝`, all but the last of such with a number (`h✝¹`, `h✝`).
+    """
     shown: dict[str, str] = {}
     later: set[str] = set()
     hidden: dict[str, int] = {}
@@ -120,7 +121,7 @@ class _CachingPrinter:
             terms.types = {decl.fvar_id: decl.type for decl in lctx}
 
     def marked(self, e: Expr) -> str:
-        """The text of a term, with the marks of `line_breaks`."""
+        """Print a term with the marks of `line_breaks`."""
         terms = self.terms
         names = terms.names
         cached = self._cache.get(e)
@@ -141,7 +142,7 @@ def _printer(env: Constants, universes: bool = False) -> _CachingPrinter:
 
 
 def show_goal(mctx: MetaContext, goal: str) -> str:
-    """A goal as Lean prints it: `case tag`, hypotheses, `⊢ target`."""
+    """Print a goal as Lean does: `case tag`, hypotheses, `⊢ target`."""
     decl = mctx.decl(goal)
     mctx.budget.spend(5 * len(decl.lctx))
     shown = LocalContext(instantiated(mctx, decl.lctx))
@@ -149,7 +150,7 @@ def show_goal(mctx: MetaContext, goal: str) -> str:
 
 
 def instantiated(mctx: MetaContext, lctx: LocalContext) -> LocalContext:
-    """The context with assigned metavariables replaced in its types and values."""
+    """Replace assigned metavariables in the types and values of the context."""
     if not any(decl.type.has_mvar or (decl.value is not None and decl.value.has_mvar) for decl in lctx):
         return lctx
     return LocalContext(

@@ -15,12 +15,12 @@ _PIECE = re.compile(r"[\x01-\x04\n]|[^\x01-\x04\n]+")
 
 
 def flat(marked: str) -> str:
-    """The text on one line (but for the breaks that must be)."""
+    """Lay out the text on one line (but for the breaks that must be)."""
     return marked.translate(_FLAT)
 
 
 def lay_out(marked: str, column: int = 0, indent: int = 0, rest: int = 0, width: int = WIDTH) -> str:
-    """The text in lines of at most `width` columns where possible.
+    """Lay out the text in lines of at most `width` columns where possible.
 
     It starts at `column`, continuation lines are indented by `indent` and two more for each group, and `rest` columns
     must stay free behind its last line.
@@ -41,7 +41,7 @@ class _Filler:
         self.out: list[str] = []
 
     def fits(self, start: int, column: int) -> bool:
-        """Whether the item from `start` to the next break outside of nested groups fits at `column`."""
+        """Return whether the item from `start` to the next break outside of nested groups fits at `column`."""
         depth = 0
         for piece in self.pieces[start:]:
             if piece == OPEN:
@@ -96,7 +96,7 @@ PLAIN = Signature((), None, False, PROP)
 
 
 def telescope(type_: Expr) -> tuple[list[Pi], Expr]:
-    """The leading binders of a type, and what is behind them."""
+    """Split a type into its leading binders and the rest."""
     binders = []
     while isinstance(type_, Pi):
         binders.append(type_)
@@ -105,7 +105,7 @@ def telescope(type_: Expr) -> tuple[list[Pi], Expr]:
 
 
 def signature_of(env: Constants, name: str) -> Signature:
-    """The signature of a constant; `PLAIN` for a name that the environment does not have."""
+    """Return the signature of a constant; `PLAIN` for a name that the environment does not have."""
     info = env.get(name)
     if info is None:
         return PLAIN
@@ -116,7 +116,7 @@ def signature_of(env: Constants, name: str) -> Signature:
 
 
 def result_sort_is_prop(env: Constants, head: Const, args: list[Expr]) -> bool:
-    """Whether a constant applied to arguments is a proposition, as far as its type tells without computing."""
+    """Return whether a constant applied to arguments is a proposition, as far as its type tells without computing."""
     info = env.get(head.name)
     if info is None:
         return False

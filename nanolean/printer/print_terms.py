@@ -50,7 +50,7 @@ ANONYMOUS = frozenset({"Subtype.mk", "PProd.mk", "Sigma.mk", "PSigma.mk"})
 
 
 def print_structure(printer: TermPrinter, fn: Const, args: list[Expr]) -> Printed | None:
-    """A constructor of a structure with all its arguments, None for any other term."""
+    """Print a constructor of a structure with all its arguments, None for any other term."""
     ctor = printer.env.get(fn.name)
     if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields or not ctor.num_fields:
         return None
@@ -173,7 +173,7 @@ class TermPrinter:
         self._signatures: dict[str, Signature] = {}
 
     def print(self, e: Expr) -> str:
-        """The marked text of a whole term."""
+        """Print a whole term, with marks for line breaks."""
         self._bound.clear()
         self._depth = 0
         self.show_proofs = self.is_proof(e)
@@ -182,7 +182,7 @@ class TermPrinter:
     # --- operands
 
     def term(self, e: Expr) -> Printed:
-        """The text of a term with its precedence and its right edge."""
+        """Print a term; return its text with precedence and right edge."""
         if self._depth > MAX_DEPTH and e.__class__ in _COMPOUND:
             return ELLIPSIS, MAX_PREC, CLOSED
         self._depth += 1
@@ -191,19 +191,19 @@ class TermPrinter:
         return printed
 
     def operand(self, e: Expr, prec: int) -> tuple[str, int]:
-        """The text of a term where `prec` is demanded, as a group of its own, and what its right edge leaves."""
+        """Print a term where `prec` is demanded, as a group of its own; return also what its right edge leaves."""
         text, own, edge = self.term(e)
         if own < prec:
             return f"({OPEN}{text}{CLOSE})", CLOSED
         return (f"{OPEN}{text}{CLOSE}" if LINE in text or BREAK in text else text), edge
 
     def left(self, e: Expr, prec: int, operator_prec: int) -> str:
-        """The text of a left operand, which flows with the operator behind it."""
+        """Print a left operand, which flows with the operator behind it."""
         text, own, edge = self.term(e)
         return f"({OPEN}{text}{CLOSE})" if own < prec or edge <= operator_prec else text
 
     def closed(self, e: Expr) -> str:
-        """The text of a term that can stand before a dot or before further arguments."""
+        """Print a term so that it can stand before a dot or before further arguments."""
         text, edge = self.operand(e, MAX_PREC)
         return text if edge == CLOSED else f"({text})"
 
@@ -291,7 +291,7 @@ class TermPrinter:
         return self.application(self.constant_name(head), signature.infos, args)
 
     def needs_at(self, infos: tuple[str, ...], args: list[Expr]) -> bool:
-        """Whether the application stops before a hidden argument, which only `@f` can say."""
+        """Return whether the application stops before a hidden argument, which only `@f` can express."""
         return len(args) < len(infos) and infos[len(args)] in ("implicit", "inst")
 
     def application(self, head: str, infos: tuple[str, ...], args: list[Expr]) -> Printed:
@@ -318,7 +318,7 @@ class TermPrinter:
         return self.application(head, (), args)
 
     def infix(self, operator: Operator, args: list[Expr]) -> Printed:
-        """An operator between the last two arguments."""
+        """Print an operator between the last two arguments."""
         symbol, prec, left_prec, right_prec = operator
         if symbol == "::":
             items = self.list_items(args[-2], args[-1])
@@ -402,7 +402,7 @@ class TermPrinter:
         return name in self.taken or any(name == bound for bound, _ in self._bound)
 
     def mentions(self, body: Expr, name: str) -> bool:
-        """Whether the body of a binder mentions another variable that is shown under this name."""
+        """Return whether the body of a binder mentions another variable that is shown under this name."""
         stack: list[tuple[Any, int]] = [(body, 1)]
         seen: set[tuple[Expr, int]] = set()
         while stack:
@@ -493,7 +493,7 @@ class TermPrinter:
     # --- what types tell
 
     def head_type(self, head: Any) -> Expr | None:
-        """The type of a variable, without looking further."""
+        """Return the type of a variable, without looking further."""
         if head.__class__ is FVar:
             return self.types.get(head.id)
         if head.__class__ is BVar and head.idx < len(self._bound):
@@ -501,7 +501,7 @@ class TermPrinter:
         return None
 
     def is_prop(self, type_: Any) -> bool:
-        """Whether a type is a proposition, as far as the types of its heads tell. Metavariables count as such."""
+        """Return whether a type is a proposition, judged by the types of its heads. Metavariables count as such."""
         inside = 0
         while type_.__class__ is Pi:
             self._bound.append(("", type_.type))
@@ -519,7 +519,7 @@ class TermPrinter:
         return answer
 
     def is_proof(self, e: Any) -> bool:
-        """Whether a term is a proof, as far as its head tells."""
+        """Return whether a term is a proof, judged by its head."""
         head, _ = get_app_fn_args(e)
         if head.__class__ is Const:
             return self.signature(head.name).is_proof
@@ -543,7 +543,7 @@ def _is_plain_arrow(e: Pi) -> bool:
 
 
 def level_text(level: Level, atomic: bool = False) -> str:
-    """A universe level as the term printer writes it: `u + 1`, `max u v`; in parentheses if it must be atomic."""
+    """Print a universe level as the term printer does: `u + 1`, `max u v`; in parentheses if it must be atomic."""
     offset = 0
     base: Any = level
     while base.__class__ is Succ:

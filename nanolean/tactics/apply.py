@@ -36,8 +36,9 @@ NEEDS_EXPECTED_TYPE = (AnonCtor, DotIdent, Fun)
 
 
 def arity(mctx: MetaContext, type_: Expr) -> tuple[int, bool]:
-    """How many arguments a function of this type takes, unfolding definitions in its result, and whether the result is
-    what one of them says, as `C` in `False.elim : {C : Sort u} → False → C`."""
+    """Count the arguments that a function of this type takes, unfolding definitions in its result, and tell
+    whether the result is one of them, as `C` in `False.elim : {C : Sort u} → False → C`.
+    """
     count, ids = 0, set()
     while True:
         type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")

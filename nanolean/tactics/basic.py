@@ -89,7 +89,7 @@ def refine_main(ctx: TacticContext, term: Term, suffix: str = "refine") -> None:
 
 
 def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) -> None:
-    """A single unnamed goal inherits the tag; several are numbered `suffix_1`, `suffix_2`, ..."""
+    """Tag new goals: a single unnamed one inherits the tag; several are numbered `suffix_1`, `suffix_2`, ..."""
     unnamed = [goal for goal in goals if not goal_tag(ctx.mctx, goal)]
     if len(unnamed) == 1:
         set_tag(ctx.mctx, unnamed[0], parent)
@@ -201,7 +201,7 @@ def rename_i_tactic(ctx: TacticContext, stx: RenameIStx) -> None:
 
 
 def rename_inaccessible(ctx: TacticContext, goal: str, names: list[str]) -> str:
-    """The goal in which the last inaccessible or shadowed locals carry the names."""
+    """Rename the last inaccessible or shadowed locals; return the goal in which they carry the names."""
     if not names:
         return goal
     lctx = ctx.mctx.decl(goal).lctx

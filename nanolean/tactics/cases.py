@@ -175,12 +175,12 @@ class Eliminator:
     targets: tuple[int, ...]
 
     def explicit_targets(self) -> list[int]:
-        """The targets that source text names."""
+        """Return the targets that source text names."""
         return [place for place in self.targets if self.binders[place].info == "default"]
 
 
 def find_eliminator(ctx: TacticContext, using: Term) -> Eliminator:
-    """The eliminator that a term names."""
+    """Find the eliminator that a term names."""
     if not isinstance(using, Ident) or using.explicit:
         raise TacticError("only the name of a theorem is supported after `using`", using.pos, using.end)
     name = constant_name(ctx.state, using.name)
@@ -243,7 +243,7 @@ def _all_targets(ctx: TacticContext, eliminator: Eliminator, given: dict[int, st
 
 
 def instantiate_binder(type_: Expr, args: Sequence[Expr]) -> Expr:
-    """The type of an argument after the arguments before it are given."""
+    """Return the type of an argument after the arguments before it are given."""
     return instantiate(type_, *reversed(args)) if type_.loose else type_
 
 

@@ -26,7 +26,7 @@ def cases_local(mctx: MetaContext, goal: str, fvar_id: str, show: Show) -> list[
 
 
 def indices_are_variables(mctx: MetaContext, goal: str, major: Major) -> bool:
-    """Whether the indices are distinct variables on which neither the parameters nor each other depend."""
+    """Return whether the indices are distinct variables on which neither the parameters nor each other depend."""
     lctx = mctx.decl(goal).lctx
     ids = []
     for index in major.indices:
@@ -43,7 +43,7 @@ def indices_are_variables(mctx: MetaContext, goal: str, major: Major) -> bool:
 
 
 def index_ids(major: Major) -> list[str]:
-    """The ids of indices that are known to be variables."""
+    """Return the ids of indices that are known to be variables."""
     return [index.id for index in major.indices if isinstance(index, FVar)]
 
 

@@ -46,7 +46,7 @@ MAX_BOUND = 32
 
 
 def too_deep(mctx: MetaContext, instance: Expr) -> bool:
-    """Whether evaluating the instance takes a recursion that Lean may refuse."""
+    """Return whether evaluating the instance takes a recursion that Lean may refuse."""
     for node in subterms(instance):
         fn, args = get_app_fn_args(node)
         place = BOUNDED.get(fn.name) if isinstance(fn, Const) else None
@@ -59,7 +59,7 @@ def too_deep(mctx: MetaContext, instance: Expr) -> bool:
 
 
 def evaluate(mctx: MetaContext, instance: Expr) -> bool | None:
-    """What a closed instance computes to, None if it gets stuck."""
+    """Evaluate a closed instance, None if it gets stuck."""
     fn, _ = get_app_fn_args(mctx.whnf(instance, "default"))
     if isinstance(fn, Const) and fn.name in ("Decidable.isTrue", "Decidable.isFalse"):
         return fn.name == "Decidable.isTrue"
@@ -99,7 +99,7 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
 
 
 def decide_refutation(ctx: TacticContext, prop: Expr) -> Expr | None:
-    """A proof of `¬prop` for a closed proposition that evaluates to false, None for any other."""
+    """Build a proof of `¬prop` for a closed proposition that evaluates to false, None for any other."""
     instance = decidable_instance(ctx.mctx, prop)
     if instance is None or "of_decide_eq_false" not in ctx.mctx.env or too_deep(ctx.mctx, instance):
         return None
@@ -203,7 +203,7 @@ def _close_without_cases(ctx: TacticContext, decl: LocalDecl) -> None:
 
 
 def refute_hyp(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
-    """A proof of `False` from one hypothesis (and for `¬p` another one), None if there is none of the simple kinds."""
+    """Build a proof of `False` from one hypothesis (and for `¬p` another one); None if there is no simple one."""
     mctx = ctx.mctx
     type_ = ctx.type_of(decl)
     if not mctx.is_prop(type_):

@@ -188,7 +188,7 @@ def case_tactic(ctx: TacticContext, stx: CaseStx) -> None:
 
 
 def find_case(ctx: TacticContext, tag: str) -> str:
-    """The goal with a tag: exactly, else the first whose tag ends, else begins, with it; `_` is the first goal."""
+    """Find the goal with a tag: exactly, else the first whose tag ends, else begins, with it; `_` is the first goal."""
     ctx.prune()
     if tag == "_":
         return ctx.main

@@ -47,7 +47,7 @@ class CtorApp(NamedTuple):
 
 
 def as_ctor(mctx: MetaContext, e: Expr, reduce: bool = True) -> CtorApp | None:
-    """The term as a constructor application (numbers too); reduced to weak head normal form first when `reduce`."""
+    """Read the term as a constructor application (numbers too), after reduction to head normal form if `reduce`."""
     found = _read_ctor(mctx, mctx.instantiate(e))
     if found is None and reduce:
         found = _read_ctor(mctx, mctx.whnf(e, "default"))
@@ -71,14 +71,14 @@ def _read_ctor(mctx: MetaContext, e: Expr) -> CtorApp | None:
 
 
 def mk_false_elim(mctx: MetaContext, target: Expr, absurdity: Expr) -> Expr:
-    """A proof (or element) of `target` from `absurdity : False`."""
+    """Build a proof (or element) of `target` from `absurdity : False`."""
     level = mctx.sort_level(target)
     assert level is not None, "the target is a type"
     return mk_app(Const("False.elim", (level,)), target, absurdity)
 
 
 def refute_clash(mctx: MetaContext, equation: Expr, proof: Expr) -> Expr | None:
-    """A proof of `False` from `proof : equation` when the sides are different constructors; None when they are not."""
+    """Build a proof of `False` from `proof : equation` if the sides are different constructors, else None."""
     sides = match_eq(mctx.instantiate(equation))
     if sides is None:
         return None
@@ -179,7 +179,8 @@ class FieldEquation(NamedTuple):
 
 
 def injection_equations(mctx: MetaContext, equation: Expr, proof: Expr) -> list[FieldEquation] | None:
-    """The equations between the fields when both sides of `proof : equation` are made by one constructor, else None.
+    """Return the equations between the fields when both sides of `proof : equation` are made by one constructor, else
+    None.
 
     Fields that are proofs, or whose types depend on other fields or differ on the two sides, give no equation.
     """

@@ -97,36 +97,36 @@ class TacticContext:
     # -- hypotheses --------------------------------------------------------------------------------------------------
 
     def hyp(self, name: str) -> LocalDecl:
-        """The hypothesis of that name in the main goal."""
+        """Return the hypothesis of that name in the main goal."""
         decl = self.lctx.find(name)
         if decl is None:
             raise TacticError(f"Unknown identifier `{name}`")
         return decl
 
     def type_of(self, decl: LocalDecl) -> Expr:
-        """The instantiated type of a hypothesis."""
+        """Return the instantiated type of a hypothesis."""
         return self.mctx.instantiate(decl.type)
 
     # -- terms -------------------------------------------------------------------------------------------------------
 
     def show(self, e: Expr) -> str:
-        """A term as text, with the names of the main goal."""
+        """Print a term with the names of the main goal."""
         return self.session.show(e, self.lctx)
 
     def show_in(self, goal: str, e: Expr) -> str:
-        """A term as text, with the names of some goal."""
+        """Print a term with the names of some goal."""
         return self.session.show(e, self.mctx.decl(goal).lctx)
 
     def show_goal(self, goal: str) -> str:
-        """A goal as text."""
+        """Print a goal."""
         return show_goal(self.mctx, goal)
 
     def with_goal(self, text: str) -> TacticError:
-        """An error message followed by the main goal, as most tactics of Lean end theirs."""
+        """Make an error of a message followed by the main goal, as most tactics of Lean end theirs."""
         return TacticError(f"{text}\n\n{self.show_goal(self.main)}")
 
     def no_such_case(self, tag: str) -> TacticError:
-        """The refusal of a case tag that no goal has."""
+        """Make the error for a case tag that no goal has."""
         known = [f"`{name}`" for goal in self.goals if (name := goal_tag(self.mctx, goal))]
         if not known:
             note = "There are no cases to select."
@@ -139,7 +139,7 @@ class TacticContext:
     # -- trying ------------------------------------------------------------------------------------------------------
 
     def save(self) -> tuple[int, list[str], int, int]:
-        """A mark for `restore`."""
+        """Return a mark for `restore`."""
         return self.mctx.save(), list(self.goals), len(self.session.sorries), len(self.session.notes)
 
     def restore(self, mark: tuple[int, list[str], int, int]) -> None:
@@ -193,7 +193,7 @@ def run_seq(ctx: TacticContext, seq: TacticSeq) -> None:
 
 
 def hyps_and_goal(ctx: TacticContext, location: Location) -> tuple[list[str], bool]:
-    """Names of the hypotheses and whether the goal is meant; `at *` is refused by tactics that use this."""
+    """Return names of the hypotheses and whether the goal is meant; `at *` is refused by tactics that use this."""
     if location.wildcard:
         raise TacticError("`at *` is not supported for this tactic")
     for name in location.hyps:

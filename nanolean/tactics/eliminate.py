@@ -83,7 +83,7 @@ def inductive_type(mctx: MetaContext, type_: Expr) -> tuple[InductiveInfo, tuple
 
 
 def as_major(mctx: MetaContext, fvar: FVar) -> Major:
-    """The local with its inductive type; refused when its type is not inductive."""
+    """Return the local with its inductive type; refused when its type is not inductive."""
     type_ = mctx.infer_type(fvar)
     found = inductive_type(mctx, type_)
     if found is None:
@@ -95,7 +95,7 @@ def as_major(mctx: MetaContext, fvar: FVar) -> Major:
 
 
 def display_ctor(ctor: CtorInfo, levels: tuple[Level, ...], params: Sequence[Expr], fields: Sequence[Expr]) -> Expr:
-    """The constructor application as goals show it: `0`, `n + 1`, else the application itself."""
+    """Return the constructor application as goals show it: `0`, `n + 1`, else the application itself."""
     if ctor.name == "Nat.zero":
         return Lit(0)
     if ctor.name == "Nat.succ":
@@ -104,7 +104,7 @@ def display_ctor(ctor: CtorInfo, levels: tuple[Level, ...], params: Sequence[Exp
 
 
 def tidy_numbers(e: Expr) -> Expr:
-    """The term with `Nat.succ n` and `Nat.zero` written as `n + 1` and `0`."""
+    """Write `Nat.succ n` and `Nat.zero` in the term as `n + 1` and `0`."""
 
     def visit(node: Expr) -> Expr | None:
         if isinstance(node, App) and isinstance(node.fn, Const) and node.fn.name == "Nat.succ":
@@ -221,7 +221,7 @@ def _hyp_name(major: Major, name: str, is_field: bool) -> str:
 
 
 def beta_reduce(e: Expr) -> Expr:
-    """The term with every applied function contracted."""
+    """Contract every applied function of the term."""
 
     def visit(node: Expr) -> Expr | None:
         if isinstance(node, App):

@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 def level_of(mctx: MetaContext, type_: Expr) -> Level:
-    """The universe level of a type."""
+    """Return the universe level of a type."""
     if type_ is PROP:
         return ONE
     level = mctx.sort_level(type_)
@@ -162,5 +162,5 @@ def mk_eq_false(p: Expr, proof: Expr) -> Expr:
 
 
 def mk_of_eq_true(p: Expr, proof: Expr) -> Expr:
-    """A proof of `p` from `proof : p = True`."""
+    """Build a proof of `p` from `proof : p = True`."""
     return mk_app(Const("of_eq_true"), p, proof)

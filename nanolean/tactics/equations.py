@@ -104,7 +104,7 @@ def _eliminate(mctx: MetaContext, goal: str, hyp: str, var: FVar, value: Expr, s
 
 
 def apply_lambda(fn: Expr, *args: Expr) -> Expr:
-    """The body of nested functions with the arguments put in."""
+    """Return the body of nested functions with the arguments put in."""
     body = fn
     for _ in args:
         assert isinstance(body, Lam)

@@ -29,23 +29,23 @@ from nanolean.tactics.eq_proof import level_of
 
 
 def append_tag(parent: str, suffix: str) -> str:
-    """The case tag of a goal that comes from the `suffix` part of a goal tagged `parent`."""
+    """Return the case tag of a goal that comes from the `suffix` part of a goal tagged `parent`."""
     suffix = suffix.rstrip("✝")
     return f"{parent}.{suffix}" if parent else suffix
 
 
 def goal_tag(mctx: MetaContext, goal: str) -> str:
-    """The case tag of a goal, empty when it has none."""
+    """Return the case tag of a goal, empty when it has none."""
     return mctx.decl(goal).user_name
 
 
 def goal_target(mctx: MetaContext, goal: str) -> Expr:
-    """The instantiated type of a goal."""
+    """Return the instantiated type of a goal."""
     return mctx.instantiate(mctx.decl(goal).type)
 
 
 def new_goal(mctx: MetaContext, type_: Expr, lctx: LocalContext, tag: str = "") -> str:
-    """A fresh goal."""
+    """Make a fresh goal."""
     return mctx.fresh_mvar(type_, lctx, "synthetic", tag).id
 
 
@@ -56,12 +56,12 @@ def set_tag(mctx: MetaContext, goal: str, tag: str) -> None:
 
 
 def local_name(written: str, own: str = "x") -> str:
-    """The name that source text gives to a local; for `_` its own name, inaccessible."""
+    """Return the name that source text gives to a local; for `_` its own name, inaccessible."""
     return inaccessible(own) if written == "_" else written
 
 
 def binder_local_name(name: str) -> str:
-    """The inaccessible name under which a tactic introduces an unnamed binder."""
+    """Return the inaccessible name under which a tactic introduces an unnamed binder."""
     return inaccessible(name if name not in ("", "_") else "x")
 
 
@@ -69,7 +69,7 @@ def binder_local_name(name: str) -> str:
 
 
 def change_target(mctx: MetaContext, goal: str, target: Expr) -> str:
-    """The same goal with a definitionally equal type."""
+    """Return the same goal with a definitionally equal type."""
     decl = mctx.decl(goal)
     new = new_goal(mctx, target, decl.lctx, decl.user_name)
     mctx.assign(goal, MVar(new))
@@ -77,7 +77,7 @@ def change_target(mctx: MetaContext, goal: str, target: Expr) -> str:
 
 
 def with_context(mctx: MetaContext, goal: str, lctx: LocalContext) -> str:
-    """The same goal in a context with fewer or renamed locals."""
+    """Return the same goal in a context with fewer or renamed locals."""
     decl = mctx.decl(goal)
     new = new_goal(mctx, decl.type, lctx, decl.user_name)
     mctx.assign(goal, MVar(new))
@@ -85,7 +85,7 @@ def with_context(mctx: MetaContext, goal: str, lctx: LocalContext) -> str:
 
 
 def replace_target(mctx: MetaContext, goal: str, target: Expr, equation: Expr | None) -> str:
-    """The goal with a type that is equal by `equation : old = target` (None: by definition)."""
+    """Return the goal with a type that is equal by `equation : old = target` (None: by definition)."""
     if equation is None:
         return change_target(mctx, goal, target)
     decl = mctx.decl(goal)
@@ -150,7 +150,7 @@ def _mentions(mctx: MetaContext, decl: LocalDecl, ids: set[str]) -> bool:
 
 
 def mentions_any(mctx: MetaContext, e: Expr, ids: set[str]) -> bool:
-    """Whether one of the locals occurs in the instantiated term."""
+    """Return whether one of the locals occurs in the instantiated term."""
     e = mctx.instantiate(e)
     return e.has_fvar and not ids.isdisjoint(collect_fvars(e))
 
@@ -179,7 +179,7 @@ def try_clear(mctx: MetaContext, goal: str, fvar_ids: Sequence[str]) -> str:
 
 
 def user_of(mctx: MetaContext, goal: str, lctx: LocalContext, fvar_id: str) -> str | None:
-    """What mentions a local, in words; None where nothing does."""
+    """Describe what mentions a local; None where nothing does."""
     ids = {fvar_id}
     for other in lctx:
         if other.fvar_id != fvar_id and _mentions(mctx, other, ids):
@@ -200,7 +200,7 @@ def assert_hyp(mctx: MetaContext, goal: str, name: str, type_: Expr, value: Expr
 
 
 def replace_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr, proof: Expr) -> tuple[str, str]:
-    """A hypothesis of the same name with another type and its proof, in the place of the old one.
+    """Replace a hypothesis by one of the same name with another type and its proof.
 
     Where something still depends on the old hypothesis, that stays under an inaccessible name. Answers (id, goal).
     """

@@ -53,7 +53,7 @@ class Match:
         """Some argument is a function found under a binder, so that filled patterns need beta reduction."""
 
     def fill(self, pattern: Expr) -> Expr | None:
-        """The pattern with arguments and levels put in; None while one that it needs is missing."""
+        """Put arguments and levels into the pattern; None while one that it needs is missing."""
         if pattern.loose:
             values = self.args[::-1]
             if any(value is None and has_loose_bvar(pattern, idx) for idx, value in enumerate(values)):
@@ -66,7 +66,7 @@ class Match:
     # -- terms -------------------------------------------------------------------------------------------------------
 
     def match(self, pattern: Expr, e: Expr) -> bool:
-        """Whether the term is an instance of the pattern."""
+        """Return whether the term is an instance of the pattern."""
         if not (pattern.loose or (pattern.has_lparam and self.open_levels)):
             return pattern is e or alpha_eq(pattern, e) or self._equal(pattern, e)
         if isinstance(pattern, App):
@@ -172,7 +172,7 @@ class Match:
                 self.args[:place] = inner.args
 
     def well_typed(self, types: tuple[Expr, ...]) -> bool:
-        """Whether the known arguments have the types that the rule asks for (`match` looks at shapes only)."""
+        """Return whether the known arguments have the types that the rule asks for (`match` looks at shapes only)."""
         for place, arg in enumerate(self.args):
             if arg is None:
                 continue

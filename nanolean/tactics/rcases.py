@@ -45,7 +45,7 @@ from nanolean.tactics.goals import (
 
 
 def target_local(ctx: TacticContext, target: CaseTarget) -> str:
-    """The id of a local for the target; other terms than locals become one, with the goal generalized over it."""
+    """Return the id of a local for the target; other terms become one, with the goal generalized over it."""
     if target.name is None and isinstance(target.term, Ident):
         decl = ctx.lctx.find(target.term.name)
         if decl is not None and decl.value is None:
@@ -59,7 +59,7 @@ def elaborate_target(ctx: TacticContext, term: Term) -> Expr:
 
 
 def as_local(ctx: TacticContext, value: Expr, equation_name: str | None = None) -> str:
-    """A local that stands for `value` in the main goal; with a name also the equation `name : value = local`."""
+    """Make a local that stands for `value` in the main goal; with a name also the equation `name : value = local`."""
     mctx = ctx.mctx
     type_ = mctx.instantiate(mctx.infer_type(value))
     if isinstance(value, FVar) and equation_name is None and mctx.fvars[value.id].value is None:
@@ -167,7 +167,7 @@ def _unknown_alternative(name: str, known: list[str]) -> str:
 
 
 def name_branch(ctx: TacticContext, branch: Branch, alt: InductionAlt) -> str:
-    """The branch's goal with the names that an alternative gives to fields and induction hypotheses."""
+    """Give the names of an alternative to fields and induction hypotheses; return the branch's goal."""
     ids = [*branch.fields, *branch.hyps]
     if not alt.explicit:
         ids = [fvar_id for fvar_id, explicit in zip(ids, branch.explicit) if explicit]
@@ -182,7 +182,7 @@ def name_branch(ctx: TacticContext, branch: Branch, alt: InductionAlt) -> str:
 
 
 def name_locals(ctx: TacticContext, goal: str, ids: Sequence[str], names: Sequence[str]) -> str:
-    """The goal in which locals show the given names; `_` and missing names leave them as they are."""
+    """Show locals under the given names; `_` and missing names leave them as they are. Returns the goal."""
     lctx = ctx.mctx.decl(goal).lctx
     before = lctx
     for fvar_id, name in zip(ids, names):

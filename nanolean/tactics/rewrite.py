@@ -114,7 +114,7 @@ def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | 
 
 
 def as_equation(ctx: TacticContext, proof: Expr, symm: bool) -> Equation:
-    """A proof of `∀ .., a = b` or `∀ .., a ↔ b` as an equation with metavariables for its arguments."""
+    """Read a proof of `∀ .., a = b` or `∀ .., a ↔ b` as an equation with metavariables for its arguments."""
     mctx = ctx.mctx
     type_ = mctx.instantiate(mctx.infer_type(proof))
     ids: list[str] = []
@@ -192,7 +192,7 @@ def _check_motive(ctx: TacticContext, body: Expr, type_: Expr) -> None:
 
 
 def well_typed(mctx: MetaContext, e: Expr, local: Expr) -> bool:
-    """Whether the applications that mention the local fit together."""
+    """Return whether the applications that mention the local fit together."""
     return _mentions_well_typed(mctx, e, local, {}) is not None
 
 
@@ -231,7 +231,7 @@ def _mentions_in_node(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, 
 
 
 def definition_name(mctx: MetaContext, term: Expr) -> str | None:
-    """The name where a rule is not a proof but a definition (to be unfolded)."""
+    """Return the name where a rule is not a proof but a definition (to be unfolded), else None."""
     fn = get_app_fn(term)
     if isinstance(fn, Const) and isinstance(mctx.env.get(fn.name), DefInfo):
         type_ = mctx.infer_type(term)

@@ -46,7 +46,7 @@ def trace_tactic(ctx: TacticContext, stx: TraceStx) -> None:
 
 
 def simp_trace(ctx: TacticContext, stx: Tactic | None) -> TraceRewrite | None:
-    """What tells the user about the rewriting steps of `simp`, None if nobody asked."""
+    """Return the callback for the rewriting steps of `simp`, None if nobody asked."""
     return partial(_tell, ctx, stx) if stx is not None and ctx.state.traces_simp else None
 
 
@@ -87,7 +87,7 @@ class SimpSet:
     """The call, which traces are about."""
 
     def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
-        """A simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
+        """Make a simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
         rules = [rule for rule in (*self.own, *extra) if rule.name != without]
         indexes = [RuleIndex(rules), self.base] if rules else [self.base]
         return Simplifier(
@@ -272,7 +272,7 @@ def simp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
 
 
 def unchanged(e: Expr, step: Step) -> bool:
-    """Whether a step leads nowhere."""
+    """Return whether a step changes nothing."""
     return step.expr is e or alpha_eq(step.expr, e)
 
 

@@ -52,7 +52,7 @@ from nanolean.tactics.unfolding import reduce_match, unfold_by_equation
 
 
 def simp_condition(mctx: MetaContext, lctx: LocalContext, e: Expr, simp: Callable[[Expr], Step]) -> Step | None:
-    """The step that simplifying the condition of an `if` leads to, None where it changes nothing."""
+    """Simplify the condition of an `if`; None where that changes nothing."""
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const) or fn.name not in ("ite", "dite") or len(args) != 5:
         return None
@@ -123,7 +123,7 @@ class Simplifier:
         self.caches: list[dict[Expr, Step]] = [{} for _ in range(MAX_DISCHARGE_DEPTH + 1)]
 
     def run(self, e: Expr) -> Step:
-        """The simplest equal term that the rules lead to; metavariables of the goal are constants meanwhile.
+        """Simplify a term by the rules; metavariables of the goal are constants meanwhile.
 
         Raises `TacticError` where the rules go on for too long.
         """
@@ -131,7 +131,7 @@ class Simplifier:
             return self.simp(e)
 
     def simp(self, e: Expr) -> Step:
-        """One term among others of a run."""
+        """Simplify one term among others of a run."""
         cache = self.caches[self.discharging]
         found = cache.get(e)
         if found is None:

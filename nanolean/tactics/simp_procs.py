@@ -229,7 +229,7 @@ DEFAULT_PROCS: tuple[Proc, ...] = (*dict.fromkeys(PROCS.values()), reduce_inject
 
 
 def find_proc(mctx: MetaContext, name: str) -> Proc | None:
-    """The procedure that a name stands for, also `C.injEq` for a constructor `C`."""
+    """Return the procedure that a name stands for, also `C.injEq` for a constructor `C`."""
     ctor = mctx.env.get(name.removesuffix(".injEq"))
     if name.endswith(".injEq") and ctor is not None and ctor.kind == "ctor":
         return reduce_eq if ctor.name == "Nat.succ" else reduce_injective

@@ -48,7 +48,7 @@ class TermOrder:
         self._known: dict[tuple[Expr, Expr], bool] = {}
 
     def less(self, a: Expr, b: Expr) -> bool:
-        """Whether `a` is smaller than `b`."""
+        """Return whether `a` is smaller than `b`."""
         if a is b:
             return False
         found = self._known.get((a, b))
@@ -134,7 +134,7 @@ class Rule:
 
 @lru_cache(maxsize=MAX_CACHED_CONSTANTS)
 def rules_of_constant(info: ConstantInfo, symm: bool = False) -> tuple[Rule, ...]:
-    """The rules that a theorem gives."""
+    """Return the rules that a theorem gives."""
     proof = Const(info.name, tuple(LParam(name) for name in info.level_params))
     return tuple(make_rules(info.name, proof, info.type, info.level_params, symm))
 
@@ -142,7 +142,7 @@ def rules_of_constant(info: ConstantInfo, symm: bool = False) -> tuple[Rule, ...
 def make_rules(
     name: str, proof: Expr, type_: Expr, level_params: tuple[str, ...] = (), symm: bool = False
 ) -> Iterator[Rule]:
-    """The rules that a closed (but for locals) proof of a statement gives; none where the statement is of no use."""
+    """Yield the rules that a closed (but for locals) proof of a statement gives; none where they would be useless."""
     types: list[Expr] = []
     while isinstance(type_, Pi):
         types.append(type_.type)
@@ -216,7 +216,7 @@ def _paired_children(a: Expr, b: Expr, depth: int) -> list[tuple[Expr, Expr, int
 
 
 def key_of(e: Expr) -> Key:
-    """What a term's head looks like; a rule applies only to terms of the same key (or has the key ANY)."""
+    """Return what a term's head looks like; a rule applies only to terms of the same key (or has the key ANY)."""
     count = 0
     fn = e
     while isinstance(fn, App):
@@ -249,7 +249,7 @@ class RuleIndex:
         self.names.add(rule.name)
 
     def candidates(self, key: Key) -> Iterator[Rule]:
-        """The rules that may apply to a term of this key."""
+        """Yield the rules that may apply to a term of this key."""
         yield from self.by_key.get(key, ())
         if ANY in self.by_key:
             yield from self.by_key[ANY]

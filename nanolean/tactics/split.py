@@ -76,7 +76,7 @@ def split_tactic(ctx: TacticContext, stx: SplitStx) -> None:
 
 
 def find_candidate(mctx: MetaContext, e: Expr) -> Expr | None:
-    """The first `if` or `match` in a term whose condition or targets contain no bound variables, inner ones first."""
+    """Find the first `if` or `match` in a term, inner ones first, with no bound variables in condition or targets."""
     for node in _preorder(e):
         fn, args = get_app_fn_args(node)
         if not isinstance(fn, Const):
@@ -330,7 +330,7 @@ class _MatchSplit:
 
 
 def pattern_of(mctx: MetaContext, e: Expr) -> Pattern:
-    """A pattern from a term that is made of constructors, numbers and variables."""
+    """Make a pattern of a term that is made of constructors, numbers and variables."""
     if isinstance(e, FVar):
         return VarPattern(e, e)
     if isinstance(e, Lit):

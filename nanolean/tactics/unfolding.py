@@ -30,12 +30,12 @@ from nanolean.tactics.eliminate import beta_reduce, tidy_numbers
 
 
 def may_unfold(info: DefInfo) -> bool:
-    """Whether tactics may unfold a definition by its name."""
+    """Return whether tactics may unfold a definition by its name."""
     return not info.irreducible and info.name not in CLASS_OPERATIONS
 
 
 def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Expr]] | None:
-    """The definition at the head of a term, with its constant and the arguments."""
+    """Return the definition at the head of a term, with its constant and the arguments."""
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const):
         return None
@@ -44,7 +44,7 @@ def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Ex
 
 
 def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
-    """The right side of the defining equation that the term is an instance of, None if there is none."""
+    """Return the right side of the defining equation that the term is an instance of, None if there is none."""
     found = definition_info(mctx, e)
     if found is None:
         return None
@@ -74,7 +74,7 @@ def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
 
 
 def decided(mctx: MetaContext, e: Expr) -> Expr:
-    """The term behind the matches at its head that are decided."""
+    """Reduce the matches at the head of the term that are decided."""
     while True:
         fn, args = get_app_fn_args(e)
         new = reduce_match(mctx, fn, args)
@@ -84,7 +84,7 @@ def decided(mctx: MetaContext, e: Expr) -> Expr:
 
 
 def reduce_match(mctx: MetaContext, fn: Expr, args: list[Expr]) -> Expr | None:
-    """The alternative that a match selects, None if the term is no match or not decided by constructors."""
+    """Return the alternative that a match selects, None if the term is no match or not decided by constructors."""
     if not isinstance(fn, Const) or matcher_of(mctx.env, fn) is None:
         return None
     with mctx.with_transparency("reducible"):
@@ -114,7 +114,7 @@ def _unfold_recursion(mctx: MetaContext, unfolded: Expr, rec: RecInfo, call: Exp
 
 
 def unfold_everywhere(mctx: MetaContext, e: Expr, names: frozenset[str]) -> Expr:
-    """The term with the definitions of these names unfolded once wherever one of their equations applies."""
+    """Unfold the definitions of these names once wherever one of their equations applies."""
     if isinstance(e, Lam | Pi):
         local = mctx.fresh_local(e.name, e.type)
         type_ = unfold_everywhere(mctx, e.type, names)

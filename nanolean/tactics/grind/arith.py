@@ -172,7 +172,7 @@ Facts = dict[Expr, Build]
 
 
 def arithmetic_refutes(state: State) -> Expr | None:
-    """A proof of `False` from what is known of numbers, None where there is none or nothing is new."""
+    """Build a proof of `False` from what is known of numbers, None where there is none or nothing is new."""
     facts = dict(_facts(state))
     if not _is_arithmetic(state, facts) or state.refuted == set(facts):
         return None
@@ -235,7 +235,7 @@ def _facts(state: State) -> Iterator[tuple[Expr, Build]]:
 
 
 def is_relation(graph: EGraph, prop: Expr) -> bool:
-    """Whether a proposition is a relation between numbers."""
+    """Return whether a proposition is a relation between numbers."""
     shape = graph.shapes(prop)
     return shape.name in RELATIONS and (shape.name != "Eq" or shape.args[0] is NAT_TYPE)
 

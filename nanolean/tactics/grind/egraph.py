@@ -179,7 +179,7 @@ class EGraph:
             self.add(constant, 0)
 
     def copy(self) -> EGraph:
-        """An independent graph with the same content; nothing may be pending."""
+        """Return an independent graph with the same content; nothing may be pending."""
         new = object.__new__(EGraph)
         new.mctx, new.shapes = self.mctx, self.shapes
         new.root, new.members, new.uses = dict(self.root), dict(self.members), dict(self.uses)
@@ -191,24 +191,24 @@ class EGraph:
     # -- questions ---------------------------------------------------------------------------------------------------
 
     def same(self, a: Expr, b: Expr) -> bool:
-        """Whether two terms are known to be equal."""
+        """Return whether two terms are known to be equal."""
         return a is b or (a in self.root and self.root[a] is self.root.get(b))
 
     def is_true(self, prop: Expr) -> bool:
-        """Whether a proposition is known to hold."""
+        """Return whether a proposition is known to hold."""
         return self.root.get(prop) is self.root[TRUE]
 
     def is_false(self, prop: Expr) -> bool:
-        """Whether a proposition is known not to hold."""
+        """Return whether a proposition is known not to hold."""
         return self.root.get(prop) is self.root[FALSE]
 
     def is_open(self, prop: Expr) -> bool:
-        """Whether a proposition is neither known to hold nor known not to."""
+        """Return whether a proposition is neither known to hold nor known not to."""
         root = self.root[prop]
         return root is not self.root[TRUE] and root is not self.root[FALSE]
 
     def signature(self, e: Expr) -> Signature | None:
-        """What congruent terms have in common; None for terms without arguments."""
+        """Return what congruent terms have in common; None for terms without arguments."""
         shape = self.shapes(e)
         if not shape.args:
             return None
@@ -345,19 +345,19 @@ class Explainer:
     # -- propositions ------------------------------------------------------------------------------------------------
 
     def holds(self, prop: Expr) -> Expr:
-        """A proof of a proposition that is equal to `True`."""
+        """Build a proof of a proposition that is equal to `True`."""
         if prop is TRUE:
             return Const("True.intro")
         return of_eq_true(prop, self.equal(prop, TRUE))
 
     def fails(self, prop: Expr) -> Expr:
-        """A proof of `¬prop` for a proposition that is equal to `False`."""
+        """Build a proof of `¬prop` for a proposition that is equal to `False`."""
         if prop is FALSE:
             return Const("not_false")
         return of_eq_false(prop, self.equal(prop, FALSE))
 
     def step(self, e: Expr, target: Expr) -> Step:
-        """The equation from a term to one that is known to be equal, as a rewriting step."""
+        """Return the equation from a term to one that is known to be equal, as a rewriting step."""
         return Step(target, None if e is target else self.equal(e, target))
 
     # -- equations ---------------------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ class Explainer:
         return found
 
     def equal(self, a: Expr, b: Expr) -> Expr:
-        """A proof of `a = b`."""
+        """Build a proof of `a = b`."""
         if a is b:
             level, type_ = self.type_of(a)
             return mk_eq_refl(level, type_, a)
@@ -468,13 +468,13 @@ class Explainer:
 
 
 def of_eq_true(prop: Expr, equation: Expr) -> Expr:
-    """A proof of `prop` from `prop = True`."""
+    """Build a proof of `prop` from `prop = True`."""
     inner = _argument(equation, "eq_true")
     return mk_of_eq_true(prop, equation) if inner is None else inner
 
 
 def of_eq_false(prop: Expr, equation: Expr) -> Expr:
-    """A proof of `¬prop` from `prop = False`."""
+    """Build a proof of `¬prop` from `prop = False`."""
     inner = _argument(equation, "eq_false")
     return mk_app(Const("of_eq_false"), prop, equation) if inner is None else inner
 

@@ -69,7 +69,7 @@ MEANINGS: dict[tuple[str, Expr], tuple[str, str, Expr]] = {
 
 
 def note_boolean(state: State, e: Expr, shape: Shape) -> None:
-    """What the value of `x && y`, `x || y`, `!x` says of `x` and `y`."""
+    """Derive facts about `x` and `y` from the value of `x && y`, `x || y`, `!x`."""
     value = state.graph.value.get(state.graph.root[e])
     meaning = None if value is None else MEANINGS.get((shape.name, value))
     if value is None or meaning is None or (e, value) in state.instances:

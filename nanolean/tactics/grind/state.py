@@ -69,7 +69,7 @@ class Statement(NamedTuple):
         return [*premises, self.body] if order == "forward" else [self.body, *reversed(premises)]
 
     def wanted(self) -> set[int]:
-        """The variables that patterns have to determine."""
+        """Return the variables that patterns have to determine."""
         return {place for place, hyp in enumerate(self.is_hyp) if not hyp}
 
 
@@ -98,7 +98,7 @@ def local_theorems(mctx: MetaContext, fact: Expr, proof: Proof, generation: int)
 
 
 def global_theorem(mctx: MetaContext, info: ConstantInfo, statement: Expr) -> Theorem | None:
-    """A theorem of the library, whose patterns are looked for in its conclusion first; None where it has none."""
+    """Return a theorem of the library with patterns, taken from its conclusion first; None where it has none."""
     read = read_statement(mctx, statement)
     patterns = _patterns(read, "backward")
     if not patterns:
@@ -220,7 +220,7 @@ class State:
     """Products that have been multiplied out."""
 
     def copy(self) -> State:
-        """An independent state with the same content."""
+        """Return an independent state with the same content."""
         return State(
             self.mctx,
             self.graph.copy(),
@@ -257,7 +257,7 @@ class State:
         self.graph.merge(prop, FALSE, lambda ex: eq_false(prop, build(ex)))
 
     def refutation(self) -> Expr:
-        """A proof of `False` from the conflict."""
+        """Build a proof of `False` from the conflict."""
         assert self.conflict is not None
         return self.conflict(Explainer(self.graph))
 

@@ -34,7 +34,7 @@ class Lemmas:
 
 
 def read_lemmas(ctx: TacticContext, lemmas: Sequence[SimpLemma]) -> Lemmas:
-    """What the list means; an error names the lemma that is of no use."""
+    """Resolve the lemmas of a list; an error names the lemma that is of no use."""
     found = Lemmas()
     for lemma in lemmas:
         try:
@@ -89,7 +89,7 @@ class Opened:
 
 
 def refute(state: State, limits: Limits, depth: int = 0) -> Expr | None:
-    """A proof of `False` from the facts of a state, None where the search finds none."""
+    """Build a proof of `False` from the facts of a state, None where the search finds none."""
     opened: list[Opened] = []
     proof = _refute(state, limits, depth, opened)
     if proof is None:

@@ -99,7 +99,7 @@ def _distinct(left: Number, right: Number) -> bool:
 
 
 def clash(mctx: MetaContext, a: Expr, b: Expr) -> bool:
-    """Whether two values can never be equal."""
+    """Return whether two values can never be equal."""
     left, right = _read_number(a), _read_number(b)
     if left is not None and right is not None:
         return _distinct(left, right)

@@ -30,7 +30,7 @@ NOTHING = (
 
 
 def describe(ctx: TacticContext, problem: Problem) -> str:
-    """The constraints of a problem as they were given, with a letter for each atom."""
+    """List the constraints of a problem as they were given, with a letter for each atom."""
     given = Problem(problem.atoms, ctx.mctx.budget)
     for leaf in problem.given:
         given.add(leaf)
@@ -77,7 +77,7 @@ __all__ = ["is_linear_fact", "omega_tactic", "solve"]
 
 
 def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
-    """A proof of `False` from proved propositions, given as pairs (proposition, proof); None if there is none.
+    """Build a proof of `False` from proved propositions, given as pairs (proposition, proof); None if there is none.
 
     Raises `BudgetExceeded` when the step budget of `mctx` is not enough.
     """

@@ -66,7 +66,7 @@ class Equation(NamedTuple):
 
 
 def constraints_of(key: Key, interval: Interval) -> Iterable[Constraint]:
-    """The halves of an interval as inequalities."""
+    """Yield the halves of an interval as inequalities."""
     if interval.low is not None:
         yield Constraint({0: -interval.low.value, **dict(key)}, interval.low.why)
     if interval.high is not None:
@@ -74,13 +74,13 @@ def constraints_of(key: Key, interval: Interval) -> Iterable[Constraint]:
 
 
 def combine(a: Constraint, times_a: int, b: Constraint, times_b: int) -> Constraint:
-    """The sum of two constraints with positive multipliers."""
+    """Add two constraints with positive multipliers."""
     form = add_forms(scale_form(a.form, times_a), b.form, times_b)
     return Constraint(form, add_reasons(a.why, times_a, b.why, times_b))
 
 
 def add_reasons(a: Why, times_a: int, b: Why, times_b: int) -> Why:
-    """The reason for the sum of two forms."""
+    """Return the reason for the sum of two forms."""
     scale = a.scale * b.scale
     times_a, times_b = times_a * b.scale, times_b * a.scale
     parts = {leaf: times_a * times for leaf, times in a.parts.items()}
@@ -105,7 +105,7 @@ class Problem:
         """What was added from outside."""
 
     def clone(self) -> Problem:
-        """A copy that can be changed on its own."""
+        """Return a copy that can be changed on its own."""
         result = Problem(self.atoms, self.budget)
         result.intervals = dict(self.intervals)
         result.points = list(self.points)

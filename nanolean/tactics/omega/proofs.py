@@ -63,7 +63,7 @@ def split_form(atoms: Atoms, form: Form) -> tuple[Sum, Sum]:
 
 
 def negative_constant(parts: dict[Leaf, int]) -> int:
-    """The constant that remains when the leaves of a refutation are added up."""
+    """Return the constant that remains when the leaves of a refutation are added up."""
     return sum(times * leaf.form.get(0, 0) for leaf, times in parts.items())
 
 
@@ -81,7 +81,7 @@ class Builder:
         self._base: Expr = ONE_LIT
 
     def build(self) -> Expr:
-        """The proof of `False`."""
+        """Build the proof of `False`."""
         sums = self._survey()
         self._list_atoms(sums)
         self._base = Lit(self._needed_base())
@@ -274,5 +274,5 @@ def _leaf_weight(leaf: Leaf) -> int:
 
 
 def refutation_proof(atoms: Atoms, parts: dict[Leaf, int]) -> Expr:
-    """A proof of `False` from leaves that add up to a negative number."""
+    """Build a proof of `False` from leaves that add up to a negative number."""
     return Builder(atoms, parts).build()

@@ -78,7 +78,7 @@ def _is_implication(mctx: MetaContext, prop: Expr) -> bool:
 
 
 def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
-    """What a proved proposition says, one step of it; None if that is nothing about numbers."""
+    """Open a proved proposition by one step; None if it states nothing about numbers."""
     prop, name, args = _head(mctx, fact.prop)
     proof = fact.proof
     match name, len(args):
@@ -105,7 +105,7 @@ def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
 
 
 def open_negation(mctx: MetaContext, negated: Expr, proof: Expr) -> Opened:
-    """The same for a proof of `¬negated`."""
+    """Open a proof of `¬negated` by one step, as `open_fact` does."""
     prop, name, args = _head(mctx, negated)
     match name, len(args):
         case "Nat.le" | "Nat.lt", 2:
@@ -141,7 +141,7 @@ def _neither(args: list[Expr], side: int, proof: Expr) -> Proved:
 
 
 def is_linear_fact(mctx: MetaContext, prop: Expr) -> bool:
-    """Whether a proof of the proposition would tell `omega` something (a disjunction must do so in both cases)."""
+    """Return whether a proof of the proposition would be of use to `omega` (a disjunction must be so in both cases)."""
     return _says_something(mctx, prop, True)
 
 

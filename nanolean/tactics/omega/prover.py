@@ -21,7 +21,7 @@ Known = Relation | Either
 
 
 def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
-    """What is known about an atom by the operation that it is made with."""
+    """Yield what is known about an atom by the operation that it is made with."""
     fn, args = get_app_fn_args(atom)
     match fn.name if isinstance(fn, Const) else "", args:
         case "Nat.sub", [a, b]:
@@ -86,7 +86,7 @@ class Branch:
         self.known = set(known)
 
     def clone(self) -> Branch:
-        """A copy that can be changed on its own."""
+        """Return a copy that can be changed on its own."""
         return Branch(self.atoms, self.problem.clone(), self.choices, self.known)
 
     def assume(self, prop: Expr, proof: Expr) -> None:
@@ -146,7 +146,7 @@ class Prover:
         """The first case in which no contradiction was found."""
 
     def prove_false(self, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
-        """A proof of `False` from proved propositions, given as pairs (proposition, proof)."""
+        """Build a proof of `False` from proved propositions, given as pairs (proposition, proof)."""
         branch = Branch(self.atoms, Problem(self.atoms, self.mctx.budget))
         try:
             for prop, proof in facts:
@@ -156,7 +156,7 @@ class Prover:
             return refutation_proof(self.atoms, refutation.parts)
 
     def refute(self, branch: Branch) -> Expr | None:
-        """A proof that the branch is contradictory, with case distinctions where needed; None if there is none."""
+        """Build a proof that the branch is contradictory, with case distinctions where needed; else None."""
         found = self.refute_at_once(branch)
         if found is not None:
             return found
@@ -198,7 +198,7 @@ class Prover:
         return mk_app(Const("Or.elim"), choice.left, choice.right, FALSE, choice.proof, *cases)
 
     def refute_at_once(self, branch: Branch) -> Expr | None:
-        """The same without case distinctions."""
+        """Build such a proof without case distinctions; None if there is none."""
         try:
             branch.problem.solve_equations()
             branch.problem.clone().run()

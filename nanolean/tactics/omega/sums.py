@@ -53,7 +53,7 @@ def scale_form(form: Mapping[int, int], times: int) -> Form:
 
 
 def ground_value(mctx: MetaContext, e: Expr) -> int | None:
-    """The number that a closed term denotes by arithmetic on literals; None for other terms and huge numbers."""
+    """Evaluate a closed term by arithmetic on literals; None for other terms and huge numbers."""
     if isinstance(e, Lit):
         return e.value
     if e.has_fvar or e.has_mvar or not (isinstance(e, App) and isinstance(e.fn, App) and isinstance(e.fn.fn, Const)):
@@ -78,7 +78,7 @@ class Atoms:
         self._sums: dict[Expr, Sum] = {}
 
     def index(self, term: Expr) -> int:
-        """The number of an atom; terms that are equal up to reducible definitions are one atom."""
+        """Return the number of an atom; terms that are equal up to reducible definitions are one atom."""
         found = self._index.get(term)
         if found is None:
             found = self._find_equal(term)
@@ -96,7 +96,7 @@ class Atoms:
         return len(self.terms)
 
     def read(self, term: Expr) -> Sum:
-        """The term as a sum."""
+        """Read the term as a sum."""
         found = self._sums.get(term)
         if found is None:
             self.mctx.budget.spend(4)
@@ -128,7 +128,7 @@ class Atoms:
         return Sum(term, kind, scale_form(part.form, times), times * part.weight, (part,))
 
     def write(self, form: Mapping[int, int]) -> Sum:
-        """A sum with this form, whose coefficients must not be negative."""
+        """Make a sum with this form, whose coefficients must not be negative."""
         result: Sum | None = None
         for i, times in sorted(form.items()):
             if i == 0:
