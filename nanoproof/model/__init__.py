@@ -1,1 +1,1 @@
-"""The network: tokenizer, Transformer, optimizer, checkpoints, inference engine."""
+"""The network: tokenizer, Transformer, optimizer, checkpoints."""

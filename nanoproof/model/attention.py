@@ -1,27 +1,15 @@
-"""Attention over packed rows: who sees whom, and paths by torch's scaled_dot_product_attention that run everywhere.
-
-Shapes: B rows, T tokens of a row.
+"""Attention over packed rows: which token sees which, and the paths that run everywhere (dense and unpacked SDPA).
 
 A row is one causal text, or holds several examples, each a prefix (the state) with continuations that see the prefix
-and themselves only. Positions count inside an example and go on from the prefix into each continuation, therefore a
+and themselves only. Positions count inside an example and continue from the prefix into each continuation, therefore a
 sliding window is a limit on the distance of positions.
 
-Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
+A path is opened once for each batch: it works out what `RowLayout` means in the form that its kernel wants, and returns
+the function that every layer calls. All paths have the same output and gradients (`tests/model/test_attention.py`).
 
-A path is opened once for each batch, when it works out who sees whom (`layout.py` says that) in the form that its
-kernel wants; then every layer calls what it returned. `tests/model/test_attention.py` holds all paths to the same
-output and gradients.
-
-Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
-
-laid side by side for the time of the kernel, so that no score between two examples is computed.
-
-Shapes: B rows, T tokens of a row, M = B * T tokens of the batch, E examples of a group, L places of an example,
-P = sum of E * L over the groups, H query heads, K key/value heads (H is a multiple of K), D head size, F = H * D or
-(H + 2 * K) * D features.
-
-Examples of about the same length form a group, which is one call of the kernel. What it saves grows with the number
-of examples in a row. Shapes differ from batch to batch, therefore this is for code that is not compiled.
+Shapes: B rows, T tokens of a row, M = B * T tokens of the batch, H query heads, K key/value heads (H is a multiple of
+K), D head size, F = H * D or (H + 2 * K) * D features; for unpacked rows E examples of a group, L padded length of an
+example, P = sum of E * L over the groups.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +19,7 @@ from typing import Any, Protocol
 import torch
 import torch.nn.functional as F
 
-# -- What is where in a row of tokens, from which follows who sees whom ----------------------------------------------
+# -- Row layout ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class RowLayout:
     prefix_lm: bool = False
 
     def mask(self) -> torch.Tensor:
-        """Which key (last axis) each query sees: bool (B, T, T). A padding token sees only itself."""
+        """Return which key (last axis) each query sees: bool (B, T, T). A padding token sees only itself."""
         segments, branches = self.segments, self.branches
         same_example = segments[:, :, None] == segments[:, None, :]
         visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
@@ -60,10 +48,10 @@ class RowLayout:
         return (same_example & visible & order & (segments[:, :, None] > 0)) | own
 
 
-# -- What the model asks of attention, whatever kernel does it -------------------------------------------------------
+# -- The interface of an attention path ------------------------------------------------------------------------------
 
 # attend(layer, q_BTHD, k_BTKD, v_BTKD) -> y_BTHD: how a layer looks at other tokens (whole rows, or an engine's cache).
-# In the last layer it may answer for the last tokens of each row only; then these alone go on.
+# In the last layer it may answer for the last tokens of each row only; then only these are computed further.
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -73,7 +61,7 @@ class AttentionPath(Protocol):
     def open(
         self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
     ) -> Attend:
-        """Attention for a batch of `shape` (B, T); `windows[layer]` is how many positions back a layer sees.
+        """Return attention for a batch of `shape` (B, T); `windows[layer]` is how many positions back a layer sees.
 
         `layout` None means that each row is one causal text. What padding tokens get is finite and otherwise arbitrary.
         """
@@ -81,20 +69,20 @@ class AttentionPath(Protocol):
 
 
 def window_mask(mask_BTT: torch.Tensor, positions_BT: torch.Tensor, window: int) -> torch.Tensor:
-    """`mask_BTT` limited to keys whose position is less than `window` away from the query's."""
+    """Limit `mask_BTT` to keys whose position is less than `window` away from the query's."""
     distance_BTT = (positions_BT.unsqueeze(2) - positions_BT.unsqueeze(1)).abs()
     return mask_BTT & (distance_BTT < window)
 
 
 def causal_mask(num_tokens: int, device: torch.device) -> torch.Tensor:
-    """Shape (1, T, T): every token sees itself and what precedes it."""
+    """Build a mask (1, T, T) by which every token sees itself and what precedes it."""
     return torch.ones(1, num_tokens, num_tokens, dtype=torch.bool, device=device).tril()
 
 
 def attend(
     q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor, mask_BTT: torch.Tensor | None
 ) -> torch.Tensor:
-    """Softmax attention, shape (B, T, H, D). `mask_BTT[b, i, j]` is True where i sees j; None means plain causal.
+    """Compute softmax attention, (B, T, H, D). `mask_BTT[b, i, j]` is True where i sees j; None means plain causal.
 
     Every token must see at least one other or itself, or its output is not a number.
     """
@@ -110,8 +98,11 @@ def attend(
     return y_BHTD.transpose(1, 2)
 
 
+# -- Dense: one mask over whole rows ---------------------------------------------------------------------------------
+
+
 class DenseAttention:
-    """One batch: the mask of each window size is worked out once and used by all its layers."""
+    """Attention of one batch: the mask of each window size is worked out once and used by all its layers."""
 
     def __init__(self, windows: Sequence[int], layout: RowLayout | None, num_tokens: int, device: torch.device) -> None:
         mask_BTT = None if layout is None else layout.mask()
@@ -130,7 +121,7 @@ class DenseAttention:
 
 
 class DensePath:
-    """The path `sdpa`."""
+    """The path `sdpa`: scaled_dot_product_attention over whole rows."""
 
     def open(
         self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
@@ -138,41 +129,46 @@ class DensePath:
         return DenseAttention(windows, layout, shape[1], device)
 
 
-PLACES = 32
-"""Examples are padded to a multiple of so many places: few groups, and little padding."""
-NOWHERE = -1
+# -- Unpacked: examples of about the same length are laid side by side -----------------------------------------------
+# No score between two examples is computed; what that saves grows with the number of examples in a row. Examples whose
+# padded length is the same form a group, which is one call of the kernel. Shapes differ from batch to batch, therefore
+# this is for code that is not compiled.
+
+LENGTH_MULTIPLE = 32
+"""Examples are padded to a multiple of so many tokens: few groups, and little padding."""
+PADDING = -1
 
 
-def take(x_NF: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """Rows of a matrix by index; zeros where the index is `NOWHERE`."""
-    return x_NF.index_select(0, index.clamp(min=0)).masked_fill_((index == NOWHERE)[:, None], 0.0)
+def gather_rows(x_NF: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Select rows of a matrix by index; zeros where the index is `PADDING`."""
+    return x_NF.index_select(0, index.clamp(min=0)).masked_fill_((index == PADDING)[:, None], 0.0)
 
 
-class _Move(torch.autograd.Function):
-    """Rows to other places. `index` says where each place takes its row from, `inverse` where each row went."""
+class _Permute(torch.autograd.Function):
+    """Permute rows: `index` holds the source of each target row, `inverse` the target of each source row."""
 
     @staticmethod
     def forward(ctx: Any, x_NF: torch.Tensor, index: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(inverse)
-        return take(x_NF, index)
+        return gather_rows(x_NF, index)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         (inverse,) = ctx.saved_tensors
-        return take(grad, inverse), None, None
+        return gather_rows(grad, inverse), None, None
 
 
 @dataclass(frozen=True)
 class Group:
-    """Examples that are padded to the same number of places; a mask (E, 1, L, L) for each window size."""
+    """Examples that are padded to the same length; a mask (E, 1, L, L) for each window size."""
 
     examples: int
-    places: int
+    length: int
     masks: dict[int, torch.Tensor]
 
 
 def example_spans(layout: RowLayout) -> tuple[torch.Tensor, torch.Tensor]:
-    """First token and length of every example, as if the rows stood behind each other."""
+    """Return the first token and the length of every example, indices into B*T."""
     segments = layout.segments
     begins = torch.ones_like(segments, dtype=torch.bool)
     begins[:, 1:] = segments[:, 1:] != segments[:, :-1]
@@ -183,49 +179,49 @@ def example_spans(layout: RowLayout) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class UnpackedAttention:
-    """One batch: where every token goes and comes back from, worked out once for all layers."""
+    """Attention of one batch: the permutation of tokens into groups and back, worked out once for all layers."""
 
     def __init__(self, windows: Sequence[int], layout: RowLayout) -> None:
         self._windows = windows
         starts, lengths = example_spans(layout)
-        padded = (lengths + PLACES - 1) // PLACES * PLACES
+        padded = (lengths + LENGTH_MULTIPLE - 1) // LENGTH_MULTIPLE * LENGTH_MULTIPLE
         self._groups: list[Group] = []
         tokens_P: list[torch.Tensor] = []
-        for places in padded.unique().tolist():
-            mine = padded == places
-            offsets_L = torch.arange(places, device=starts.device)
+        for length in padded.unique().tolist():
+            mine = padded == length
+            offsets_L = torch.arange(length, device=starts.device)
             tokens_EL = starts[mine, None] + offsets_L
-            tokens_EL = torch.where(offsets_L < lengths[mine, None], tokens_EL, NOWHERE)
-            self._groups.append(Group(int(mine.sum()), places, self._masks(layout, tokens_EL)))
+            tokens_EL = torch.where(offsets_L < lengths[mine, None], tokens_EL, PADDING)
+            self._groups.append(Group(int(mine.sum()), length, self._masks(layout, tokens_EL)))
             tokens_P.append(tokens_EL.flatten())
         self._tokens_P = torch.cat(tokens_P) if tokens_P else starts
-        self._places_M = torch.full((layout.segments.numel(),), NOWHERE, device=starts.device)
-        there = (self._tokens_P != NOWHERE).nonzero().squeeze(1)
-        self._places_M[self._tokens_P[there]] = there
+        self._padded_M = torch.full((layout.segments.numel(),), PADDING, device=starts.device)
+        real = (self._tokens_P != PADDING).nonzero().squeeze(1)
+        self._padded_M[self._tokens_P[real]] = real
 
     def _masks(self, layout: RowLayout, tokens_EL: torch.Tensor) -> dict[int, torch.Tensor]:
         index = tokens_EL.clamp(min=0)
-        there = (tokens_EL != NOWHERE).long()
+        real = (tokens_EL != PADDING).long()
         group = RowLayout(
-            layout.positions.flatten()[index], there, layout.branches.flatten()[index] * there, layout.prefix_lm
+            layout.positions.flatten()[index], real, layout.branches.flatten()[index] * real, layout.prefix_lm
         )
         mask = group.mask()
-        places = tokens_EL.shape[1]
+        length = tokens_EL.shape[1]
         masks = {}
         for window in set(self._windows):
-            limited = mask if places <= window else window_mask(mask, group.positions, window)
-            # A place without token sees itself: its output is dropped, but must be a number.
-            masks[window] = (limited | causal_mask(places, mask.device) & (there == 0)[:, :, None]).unsqueeze(1)
+            limited = mask if length <= window else window_mask(mask, group.positions, window)
+            # A padding token sees itself: its output is dropped, but must be a number.
+            masks[window] = (limited | causal_mask(length, mask.device) & (real == 0)[:, :, None]).unsqueeze(1)
         return masks
 
     def __call__(self, layer: int, q_BTHD: torch.Tensor, k_BTKD: torch.Tensor, v_BTKD: torch.Tensor) -> torch.Tensor:
         heads, kv_heads, size = q_BTHD.shape[2], k_BTKD.shape[2], q_BTHD.shape[3]
         qkv_MF = torch.cat([q_BTHD, k_BTKD, v_BTKD], dim=2).flatten(0, 1).flatten(1)
-        qkv_PF = _Move.apply(qkv_MF, self._tokens_P, self._places_M)
-        parts = qkv_PF.split([group.examples * group.places for group in self._groups])
+        qkv_PF = _Permute.apply(qkv_MF, self._tokens_P, self._padded_M)
+        splits = qkv_PF.split([group.examples * group.length for group in self._groups])
         mixed = []
-        for group, part in zip(self._groups, parts):
-            qkv_EHLD = part.view(group.examples, group.places, heads + 2 * kv_heads, size).transpose(1, 2)
+        for group, split_PF in zip(self._groups, splits):
+            qkv_EHLD = split_PF.view(group.examples, group.length, heads + 2 * kv_heads, size).transpose(1, 2)
             q_EHLD, k_EKLD, v_EKLD = qkv_EHLD.split([heads, kv_heads, kv_heads], dim=1)
             mask = group.masks[self._windows[layer]]
             y_EHLD = F.scaled_dot_product_attention(
@@ -233,11 +229,11 @@ class UnpackedAttention:
             )
             mixed.append(y_EHLD.transpose(1, 2).reshape(-1, heads * size))
         y_PF = torch.cat(mixed) if mixed else qkv_PF[:, : heads * size]
-        return _Move.apply(y_PF, self._places_M, self._tokens_P).view_as(q_BTHD)
+        return _Permute.apply(y_PF, self._padded_M, self._tokens_P).view_as(q_BTHD)
 
 
 class UnpackedPath:
-    """The path `unpacked`. Rows that are one causal text each have nothing to unpack and go the dense way."""
+    """The path `unpacked`. Rows that are one causal text each have nothing to unpack and are computed densely."""
 
     def __init__(self) -> None:
         self._dense = DensePath()

@@ -27,7 +27,7 @@ CHECKPOINT_NAME = re.compile(r"model_(\d+)\.(?:pt|json)")
 MANIFEST_NAME = re.compile(r"model_(\d+)\.json")
 FILE_NAME = re.compile(r"(?:model_(\d+)\.(?:pt|json)|optim_(\d+)(?:_r\d+of\d+)?\.pt)")
 TEMPORARY_NAME = re.compile(rf"\.{FILE_NAME.pattern}\.[0-9a-f]+\.tmp")
-FRESH_HINT = "--resume-fresh-optimizer goes on with fresh optimizer state"
+FRESH_HINT = "--resume-fresh-optimizer continues with fresh optimizer state"
 
 
 def save_checkpoint(
@@ -42,7 +42,7 @@ def save_checkpoint(
     """Write weights, tokenizer and (if given) optimizer state; returns the path of the weights.
 
     `extra` is JSON data (stage, metrics, the data seen so far ...) that `load_model` hands back. With several ranks all
-    call it together, with the same arguments; what goes wrong on one (a full disk) is raised on all.
+    call it together, with the same arguments; an error on one (a full disk) is raised on all.
     """
     directory = Path(directory)
     rank, world_size = (dist.rank, dist.world_size) if dist is not None else (0, 1)
@@ -152,13 +152,13 @@ def _remove(directory: Path, of_step: Callable[[int], bool], keep: Collection[st
 
 
 def finished_steps(directory: Path) -> list[int]:
-    """The steps that have a checkpoint in a directory."""
+    """List the steps that have a finished checkpoint in a directory, in ascending order."""
     matches = [MANIFEST_NAME.fullmatch(file.name) for file in directory.iterdir()]
     return sorted(int(match[1]) for match in matches if match is not None)
 
 
 def find_checkpoint(path: Path | str) -> Path:
-    """The manifest (JSON) of a checkpoint: of this file, or of the latest step in this directory.
+    """Return the path of a checkpoint's manifest (JSON): of this file, or of the latest step in this directory.
 
     Raises UserError where there is no finished checkpoint.
     """
@@ -175,7 +175,7 @@ def find_checkpoint(path: Path | str) -> Path:
 
 
 def read_manifest(path: Path | str) -> dict[str, Any]:
-    """The manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
+    """Read the manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
     manifest: dict[str, Any] = read_json(find_checkpoint(path))
     return manifest
 
@@ -183,7 +183,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
 def load_model(
     path: Path | str, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
 ) -> tuple[GPT, Tokenizer, dict[str, Any]]:
-    """Model, tokenizer and manifest (`step`, `config`, `extra` ...) of a checkpoint file or the latest in a directory.
+    """Load model, tokenizer and manifest (`step`, `config`, `extra` ...) of a checkpoint file or a directory's latest.
 
     Raises UserError naming what is missing, damaged or does not fit. What the manifest has no digest of (as those of
     older checkpoints) is taken as it is.
@@ -223,7 +223,7 @@ def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> Non
 
 
 def weights_sha256(manifest_path: Path) -> str:
-    """The SHA-256 of a checkpoint's weights: the one on record, or that of the file where an older one has none.
+    """Return the SHA-256 of a checkpoint's weights: the recorded one, or that of the file where there is none.
 
     Raises UserError if there are no weights.
     """

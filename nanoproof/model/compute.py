@@ -1,17 +1,6 @@
-"""How the forward pass is computed: attention, compilation, 8-bit products, and why; and its cost (FLOPs, MFU).
+"""How the forward pass is computed (attention path, compilation, 8-bit floats), and how many FLOPs it takes.
 
-Each tensor is scaled as a whole, anew each time, so that its largest entry is the largest number of the format
-("dynamic tensorwise scaling"): e4m3 for activations and weights, e5m2, of wider range, for gradients (Micikevicius et
-al. 2022, arXiv:2209.05433). Weights stay fp32 and are rounded to 8 bits where they are used; products add up in fp32.
-
-Shapes: N tokens, I input features, O output features.
-
-The arithmetic is tested on CPU; on a GPU it has not been run yet.
-
-Counted is what the result needs: 2 operations per weight and token in the forward pass and 4 in the backward pass, and
-in attention only the pairs of tokens that see each other (not the masked half, and no pair beyond a window), 4 * D per
-head and pair forward and twice that backward. So the shares are smaller than where whole squares are counted. Left out
-are normalisation, rotary positions, softmax, and everything that is computed twice to save memory.
+Each choice is made once, with its reason (`choose_compute`), and applied to a model (`Compute.apply`).
 """
 
 import importlib.util
@@ -31,6 +20,15 @@ from nanoproof.model.attention import RowLayout, window_mask
 from nanoproof.model.flash_attention import SHAPES_DIFFER, choose_attention, make_path
 from nanoproof.model.gpt import GPT, GPTConfig, Linear
 
+log = logging.getLogger(__name__)
+
+# -- 8-bit floats (fp8) ----------------------------------------------------------------------------------------------
+# Each tensor is scaled as a whole, anew each time, so that its largest entry is the largest number of the format
+# ("dynamic tensorwise scaling"): e4m3 for activations and weights, e5m2, of wider range, for gradients (Micikevicius et
+# al. 2022, arXiv:2209.05433). Weights stay fp32 and are rounded to 8 bits where they are used; products accumulate in
+# fp32. The arithmetic is tested on CPU; on a GPU it has not been run yet.
+# Shapes: N tokens, I input features, O output features.
+
 FORWARD, GRADIENT = torch.float8_e4m3fn, torch.float8_e5m2
 # The kernels want all sizes to be multiples of this.
 MULTIPLE = 16
@@ -38,7 +36,7 @@ SMALLEST_SCALE = 1e-12
 
 
 def quantize(x: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """8-bit floats and the fp32 scale by which they are to be multiplied."""
+    """Round to 8-bit floats; returns them and the fp32 scale by which they are to be multiplied."""
     largest = torch.finfo(dtype).max
     scale = (x.detach().abs().amax().float() / largest).clamp(min=SMALLEST_SCALE)
     return (x.float() / scale).clamp(-largest, largest).to(dtype), scale
@@ -47,7 +45,7 @@ def quantize(x: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.T
 def scaled_product(
     a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, out_dtype: torch.dtype
 ) -> torch.Tensor:
-    """`a @ b` of 8-bit matrices; the kernel reads `a` by rows and `b` by columns, so they are laid out like that."""
+    """Multiply 8-bit matrices, `a @ b`; the kernel reads `a` by rows and `b` by columns and wants them laid out so."""
     by_columns = b.t().contiguous().t()
     return torch._scaled_mm(a.contiguous(), by_columns, scale_a=scale_a, scale_b=scale_b, out_dtype=out_dtype)
 
@@ -84,7 +82,7 @@ class Float8Linear(Linear):
 
 
 def missing_for_fp8(device: torch.device, dtype: torch.dtype) -> str | None:
-    """Why 8-bit products cannot be used here; None if they can."""
+    """Return why 8-bit products cannot be used on a device; None if they can."""
     if device.type != "cuda":
         return f"it needs a CUDA device, this is {device.type}"
     capability = torch.cuda.get_device_capability(device)
@@ -115,7 +113,7 @@ def convert_to_fp8(model: GPT) -> int:
     return len(layers)
 
 
-log = logging.getLogger(__name__)
+# -- The choice of attention path, compilation and fp8 ---------------------------------------------------------------
 
 COMPILE_CHOICES = ("auto", "on", "off")
 # A forward is compiled once for training and once for evaluation, and again when the sizes of packed batches grow.
@@ -124,7 +122,7 @@ RECOMPILE_LIMIT = 64
 
 @dataclass(frozen=True)
 class Compute:
-    """What was chosen, each with its reason."""
+    """The choices for the forward pass, each with its reason."""
 
     attention: str
     attention_reason: str
@@ -134,7 +132,7 @@ class Compute:
     fp8_reason: str
 
     def decisions(self) -> dict[str, str]:
-        """For `meta.json` and the log."""
+        """Describe each choice with its reason, for `meta.json` and the log."""
         return {
             "attention": f"{self.attention} ({self.attention_reason})",
             "compile": f"{'on' if self.compiled else 'off'} ({self.compiled_reason})",
@@ -142,7 +140,7 @@ class Compute:
         }
 
     def apply(self, model: GPT) -> None:
-        """Have `model.forward` computed like this. Parameters and their names stay as they are.
+        """Set up a model so that `model.forward` is computed like this; parameters and their names stay.
 
         Raises UserError if the model's sizes do not suit the flash kernels or 8-bit products.
         """
@@ -181,7 +179,7 @@ def choose_compute(
 
 
 def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
-    """Whether to compile, for `--compile`, and the reason. Raises UserError if it is asked for and cannot be done."""
+    """Decide for `--compile`; returns the decision and its reason. Raises UserError for `on` where it is impossible."""
     if wanted == "off":
         return False, "asked for"
     if wanted == "auto" and device.type != "cuda":
@@ -210,7 +208,11 @@ def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False
     model.compiled_nll = compiler(model.nll, **options)
 
 
-# -- How much arithmetic a training step is, and which share of a GPU's peak that makes (MFU) ------------------------
+# -- FLOPs and model FLOPs utilisation (MFU) -------------------------------------------------------------------------
+# Counted is what the result needs: 2 operations per weight and token in the forward pass and 4 in the backward pass,
+# and in attention only the pairs of tokens that see each other (not the masked half, and no pair beyond a window),
+# 4 * D per head and pair forward and twice that backward. So the shares are smaller than where whole squares are
+# counted. Left out are normalisation, rotary positions, softmax, and everything that is recomputed to save memory.
 
 # Dense bf16 FLOP/s (adding up in fp32) by words of the device's name, as the maker gives them; the first that fits.
 PEAK_FLOPS = (
@@ -239,7 +241,7 @@ PEAK_FLOPS = (
 
 
 def matrix_parameters(config: GPTConfig) -> dict[str, int]:
-    """Weights that each token is multiplied with: attention and feed-forward of all layers, and the head."""
+    """Count the weights that each token is multiplied with: attention and feed-forward of all layers, and the head."""
     width, kv_width = config.width, config.kv_heads * config.head_dim
     return {
         "attention": config.depth * (2 * width + 2 * kv_width) * width,
@@ -249,7 +251,7 @@ def matrix_parameters(config: GPTConfig) -> dict[str, int]:
 
 
 def parameter_counts(model: GPT) -> dict[str, int]:
-    """Parameters of the model by kind; their sum is `model.num_parameters()`."""
+    """Count the parameters of the model by kind; their sum is `model.num_parameters()`."""
     counts = {"embedding": 0, "value_embedding": 0, "head": 0, "attention": 0, "feed_forward": 0, "scalars": 0}
     kinds = {"qkv": "attention", "attention_out": "attention", "up": "feed_forward", "down": "feed_forward"}
     for name, parameter in model.named_parameters():
@@ -260,44 +262,47 @@ def parameter_counts(model: GPT) -> dict[str, int]:
 
 
 def causal_pairs(length: int, window: int) -> int:
-    """Pairs (query, key) of a causal text of `length` tokens in which the key is less than `window` back."""
+    """Count the pairs (query, key) of a causal text of `length` tokens in which the key is less than `window` back."""
     full = min(length, window)
     return full * (full + 1) // 2 + (length - full) * window
 
 
 def layout_pairs(layout: RowLayout, windows: Sequence[int]) -> list[int]:
-    """For each layer, the pairs of packed rows that see each other; padding counts for nothing."""
+    """Count the pairs (query, key) of packed rows that see each other, for each layer; padding does not count."""
     mask = layout.mask() & (layout.segments > 0).unsqueeze(2)
     pairs = {window: int(window_mask(mask, layout.positions, window).sum()) for window in set(windows)}
     return [pairs[window] for window in windows]
 
 
 def training_flops(config: GPTConfig, tokens: int, logits: int, pairs: Sequence[int]) -> float:
-    """Forward and backward over `tokens` tokens, with logits of `logits` of them; `pairs[layer]` as above."""
+    """Return the FLOPs of forward and backward over `tokens` tokens, with logits of `logits` of them.
+
+    `pairs[layer]` is the number of pairs (query, key) that see each other in the batch.
+    """
     weights = matrix_parameters(config)
     matrices = 6 * (weights["attention"] + weights["feed_forward"]) * tokens + 6 * weights["head"] * logits
     return float(matrices + 12 * config.num_heads * config.head_dim * sum(pairs))
 
 
 def flops_per_token(config: GPTConfig, length: int | None = None) -> float:
-    """Forward and backward for a token of causal rows of `length` tokens (default: the longest), all with logits."""
+    """Return the FLOPs of forward and backward per token of causal rows of `length` tokens (default: the longest)."""
     length = config.sequence_len if length is None else length
     pairs = [causal_pairs(length, window) for window in config.windows]
     return training_flops(config, length, length, pairs) / length
 
 
 def peak_flops(device_name: str) -> float | None:
-    """Dense bf16 peak of a GPU in FLOP/s; None if it is not in the table (as GPUs of laptops, of the same names)."""
+    """Return the dense bf16 peak of a GPU in FLOP/s; None if it is not in the table (as laptop GPUs of these names)."""
     if "laptop" in device_name.lower():
         return None
     return next((peak for words, peak in PEAK_FLOPS if re.search(rf"\b{words}\b", device_name)), None)
 
 
 def device_peak_flops(device: torch.device) -> float | None:
-    """The same for a torch device; None for all but CUDA devices of the table."""
+    """Return the dense bf16 peak of a torch device in FLOP/s; None for all but CUDA devices of the table."""
     return peak_flops(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
 
 
 def mfu(flops: float, seconds: float, peak: float | None, devices: int = 1) -> float | None:
-    """Share of the peak of all devices that `flops` in `seconds` make; None where the peak is not known."""
+    """Return the share of all devices' peak that `flops` in `seconds` make; None where the peak is not known."""
     return None if peak is None or seconds <= 0 else flops / seconds / (peak * devices)

@@ -1,28 +1,9 @@
-"""Attention by flash kernels and FlexAttention, and the choice between all paths.
+"""Attention by flash kernels (varlen) and FlexAttention, and the choice of an attention path.
 
-Shapes: B rows, T tokens of a row, M = B * T tokens of the batch, S sequences, G gathered keys, P places of a key,
+None of the paths for GPUs has been run yet; cutting, gathering and masks are tested on CPU with a slow kernel.
+
+Shapes: B rows, T tokens of a row, M = B * T tokens of the batch, S sequences, G gathered keys, P copies of a key,
 H query heads, K key/value heads (H is a multiple of K), D head size.
-
-A packed row is cut into sequences: every prefix, with itself as keys, and every continuation, with its prefix and
-itself as keys. All queries stand in the batch's order already; the keys are gathered, a prefix once for itself and
-once for each of its continuations. Causal order counts from the end of queries and keys, therefore positions agree, and
-a sliding window is a limit on their distance. With `prefix_lm` a second call answers for the prefixes, both ways.
-
-How many sequences, keys and places there are differs from batch to batch; the tensors are padded to sizes that only
-ever grow, in few steps, so that compiled code soon sees the same shapes always.
-
-The kernel is torch's `varlen_attn` (FlashAttention-2, or FlashAttention-3 where `choose.py` activated it). The cutting
-and gathering are tested on CPU with a slow kernel; the flash kernels themselves have not been run yet.
-
-Shapes: B rows, T tokens of a row, H query heads, K key/value heads (H is a multiple of K), D head size.
-
-For CUDA, where it is compiled: elsewhere torch 2.13 computes all scores and has no backward pass. The masks are tested
-on CPU; on a GPU it has not been run yet.
-
-FlashAttention-3 needs a Hopper GPU and the package `flash_attn_interface`, whose kernels torch then calls under its own
-varlen attention; varlen attention needs a GPU of capability 8.0 and half precision; FlexAttention needs CUDA and
-Triton; SDPA runs everywhere, on whole rows or on the examples that were packed into them. None of the paths for GPUs
-has been run yet.
 """
 
 import importlib
@@ -37,13 +18,22 @@ from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex
 from nanoproof.common.errors import UserError
 from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout, UnpackedPath
 
+# -- Flash kernels for sequences of varying length (FlashAttention-2, or -3 where it is activated) -------------------
+# A packed row is cut into sequences: every prefix, with itself as keys, and every continuation, with its prefix and
+# itself as keys. All queries stand in the batch's order already; the keys are gathered, a prefix once for itself and
+# once for each of its continuations. Causal order counts from the end of queries and keys, therefore positions agree,
+# and a sliding window is a limit on their distance. With `prefix_lm` a second call answers for the prefixes, both ways.
+#
+# How many sequences, keys and copies there are differs from batch to batch; the tensors are padded to sizes that only
+# ever grow, in few steps, so that compiled code soon sees the same shapes always.
+
 # kernel(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window=(left, right)) -> y_MHD. Sequence s has the queries
 # cu_q[s]:cu_q[s+1] and the keys cu_k[s]:cu_k[s+1]; right 0 is causal, counted from the ends; -1 is no limit.
 Kernel = Callable[..., torch.Tensor]
 
 
 def flash_kernel() -> Kernel:
-    """torch's varlen attention. Importing it loads torch's compiler, which programs on a CPU do without."""
+    """Return torch's `varlen_attn` as a kernel. Importing it loads torch's compiler, which is not needed on a CPU."""
     from torch.nn.attention.varlen import varlen_attn
 
     def kernel(
@@ -90,7 +80,7 @@ class Runs:
 
 
 def gathered_keys(runs: Runs) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token of each key, (G,), prefix before continuation, and how many keys each run has, (S,)."""
+    """Return the token of each key, (G,), prefix before continuation, and the number of keys of each run, (S,)."""
     counts = runs.prefix_lengths + runs.lengths
     run = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     offset = torch.arange(len(run), device=run.device) - (counts.cumsum(0) - counts)[run]
@@ -98,46 +88,46 @@ def gathered_keys(runs: Runs) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.where(own < 0, runs.prefix_starts[run] + offset, runs.starts[run] + own), counts
 
 
-def key_places(keys_G: torch.Tensor, num_tokens: int) -> torch.Tensor:
-    """Where each token stands among the gathered keys, (M, P), -1 where it stands in fewer places than others."""
+def key_copies(keys_G: torch.Tensor, num_tokens: int) -> torch.Tensor:
+    """Return the indices of each token's copies among the gathered keys, (M, P), padded with -1."""
     times = torch.bincount(keys_G, minlength=num_tokens)
     order = keys_G.argsort(stable=True)
     tokens = keys_G[order]
     rank = torch.arange(len(order), device=order.device) - (times.cumsum(0) - times)[tokens]
-    places = torch.full((num_tokens, int(times.max())), -1, dtype=torch.long, device=keys_G.device)
-    places[tokens, rank] = order
-    return places
+    copies = torch.full((num_tokens, int(times.max())), -1, dtype=torch.long, device=keys_G.device)
+    copies[tokens, rank] = order
+    return copies
 
 
 class _Gather(torch.autograd.Function):
-    """Rows of a matrix by index. The gradient is a sum over the places of each row: no atomic additions, and places
-    that only pad are never read."""
+    """Gather rows of a matrix by index. The gradient is a sum over the copies of each row: no atomic additions, and
+    copies that are padding are never read."""
 
     @staticmethod
-    def forward(ctx: Any, x_MKD: torch.Tensor, keys_G: torch.Tensor, places_MP: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(places_MP)
+    def forward(ctx: Any, x_MKD: torch.Tensor, keys_G: torch.Tensor, copies_MP: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(copies_MP)
         return x_MKD[keys_G]
 
     @staticmethod
     def backward(ctx: Any, grad_GKD: torch.Tensor) -> tuple[torch.Tensor, None, None]:
-        (places_MP,) = ctx.saved_tensors
+        (copies_MP,) = ctx.saved_tensors
         total = None
-        for places_M in places_MP.unbind(1):
-            there = (places_M >= 0)[:, None, None]
-            part = torch.where(there, grad_GKD[places_M.clamp(min=0)], 0.0)
+        for copies_M in copies_MP.unbind(1):
+            real = (copies_M >= 0)[:, None, None]
+            part = torch.where(real, grad_GKD[copies_M.clamp(min=0)], 0.0)
             total = part.float() if total is None else total + part
         assert total is not None
         return total.to(grad_GKD.dtype), None, None
 
 
-class Sizes:
+class PaddedSizes:
     """Sizes to which tensors are padded: they grow in steps of a quarter of a power of two, and never shrink."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
 
     def of(self, name: str, needed: int) -> int:
-        """A size of at least `needed`."""
+        """Return the size called `name`, grown to at least `needed`."""
         if needed > self._sizes.get(name, 0):
             step = max(1, 2 ** (needed - 1).bit_length() // 8)
             self._sizes[name] = -(-needed // step) * step
@@ -156,12 +146,12 @@ def _padded(x: torch.Tensor, size: int, value: int) -> torch.Tensor:
 
 
 class VarlenAttention:
-    """One batch: sequences and gathered keys, worked out once for all layers."""
+    """Attention of one batch: sequences and gathered keys, worked out once for all layers."""
 
     def __init__(
         self,
         kernel: Kernel,
-        sizes: Sizes,
+        sizes: PaddedSizes,
         windows: Sequence[int],
         layout: RowLayout | None,
         shape: tuple[int, int],
@@ -179,13 +169,13 @@ class VarlenAttention:
             return
         runs = Runs.of(layout)
         keys_G, counts = gathered_keys(runs)
-        places_MP = key_places(keys_G, rows * length)
+        copies_MP = key_copies(keys_G, rows * length)
         longest = torch.stack([runs.lengths.max(), counts.max()]).tolist()
         self._max_q, self._max_k = sizes.of("queries", longest[0]), sizes.of("keys", longest[1])
         sequences = sizes.of("sequences", len(counts))
         self._cu_q, self._cu_k = _offsets(runs.lengths, sequences), _offsets(counts, sequences)
         self._keys_G = _padded(keys_G, sizes.of("gathered", len(keys_G)), 0)
-        self._places_MP = _padded(places_MP, sizes.of("places", places_MP.shape[1]), -1)
+        self._copies_MP = _padded(copies_MP, sizes.of("copies", copies_MP.shape[1]), -1)
         if layout.prefix_lm:
             self._prefix_M = (layout.branches == 0).flatten()
 
@@ -194,7 +184,7 @@ class VarlenAttention:
         q, k, v = (x.flatten(0, 1) for x in (q_BTHD, k_BTKD, v_BTKD))
         keys, values = k, v
         if self._keys_G is not None:
-            keys, values = (_Gather.apply(x, self._keys_G, self._places_MP) for x in (k, v))
+            keys, values = (_Gather.apply(x, self._keys_G, self._copies_MP) for x in (k, v))
         y = self._kernel(q, keys, values, self._cu_q, self._cu_k, self._max_q, self._max_k, window=(left, 0))
         if self._prefix_M is not None:
             both = self._kernel(q, k, v, self._cu_q, self._cu_q, self._max_q, self._max_q, window=(left, left))
@@ -206,7 +196,7 @@ class VarlenPath:
     """The paths `varlen` and `fa3`, which differ in the kernel that torch calls."""
 
     def __init__(self, kernel: Kernel | None = None) -> None:
-        self._kernel, self._sizes = kernel or flash_kernel(), Sizes()
+        self._kernel, self._sizes = kernel or flash_kernel(), PaddedSizes()
 
     def open(
         self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
@@ -214,13 +204,14 @@ class VarlenPath:
         return VarlenAttention(self._kernel, self._sizes, windows, layout, shape, device)
 
 
-# -- Attention by FlexAttention: blocks of the mask in which nobody sees anybody are not computed --------------------
+# -- FlexAttention: blocks of the mask in which no token sees another are not computed -------------------------------
+# For CUDA, where it is compiled: elsewhere torch 2.13 computes all scores and has no backward pass.
 
 MaskMod = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def causal_mod(window: int) -> MaskMod:
-    """Who sees whom where each row is one causal text."""
+    """Return the mask function of rows that are one causal text each."""
 
     def mod(b: torch.Tensor, h: torch.Tensor, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
         return (q >= k) & (q - k < window)
@@ -229,7 +220,7 @@ def causal_mod(window: int) -> MaskMod:
 
 
 def layout_mod(layout: RowLayout, window: int) -> MaskMod:
-    """Who sees whom in packed rows; the same as `RowLayout.mask` within the window, for one pair."""
+    """Return the mask function of packed rows: `RowLayout.mask` within the window, for one pair."""
     positions, segments, branches, prefix_lm = layout.positions, layout.segments, layout.branches, layout.prefix_lm
 
     def mod(b: torch.Tensor, h: torch.Tensor, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
@@ -245,7 +236,7 @@ def layout_mod(layout: RowLayout, window: int) -> MaskMod:
 
 
 class FlexAttention:
-    """One batch: a block mask for each window size."""
+    """Attention of one batch: a block mask for each window size."""
 
     def __init__(
         self,
@@ -285,13 +276,17 @@ class FlexPath:
         return FlexAttention(self._kernel, windows, layout, shape, device)
 
 
-# -- Which attention path is used, and why ---------------------------------------------------------------------------
+# -- The choice of a path --------------------------------------------------------------------------------------------
+# FlashAttention-3 needs a Hopper GPU and the package `flash_attn_interface`, whose kernels torch then calls under its
+# own varlen attention; varlen attention needs a GPU of capability 8.0 and half precision; FlexAttention needs CUDA and
+# Triton; SDPA runs everywhere, on whole rows or on the examples that were packed into them.
 
 HALF = (torch.bfloat16, torch.float16)
 FA3_PACKAGE = "flash_attn_interface"
 
 
 def missing_for_flash(device: torch.device, dtype: torch.dtype) -> str | None:
+    """Return why varlen flash attention cannot be used on a device; None if it can."""
     if device.type != "cuda":
         return f"it needs a CUDA device, this is {device.type}"
     if dtype not in HALF:
@@ -344,7 +339,7 @@ SHAPES_DIFFER = "unpacked"
 def choose_attention(
     device: torch.device, dtype: torch.dtype, wanted: str = "auto", compiled: bool = False
 ) -> tuple[str, str]:
-    """The path for `--attention` and the reason. Raises UserError if the one that was asked for is not available."""
+    """Decide for `--attention`; returns its name and the reason. Raises UserError for one that is not available."""
     if wanted != "auto":
         problem = MISSING[wanted](device, dtype)
         if problem is not None:
@@ -363,7 +358,7 @@ def choose_attention(
 
 
 def make_path(name: str) -> AttentionPath:
-    """The path of that name, which `choose_attention` found to be available."""
+    """Make the path of that name, which `choose_attention` found to be available."""
     from torch.nn.attention import activate_flash_attention_impl, restore_flash_attention_impl
 
     if name == "fa3":

@@ -5,7 +5,7 @@ grouped-query attention, sliding windows, per-layer scalars that weigh the resid
 second embedding that every layer adds to the values of attention.
 
 Shapes: B rows, T tokens, C width, H query heads, K key/value heads, D head size, V vocabulary, N selected tokens,
-P those of a part.
+P those of a chunk.
 """
 
 import math
@@ -146,7 +146,7 @@ class Block(nn.Module):
         return self.mix(x_BTC, attend(self.layer, q_BTHD, k_BTKD, v_BTKD))
 
     def project(self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Queries, keys (both normalised and rotated) and values."""
+        """Return queries, keys (both normalised and rotated) and values."""
         qkv = self.qkv(norm(x_BTC)).unflatten(-1, (-1, self.head_dim))
         qk, v_BTKD = qkv.split([self.num_heads + self.kv_heads, self.kv_heads], dim=2)
         q_BTHD, k_BTKD = rotate(norm(qk), rope_BTD).split([self.num_heads, self.kv_heads], dim=2)
@@ -158,7 +158,7 @@ class Block(nn.Module):
         return x_BTC + self.down(F.relu(self.up(norm(x_BTC))).square())
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
-        """Row counts of the matrices that a weight holds on top of each other, by parameter name."""
+        """Return the row counts of the matrices that are stacked in each weight, by parameter name."""
         width, kv_width = self.num_heads * self.head_dim, self.kv_heads * self.head_dim
         return {
             "qkv.weight": (width, kv_width, kv_width),
@@ -196,7 +196,7 @@ class GPT(nn.Module):
     def create(
         cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
     ) -> "GPT":
-        """A model with fresh weights (drawn from torch's global generator) on `device`."""
+        """Make a model with fresh weights (drawn from torch's global generator) on `device`."""
         model = cls.allocate(config, device, compute_dtype)
         model.init_weights()
         return model
@@ -205,7 +205,7 @@ class GPT(nn.Module):
     def allocate(
         cls, config: GPTConfig, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
     ) -> "GPT":
-        """A model on `device` whose weights are still to be filled; it is laid out without memory first."""
+        """Make a model on `device` whose weights are still to be filled (it is built on the meta device first)."""
         with torch.device("meta"):
             model = cls(config, compute_dtype)
         model.to_empty(device=device)
@@ -252,7 +252,7 @@ class GPT(nn.Module):
         layout: RowLayout | None = None,
         select_N: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """fp32 logits of the next token, (B, T, V); with `select_N` only of these indices into B*T, (N, V).
+        """Return fp32 logits of the next token, (B, T, V); with `select_N` only of these indices into B*T, (N, V).
 
         `layout` says what packed rows hold; None means that every row is one causal text. Raises ValueError for rows
         longer than the positions.
@@ -263,26 +263,27 @@ class GPT(nn.Module):
     def losses(
         self, tokens_BT: torch.Tensor, targets_BT: torch.Tensor, layout: RowLayout | None = None
     ) -> torch.Tensor:
-        """-log p of each target, fp32 (B, T); 0 where the target is -1. For rows in which nearly all tokens count.
+        """Return -log p of each target, fp32 (B, T); 0 where the target is -1.
 
-        Where these are many, the logits are made part by part, and anew in the backward pass.
+        For rows in which nearly all tokens count. Where these are many, the logits are made chunk by chunk, and
+        recomputed in the backward pass.
         """
         nll = self.compiled_nll or self.nll
         most = LOGITS_AT_ONCE if self.compiled_nll is None else COMPILED_LOGITS_AT_ONCE
-        parts = 1
-        while tokens_BT.numel() * self.config.padded_vocab_size > parts * most:
-            parts *= 2
+        chunks = 1
+        while tokens_BT.numel() * self.config.padded_vocab_size > chunks * most:
+            chunks *= 2
         x_NC, targets_N = self.hidden(tokens_BT, layout).flatten(0, 1), targets_BT.flatten()
-        if parts == 1:
+        if chunks == 1:
             return nll(x_NC, targets_N).view_as(targets_BT)
         nll_N = [
             checkpoint(nll, x_PC, targets_P, use_reentrant=False, preserve_rng_state=False)
-            for x_PC, targets_P in zip(x_NC.chunk(parts), targets_N.chunk(parts))
+            for x_PC, targets_P in zip(x_NC.chunk(chunks), targets_N.chunk(chunks))
         ]
         return torch.cat(nll_N).view_as(targets_BT)
 
     def hidden(self, tokens_BT: torch.Tensor, layout: RowLayout | None = None) -> torch.Tensor:
-        """What the head reads, (B, T, C), computed as `compute.py` has chosen; see `forward`."""
+        """Return the input of the head, (B, T, C), computed as `compute.py` has chosen; for `layout` see `forward`."""
         num_tokens, device = tokens_BT.shape[1], tokens_BT.device
         if layout is None and num_tokens > self.config.sequence_len:
             raise ValueError(f"{num_tokens} tokens, but the model is made for {self.config.sequence_len}")
@@ -296,11 +297,11 @@ class GPT(nn.Module):
         return self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
 
     def trunk(self, tokens_BT: torch.Tensor, positions_BT: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """The residual stream after the last layer, normalised, (B, T, C)."""
+        """Return the residual stream after the last layer, normalised, (B, T, C)."""
         return self.stream(tokens_BT, self.rope[positions_BT], attend)
 
     def stream(self, tokens_BT: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """The same, from the positions' entries of the rotary table."""
+        """Compute `trunk` from the rotary table's entries of the positions, (B, T, D / 2)."""
         start_BTC = norm(self.embedding(tokens_BT).to(self.compute_dtype))
         x_BTC = start_BTC
         scales = zip(self.residual_scale.to(x_BTC.dtype), self.embedding_scale.to(x_BTC.dtype))
@@ -309,7 +310,7 @@ class GPT(nn.Module):
         return norm(x_BTC)
 
     def token_values(self, tokens_BT: torch.Tensor) -> Iterator[torch.Tensor | None]:
-        """What each layer adds to its values, (B, T, K, D)."""
+        """Yield what each layer adds to its attention values, (B, T, K, D); None without value embedding."""
         if not self.config.value_embedding:
             yield from [None] * self.config.depth
             return
@@ -319,7 +320,7 @@ class GPT(nn.Module):
             yield scale * values_BTKD
 
     def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
-        """fp32 logits (..., V) from normalised activations (..., C), bounded softly; only of `vocabulary` if given."""
+        """Return fp32 logits (..., V) of normed activations (..., C), soft-capped; of `vocabulary` only, if given."""
         if vocabulary is None:  # the padded matrix, whose size suits the kernels
             out = F.linear(x, self.head.weight.to(x.dtype))[..., : self.config.vocab_size]
         else:
@@ -327,11 +328,11 @@ class GPT(nn.Module):
         return LOGIT_SOFTCAP * torch.tanh(out.float() / LOGIT_SOFTCAP)
 
     def nll(self, x_NC: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
-        """-log p of the targets by the head, (N,); 0 where there is none (-1)."""
+        """Return -log p of the targets by the head, (N,); 0 where there is none (-1)."""
         return F.cross_entropy(self.logits(x_NC), targets_N, ignore_index=-1, reduction="none")
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
-        """For each weight that is one or more stacked matrices (Muon's share): the row counts, by parameter name."""
+        """Return the row counts of the stacked matrices in each weight that Muon updates, by parameter name."""
         return {
             f"blocks.{layer}.{name}": rows
             for layer, block in enumerate(self.layers)

@@ -1,24 +1,12 @@
 """Muon for the matrices, AdamW for embedding, head and scalars, in one optimizer that is sharded over ranks.
 
-The optimizer works on stacks only: the gradients of a stack are summed over the ranks so that each rank receives its
-own block, it updates that block, and the new weights of all blocks are gathered. One rank alone owns everything, by
-the same code.
+Parameters of one shape are stacked. The gradients of a stack are reduce-scattered, so that each rank receives the sum
+for its own block; it updates that block, and the new weights of all blocks are gathered: weights are the same to the
+last bit everywhere. One rank alone owns everything, by the same code. Parameters and gradients are fp32, whatever the
+network computes in. State is kept by parameter name, so that it does not depend on how many ranks saved it.
 
-Shapes: W ranks, P items per rank (the last blocks may hold empty items), X the shape of an item.
-
-A share is `{"step": int, "shapes": {parameter: shape}, "state": {parameter: {tensor: {first row: rows}}}}`. The shares
-of all ranks that saved together hold every row of every parameter once; at step 0 they hold none.
-
-Muon replaces the momentum of a matrix by the nearest orthogonal matrix (its polar factor), found by a few matrix
-products ("Polar Express", arXiv:2505.16932; Muon: Jordan et al. 2024). Weight decay is cautious (arXiv:2510.12402): it
-acts only where it agrees with the update in sign, and it follows the learning rate's schedule.
-
-Shapes: N matrices of R rows and C columns; X any shape.
-
-One code path for one and many ranks: each rank keeps the state of its share of every stack (see `shards.py`), sums its
-gradients with those of the other ranks, updates its share, and all receive the new weights, so weights are the same to
-the last bit everywhere. Parameters are fp32; in what precision the network computes is no matter here, and gradients
-travel in fp32. State is kept by parameter name, so that it does not depend on how many ranks saved it.
+Shapes: W ranks, P items per rank (the last blocks may hold empty items), X the shape of an item; N matrices of R rows
+and C columns.
 """
 
 import math
@@ -33,9 +21,11 @@ from nanoproof.common.distributed import all_reduce_sum
 from nanoproof.common.errors import UserError
 from nanoproof.model.gpt import GPT
 
+# -- Stacks of parameters, sharded over ranks ------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class Part:
+class RowSpan:
     """Consecutive rows of a parameter."""
 
     name: str
@@ -44,20 +34,20 @@ class Part:
     rows: int
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
-        """These rows of a tensor that is shaped like the parameter."""
+        """Return these rows of a tensor that is shaped like the parameter."""
         return tensor[self.start : self.start + self.rows]
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What a rank owns of a part: rows of a parameter, and the items of the rank's block that hold them."""
+class OwnedSpan:
+    """Rows that a rank owns, and the items of the rank's block that hold them."""
 
-    part: Part
+    span: RowSpan
     items: slice
 
     def rows_of(self, block: torch.Tensor) -> torch.Tensor:
-        """These rows (shaped like the parameter's) of a tensor (P, *X), as a view."""
-        return block[self.items].view(self.part.rows, *self.part.parameter.shape[1:])
+        """Return these rows (shaped like the parameter's) of a tensor (P, *X), as a view."""
+        return block[self.items].view(self.span.rows, *self.span.parameter.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -69,33 +59,33 @@ class Pending:
     work: dist.Work | None = None
 
     def wait(self) -> torch.Tensor:
-        """The filled tensor (on a GPU: later kernels of this stream see it filled)."""
+        """Wait for the filled tensor and return it (on a GPU: later kernels of this stream see it filled)."""
         if self.work is not None:
             self.work.wait()
         return self.tensor
 
 
 class Stack:
-    """Parts of parameters as items of one shape; this rank owns the items `rank * P` to `(rank + 1) * P`."""
+    """Rows of parameters as items of one shape; this rank owns the items `rank * P` to `(rank + 1) * P`."""
 
-    def __init__(self, parts: Sequence[Part], item_shape: Sequence[int], rank: int, world_size: int) -> None:
-        self.parts, self.item_shape, self.world_size = list(parts), tuple(item_shape), world_size
-        self.rows_per_item = math.prod(self.item_shape) // math.prod(self.parts[0].parameter.shape[1:])
-        counts = [part.rows // self.rows_per_item for part in self.parts]
+    def __init__(self, spans: Sequence[RowSpan], item_shape: Sequence[int], rank: int, world_size: int) -> None:
+        self.spans, self.item_shape, self.world_size = list(spans), tuple(item_shape), world_size
+        self.rows_per_item = math.prod(self.item_shape) // math.prod(self.spans[0].parameter.shape[1:])
+        counts = [span.rows // self.rows_per_item for span in self.spans]
         self.per_rank = math.ceil(sum(counts) / world_size)
-        self.pieces: list[Piece] = []
+        self.owned: list[OwnedSpan] = []
         first, offset = rank * self.per_rank, 0
-        for part, count in zip(self.parts, counts):
+        for span, count in zip(self.spans, counts):
             begin, end = max(offset, first), min(offset + count, first + self.per_rank)
             if begin < end:
-                start = part.start + (begin - offset) * self.rows_per_item
-                owned = Part(part.name, part.parameter, start, (end - begin) * self.rows_per_item)
-                self.pieces.append(Piece(owned, slice(begin - first, end - first)))
+                start = span.start + (begin - offset) * self.rows_per_item
+                mine = RowSpan(span.name, span.parameter, start, (end - begin) * self.rows_per_item)
+                self.owned.append(OwnedSpan(mine, slice(begin - first, end - first)))
             offset += count
 
     def zeros(self) -> torch.Tensor:
-        """A block of this rank, for optimizer state: (P, *X)."""
-        like = self.parts[0].parameter
+        """Make a block of this rank, for optimizer state: zeros (P, *X)."""
+        like = self.spans[0].parameter
         return torch.zeros(self.per_rank, *self.item_shape, dtype=torch.float32, device=like.device)
 
     def reduce_gradients(self) -> Pending:
@@ -103,19 +93,19 @@ class Stack:
 
         A parameter without gradient counts as zero, so that ranks whose batches differ still take part alike.
         """
-        parts = [
-            torch.zeros_like(part.of(part.parameter)) if part.parameter.grad is None else part.of(part.parameter.grad)
-            for part in self.parts
+        gradients = [
+            torch.zeros_like(span.of(span.parameter)) if span.parameter.grad is None else span.of(span.parameter.grad)
+            for span in self.spans
         ]
-        stack = self._stacked(parts, self.per_rank * self.world_size)
+        stack = self._stacked(gradients, self.per_rank * self.world_size)
         if self.world_size == 1:
             return Pending(stack)
         block = stack.new_empty(self.per_rank, *self.item_shape)
         return Pending(block, stack, dist.reduce_scatter_single(block, stack, async_op=True))
 
     def own_weights(self) -> torch.Tensor:
-        """A copy of the weights that this rank owns, (P, *X)."""
-        return self._stacked([piece.part.of(piece.part.parameter.detach()) for piece in self.pieces], self.per_rank)
+        """Copy the weights that this rank owns, (P, *X)."""
+        return self._stacked([owned.span.of(owned.span.parameter.detach()) for owned in self.owned], self.per_rank)
 
     def gather_weights(self, block: torch.Tensor) -> Pending:
         """Start collecting the blocks of all ranks; see `write_weights`."""
@@ -127,9 +117,9 @@ class Stack:
     def write_weights(self, pending: Pending) -> None:
         """Copy what `gather_weights` collected into the parameters: the same bits on every rank."""
         stack, offset = pending.wait(), 0
-        for part in self.parts:
-            count = part.rows // self.rows_per_item
-            target = part.of(part.parameter.detach())
+        for span in self.spans:
+            count = span.rows // self.rows_per_item
+            target = span.of(span.parameter.detach())
             target.copy_(stack[offset : offset + count].reshape(target.shape))
             offset += count
 
@@ -137,23 +127,29 @@ class Stack:
         items = [tensor.reshape(-1, *self.item_shape) for tensor in tensors]
         missing = count - sum(len(item) for item in items)
         if missing or not items:
-            device = self.parts[0].parameter.device
+            device = self.spans[0].parameter.device
             items.append(torch.zeros((), device=device).expand(missing, *self.item_shape))
         return torch.cat(items)
 
 
-Share = dict[str, Any]
+# -- Optimizer state on disk: a shard for each rank that saved it ----------------------------------------------------
+
+Shard = dict[str, Any]
+"""`{"step": int, "shapes": {parameter: shape}, "state": {parameter: {tensor: {first row: rows}}}}`.
+
+The shards of all ranks that saved together hold every row of every parameter once; at step 0 they hold none.
+"""
 
 
-def check_shares(shares: Sequence[Share], shapes: Mapping[str, Sequence[int]], tensors: Mapping[str, set[str]]) -> int:
-    """The step of shares that belong together and fit parameters of these `shapes`, each with these state `tensors`.
+def check_shards(shards: Sequence[Shard], shapes: Mapping[str, Sequence[int]], tensors: Mapping[str, set[str]]) -> int:
+    """Check that shards belong together and fit parameters of these `shapes`, each with these state `tensors`.
 
-    Raises ValueError naming what does not fit.
+    Returns their step; raises ValueError naming what does not fit.
     """
     try:
-        steps = {int(share["step"]) for share in shares}
-        saved = {name: tuple(shape) for share in shares for name, shape in share["shapes"].items()}
-        held = [share["state"] for share in shares]
+        steps = {int(shard["step"]) for shard in shards}
+        saved = {name: tuple(shape) for shard in shards for name, shape in shard["shapes"].items()}
+        held = [shard["state"] for shard in shards]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not optimizer state: {type(error).__name__} {error}") from error
     if len(steps) != 1:
@@ -173,7 +169,7 @@ def check_shares(shares: Sequence[Share], shapes: Mapping[str, Sequence[int]], t
 
 def _check_rows(held: Sequence[dict[str, Any]], name: str, tensor: str, shape: tuple[int, ...]) -> None:
     row = 0
-    for start, rows in _pieces(held, name, tensor):
+    for start, rows in _saved_rows(held, name, tensor):
         if start != row or tuple(rows.shape[1:]) != shape[1:]:
             break
         row += len(rows)
@@ -181,19 +177,24 @@ def _check_rows(held: Sequence[dict[str, Any]], name: str, tensor: str, shape: t
         raise ValueError(f"optimizer state of {name} is incomplete: {tensor} has rows up to {row} of {shape[0]}")
 
 
-def _pieces(held: Sequence[dict[str, Any]], name: str, tensor: str) -> list[tuple[int, torch.Tensor]]:
-    found = [piece for state in held for piece in state.get(name, {}).get(tensor, {}).items()]
-    return sorted(found, key=lambda piece: piece[0])
+def _saved_rows(held: Sequence[dict[str, Any]], name: str, tensor: str) -> list[tuple[int, torch.Tensor]]:
+    found = [rows for state in held for rows in state.get(name, {}).get(tensor, {}).items()]
+    return sorted(found, key=lambda rows: rows[0])
 
 
-def read_rows(shares: Sequence[Share], name: str, tensor: str, start: int, out: torch.Tensor) -> None:
-    """Fill `out` with the rows of a state tensor from `start` on, out of shares that were checked."""
+def read_rows(shards: Sequence[Shard], name: str, tensor: str, start: int, out: torch.Tensor) -> None:
+    """Fill `out` with the rows of a state tensor from `start` on, out of shards that were checked."""
     stop = start + len(out)
-    for first, rows in _pieces([share["state"] for share in shares], name, tensor):
+    for first, rows in _saved_rows([shard["state"] for shard in shards], name, tensor):
         begin, end = max(first, start), min(first + len(rows), stop)
         if begin < end:
             out[begin - start : end - start] = rows[begin - first : end - first].to(out.device)
 
+
+# -- Updates ---------------------------------------------------------------------------------------------------------
+# Muon replaces the momentum of a matrix by the nearest orthogonal matrix (its polar factor), found by a few matrix
+# products ("Polar Express", arXiv:2505.16932; Muon: Jordan et al. 2024). Weight decay is cautious (arXiv:2510.12402):
+# it acts only where it agrees with the update in sign, and it follows the learning rate's schedule.
 
 # Coefficients (a, b, c) of the odd polynomials a x + b x^3 + c x^5 that push singular values to 1, one per iteration.
 POLAR_EXPRESS = (
@@ -207,7 +208,7 @@ NORM_MARGIN = 1.02  # the polynomials are made for singular values a little belo
 
 
 def orthogonalize(matrices_NRC: torch.Tensor) -> torch.Tensor:
-    """The (approximate) polar factors of a stack of matrices; bf16 on GPUs, fp32 elsewhere. Zero stays zero."""
+    """Compute the (approximate) polar factors of a stack of matrices; bf16 on GPUs, fp32 elsewhere. Zero stays zero."""
     x = matrices_NRC.float()
     x = x / (x.norm(dim=(-2, -1), keepdim=True) * NORM_MARGIN + 1e-10)
     if matrices_NRC.is_cuda:
@@ -248,7 +249,7 @@ def adamw_update(
     betas: tuple[float, float],
     eps: float,
 ) -> None:
-    """Update weights and moments in place; `step` counts from 1. Nothing that it is used for wants decay."""
+    """Update weights and moments in place (Adam, without weight decay); `step` counts from 1."""
     beta1, beta2 = betas
     mean_X.lerp_(gradients_X, 1 - beta1)
     square_X.lerp_(gradients_X.square(), 1 - beta2)
@@ -256,7 +257,7 @@ def adamw_update(
     weights_X.addcdiv_(mean_X, denominator_X, value=-lr / (1 - beta1**step))
 
 
-# -- One optimizer for the whole network: Muon for the matrices, AdamW for embedding, head and scalars ---------------
+# -- The optimizer ---------------------------------------------------------------------------------------------------
 
 ADAM_REFERENCE_WIDTH = 768
 ADAM_EPS = 1e-10
@@ -268,11 +269,11 @@ MOMENTUM_AT_START = 0.85
 
 
 class NonFiniteLoss(UserError):
-    """The loss or its gradient became NaN or infinite; training must not go on."""
+    """The loss or its gradient became NaN or infinite; training must not continue."""
 
 
 @dataclass(frozen=True)
-class Group:
+class ParamGroup:
     """Stacks with the same learning rate. `betas` are Adam's; None means that the stacks are Muon's matrices."""
 
     name: str
@@ -283,10 +284,14 @@ class Group:
 
 
 class MuonAdamW:
-    """Muon and AdamW under one roof; make it with `for_model`, on all ranks alike."""
+    """Muon and AdamW for one model; make it with `for_model`, on all ranks alike."""
 
     def __init__(
-        self, groups: Sequence[Group], weight_decay: float = 0.0, momentum: float = 0.95, momentum_warmup_steps: int = 0
+        self,
+        groups: Sequence[ParamGroup],
+        weight_decay: float = 0.0,
+        momentum: float = 0.95,
+        momentum_warmup_steps: int = 0,
     ) -> None:
         self.groups, self.weight_decay = list(groups), weight_decay
         self.momentum, self.momentum_warmup_steps = momentum, momentum_warmup_steps
@@ -298,8 +303,8 @@ class MuonAdamW:
             for group in groups
             for stack in group.stacks
         ]
-        parts = [part for stack in self._stacks for part in stack.parts]
-        self.parameters = {part.name: part.parameter for part in parts}
+        spans = [span for stack in self._stacks for span in stack.spans]
+        self.parameters = {span.name: span.parameter for span in spans}
         assert all(parameter.dtype == torch.float32 for parameter in self.parameters.values()), "weights must be fp32"
 
     @classmethod
@@ -314,39 +319,45 @@ class MuonAdamW:
         momentum: float = 0.95,
         momentum_warmup_steps: int = 0,
     ) -> "MuonAdamW":
-        """Learning rates are for width 768; those of embedding and head scale with (width / 768)^-0.5.
+        """Make the optimizer of a model.
+
+        Learning rates are for width 768; those of embedding and head are scaled by (width / 768)^-0.5.
 
         `weight_decay` acts on matrices only, and only where decay and update agree in sign. Muon's momentum rises from
         0.85 to `momentum` over the first `momentum_warmup_steps`.
         """
         rank, world_size = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
         parameters = dict(model.named_parameters())
-        matrices: dict[tuple[int, int], list[Part]] = {}
-        for name, parts in model.matrix_rows().items():
+        matrices: dict[tuple[int, int], list[RowSpan]] = {}
+        for name, row_counts in model.matrix_rows().items():
             start, parameter = 0, parameters.pop(name)
-            for rows in parts:
-                matrices.setdefault((rows, parameter.shape[1]), []).append(Part(name, parameter, start, rows))
+            for rows in row_counts:
+                matrices.setdefault((rows, parameter.shape[1]), []).append(RowSpan(name, parameter, start, rows))
                 start += rows
 
         def rows_of(name: str) -> list[Stack]:
             parameter = parameters.pop(name)
-            return [Stack([Part(name, parameter, 0, len(parameter))], parameter.shape[1:], rank, world_size)]
+            return [Stack([RowSpan(name, parameter, 0, len(parameter))], parameter.shape[1:], rank, world_size)]
 
         adam_scale = (model.config.width / ADAM_REFERENCE_WIDTH) ** -0.5
         groups = [  # AdamW's come first: its weights travel while Muon computes
-            Group("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), (0.8, 0.95)),
-            Group("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), (0.8, 0.95)),
+            ParamGroup("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), (0.8, 0.95)),
+            ParamGroup("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), (0.8, 0.95)),
             *(
                 [
-                    Group("value_embedding", embedding_lr * adam_scale, rows_of("value_embedding.weight"), (0.8, 0.95)),
-                    Group("value_scale", scalar_lr * 0.1, rows_of("value_scale"), (0.8, 0.95), SCALAR_EPS),
+                    ParamGroup(
+                        "value_embedding", embedding_lr * adam_scale, rows_of("value_embedding.weight"), (0.8, 0.95)
+                    ),
+                    ParamGroup("value_scale", scalar_lr * 0.1, rows_of("value_scale"), (0.8, 0.95), SCALAR_EPS),
                 ]
                 if model.config.value_embedding
                 else []
             ),
-            Group("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), (0.8, 0.95), SCALAR_EPS),
-            Group("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
-            Group("matrix", matrix_lr, [Stack(parts, shape, rank, world_size) for shape, parts in matrices.items()]),
+            ParamGroup("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), (0.8, 0.95), SCALAR_EPS),
+            ParamGroup("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
+            ParamGroup(
+                "matrix", matrix_lr, [Stack(spans, shape, rank, world_size) for shape, spans in matrices.items()]
+            ),
         ]
         assert not parameters, f"no group for {', '.join(parameters)}"
         return cls(groups, weight_decay, momentum, momentum_warmup_steps)
@@ -395,7 +406,7 @@ class MuonAdamW:
         return math.sqrt(all_reduce_sum([float(squares)], squares.device)[0])
 
     def _update(
-        self, group: Group, weights: torch.Tensor, gradients: torch.Tensor, state: dict[str, torch.Tensor]
+        self, group: ParamGroup, weights: torch.Tensor, gradients: torch.Tensor, state: dict[str, torch.Tensor]
     ) -> None:
         lr = group.lr * self.lr_factor
         if group.betas is None:
@@ -410,29 +421,29 @@ class MuonAdamW:
         start = min(MOMENTUM_AT_START, self.momentum)
         return start + (self.momentum - start) * self.steps_done / self.momentum_warmup_steps
 
-    def state_dict(self) -> Share:
-        """This rank's share of the state, as `optim_state.py` says. Rates and the like are no part of it: they are what
-        the optimizer was made with."""
+    def state_dict(self) -> Shard:
+        """Return this rank's shard of the state (see `Shard`). Rates and the like are no span of it: they are what the
+        optimizer was made with."""
         held: dict[str, dict[str, dict[int, torch.Tensor]]] = {}
         for stack, tensors in zip(self._stacks, self._state) if self.steps_done else ():
-            for piece in stack.pieces:
+            for owned in stack.owned:
                 for name, tensor in tensors.items():
-                    rows = piece.rows_of(tensor)
-                    held.setdefault(piece.part.name, {}).setdefault(name, {})[piece.part.start] = rows
+                    rows = owned.rows_of(tensor)
+                    held.setdefault(owned.span.name, {}).setdefault(name, {})[owned.span.start] = rows
         shapes = {name: list(parameter.shape) for name, parameter in self.parameters.items()}
         return {"step": self.steps_done, "shapes": shapes, "state": held}
 
     @torch.no_grad()
-    def load_state_dicts(self, shares: Sequence[Share]) -> None:
+    def load_state_dicts(self, shards: Sequence[Shard]) -> None:
         """Restore the state from the `state_dict`s of all ranks that saved it, however many they were.
 
         Raises ValueError naming what does not fit, and then changes nothing.
         """
         shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
-        names = {part.name: set(state) for stack, state in zip(self._stacks, self._state) for part in stack.parts}
-        self.steps_done = check_shares(shares, shapes, names)
+        names = {span.name: set(state) for stack, state in zip(self._stacks, self._state) for span in stack.spans}
+        self.steps_done = check_shards(shards, shapes, names)
         for stack, state in zip(self._stacks, self._state):
             for name, tensor in state.items():
                 tensor.zero_()
-                for piece in stack.pieces if self.steps_done else ():
-                    read_rows(shares, piece.part.name, name, piece.part.start, piece.rows_of(tensor))
+                for owned in stack.owned if self.steps_done else ():
+                    read_rows(shards, owned.span.name, name, owned.span.start, owned.rows_of(tensor))

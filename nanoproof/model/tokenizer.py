@@ -1,33 +1,13 @@
-r"""Byte-level BPE, with mathematical symbols and the markers of the token format as tokens of their own.
+r"""The tokenizer: byte-level BPE, with mathematical symbols and the markers of the token format as tokens of their own.
 
 A text is cut into words by a pattern, and the bytes of a word are merged pairwise, the earliest learned pair first.
-Symbols such as `⊢` are words of their own, so no merge reaches across them. `ByteBPE.read` accepts only vocabularies
-for which both libraries give the same tokens, and this is why they do:
+Symbols such as `⊢` or `ℕ` are words and tokens of their own, so no merge reaches across them. There are two kinds of
+vocabulary: GPT-2's (`gpt2_tokenizer`, 50,441 tokens with ours) for models of natural language and Lean, and those
+learned from texts (`train_tokenizer`), where digits stand alone and dotted names (`Nat.add_comm`) are one word, so that
+frequent lemmas become single tokens.
 
-- The patterns are ours, cover every text, and both regex engines read them alike (tests compare all of Unicode).
-- `tokenizers` merges the pairs on its list; `tiktoken` merges any two neighbours that make up a token, ranked by that
-  token's number. Numbers are checked to follow the order of the list, so the two differ only if the neighbours L' R'
-  of a token T = L' R' could be other than the pair (L, R) on the list. No merge then crossed the borders of T, so what
-  happened between them is what happens when T is encoded alone; and every token is checked to become itself when it
-  is encoded alone, which it does through (L, R) only.
-
-There are two kinds: GPT-2's vocabulary (`gpt2_tokenizer`, 50,441 tokens with ours) for models of natural language and
-Lean, and vocabularies learned from texts (`train_tokenizer`), where digits stand alone and dotted names
-(`Nat.add_comm`) are one word, so that frequent lemmas become single tokens.
-
-The numbers: 256 bytes, the merges in their order (GPT-2's own numbers), the 117 symbols, then the markers, of which
+Token ids: 256 bytes, the merges in their order (GPT-2's own ids), the 117 symbols, then the markers, of which
 `<|endoftext|>` is the first. A text can never contain a marker: `<|tactic|>` in a text is encoded like any other text.
-Symbols such as `⊢` or `ℕ` are single tokens that no merge reaches across.
-
-encoding = load_tiktoken(directory)
-    encoding.encode_ordinary("⊢ a ≤ b")                                         # text; what Tokenizer.encode gives
-    encoding.encode("<|endoftext|>⊢ a ≤ b\n<|tactic|>", allowed_special="all")   # markers too
-
-`encode_ordinary` never gives a marker. `tiktoken` itself breaks off at runs of about a million spaces, and reads a
-lone surrogate as U+FFFD; `Tokenizer` encodes the former and refuses the latter.
-
-The list of merges is all there is to it: token n is the n-th byte of `BYTE_OF_CHARACTER` for n < 256, else what merge
-n - 256 makes. GPT-2's own `<|endoftext|>` (50256) is left out; the number belongs to our first symbol.
 """
 
 import base64
@@ -51,6 +31,8 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, atomic_write_text, read_json
+
+# -- How texts are cut into words ------------------------------------------------------------------------------------
 
 NUM_BYTES = 256
 
@@ -96,14 +78,14 @@ CHARACTER_OF_BYTE = {byte: character for character, byte in BYTE_OF_CHARACTER.it
 
 
 def spell(token: bytes) -> str:
-    """How the files of byte-level BPE write bytes: one visible character for each."""
+    """Write bytes as the files of byte-level BPE do: one visible character for each."""
     return "".join(CHARACTER_OF_BYTE[byte] for byte in token)
 
 
 def make_text_tokenizer(
     vocab: dict[str, int], merges: list[tuple[str, str]], pattern: str, symbols: tuple[str, ...]
 ) -> tokenizers.Tokenizer:
-    """A tokenizer of the `tokenizers` library from spelled tokens and merges; the symbols become the last tokens."""
+    """Make a tokenizer of the `tokenizers` library from spelled tokens and merges; symbols become the last tokens."""
     vocab = vocab | {spell(symbol.encode("utf-8")): len(vocab) + index for index, symbol in enumerate(symbols)}
     tokenizer = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=merges, ignore_merges=True))
     tokenizer.pre_tokenizer = word_splitter(pattern, symbols)
@@ -111,10 +93,22 @@ def make_text_tokenizer(
 
 
 def word_splitter(pattern: str, symbols: tuple[str, ...]) -> pre_tokenizers.PreTokenizer:
-    """What cuts a text into words, and these into bytes; `pattern` is a name from PATTERNS."""
+    """Make the pre-tokenizer that cuts a text into words, and these into bytes; `pattern` is a key of `PATTERNS`."""
     regex = Regex(PATTERNS[pattern]("".join(symbols)))
     bytewise = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(regex, behavior="isolated"), bytewise])
+
+
+# -- One vocabulary for two libraries --------------------------------------------------------------------------------
+# Files are those of `tokenizers`, and texts are encoded by the faster `tiktoken`. `ByteBPE.read` accepts only
+# vocabularies for which both give the same tokens, and this is why they do:
+#
+# - The patterns are ours, cover every text, and both regex engines read them alike (tests compare all of Unicode).
+# - `tokenizers` merges the pairs on its list; `tiktoken` merges any two neighbours that make up a token, ranked by that
+#   token's id. Ids are checked to follow the order of the list, so the two differ only if the neighbours L' R' of a
+#   token T = L' R' could be other than the pair (L, R) on the list. No merge then crossed the borders of T, so what
+#   happened between them is what happens when T is encoded alone; and every token is checked to become itself when it
+#   is encoded alone, which it does through (L, R) only.
 
 
 @dataclass(frozen=True)
@@ -132,7 +126,7 @@ class ByteBPE:
 
     @classmethod
     def read(cls, tokenizer: tokenizers.Tokenizer) -> "ByteBPE":
-        """The content of a `tokenizers` tokenizer. Raises UserError where `tiktoken` might not give the same tokens."""
+        """Read a `tokenizers` tokenizer. Raises UserError where `tiktoken` might not give the same tokens."""
         data = json.loads(tokenizer.to_str())
         _check_settings(data)
         vocab: dict[str, int] = data["model"]["vocab"]
@@ -151,12 +145,12 @@ class ByteBPE:
         return cls(tokens, symbols, _pattern_name(data["pre_tokenizer"], symbols))
 
     def fingerprint(self, markers: Sequence[str]) -> str:
-        """16 hex digits that two vocabularies share if they give the same tokens for every text."""
+        """Return 16 hex digits that two vocabularies share if they give the same tokens for every text."""
         parts = [self.pattern.encode("utf-8"), *self.tokens, b"", *(marker.encode("utf-8") for marker in markers)]
         return hashlib.sha256(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).hexdigest()[:16]
 
     def encoding(self, name: str, markers: Sequence[str]) -> tiktoken.Encoding:
-        """The same for `tiktoken`; the markers follow as its special tokens, which `encode_ordinary` never gives."""
+        """Make a `tiktoken` encoding; the markers follow as its special tokens, which `encode_ordinary` never gives."""
         return tiktoken.Encoding(
             name,
             pat_str=self.pattern,
@@ -211,6 +205,8 @@ def _pattern_name(pre_tokenizer: dict[str, Any] | None, symbols: tuple[str, ...]
     raise UserError(f"it does not cut texts by one of the patterns {', '.join(PATTERNS)}")
 
 
+# -- The tokenizer ---------------------------------------------------------------------------------------------------
+
 TOKENIZER_FILE = "tokenizer.json"
 NUM_VALUE_BINS = 64
 """A value is a number of tactics still needed, 1 to so many; each has a token."""
@@ -227,15 +223,14 @@ MARKERS = (
     "<|value|>",
     *(f"<|bin_{k:02d}|>" for k in range(1, NUM_VALUE_BINS + 1)),
 )
-MIN_PART = 20_000
+MIN_CHUNK = 20_000
 """Characters below which a thread of its own costs more than it saves."""
 
 
 class Tokenizer:
     """A vocabulary. Text tokens come first, then the markers: BOS/EOS, pad, tactic, value and 64 value bins.
 
-    Texts are encoded by `tiktoken`; the file is that of `tokenizers` (see byte_bpe.py for why both give the same
-    tokens).
+    Texts are encoded by `tiktoken`; the file is that of `tokenizers` (see `ByteBPE`).
     """
 
     def __init__(self, text_tokenizer: tokenizers.Tokenizer) -> None:
@@ -259,25 +254,25 @@ class Tokenizer:
         return self.bpe.fingerprint(MARKERS)
 
     def encode(self, text: str) -> list[int]:
-        """Text tokens of `text`; never markers. Raises UserError for a text that is not Unicode (lone surrogates)."""
+        """Encode a text as text tokens, never markers. Raises UserError for lone surrogates, which are not Unicode."""
         tokens: list[int] = self._encode_array(text).tolist()
         return tokens
 
     def encode_batch(self, texts: Sequence[str], threads: int | None = None) -> list[list[int]]:
-        """`encode` of many texts, on several threads."""
+        """Encode many texts, on several threads; see `encode_arrays`."""
         return [array.tolist() for array in self.encode_arrays(texts, threads)]
 
     def encode_arrays(self, texts: Sequence[str], threads: int | None = None) -> list[np.ndarray]:
-        """`encode` of many texts as read-only uint32 arrays, on `threads` threads (default: the cores we may use).
+        """Encode many texts as read-only uint32 arrays, on `threads` threads (default: the cores we may use).
 
-        The work is done outside of Python's lock, so other threads go on meanwhile.
+        The work is done outside of Python's lock, so other threads run meanwhile.
         """
         threads = available_cores() if threads is None else threads
-        parts = _even_parts(texts, threads)
-        if len(parts) <= 1:
+        chunks = _even_chunks(texts, threads)
+        if len(chunks) <= 1:
             return [self._encode_array(text) for text in texts]
-        with ThreadPoolExecutor(len(parts)) as pool:
-            done = pool.map(lambda part: [self._encode_array(text) for text in part], parts)
+        with ThreadPoolExecutor(len(chunks)) as pool:
+            done = pool.map(lambda chunk: [self._encode_array(text) for text in chunk], chunks)
             return [array for arrays in done for array in arrays]
 
     def _encode_array(self, text: str) -> np.ndarray:
@@ -289,18 +284,18 @@ class Tokenizer:
             return np.array(self._text.encode(text).ids, dtype=np.uint32)
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """The text of text tokens; markers say nothing, and bytes that are no UTF-8 become U+FFFD."""
+        """Decode text tokens; markers are left out, and bytes that are no UTF-8 become U+FFFD."""
         pieces = [self.bpe.tokens[token] for token in tokens if 0 <= token < self.num_text_tokens]
         return b"".join(pieces).decode("utf-8", errors="replace")
 
     def describe(self, token: int) -> str:
-        """How a token is shown to people: the marker's name, or the text."""
+        """Describe a token for people: the marker's name, or the text."""
         if token >= self.num_text_tokens:
             return MARKERS[token - self.num_text_tokens]
         return self.bpe.tokens[token].decode("utf-8", errors="replace")
 
     def token_bytes(self) -> np.ndarray:
-        """How many bytes of text each token stands for (int32, `vocab_size` of them); markers stand for none."""
+        """Count the bytes of text that each token stands for, int32 (vocab_size,); markers stand for none."""
         return np.array([*map(len, self.bpe.tokens), *[0] * len(MARKERS)], dtype=np.int32)
 
     def save(self, path: Path) -> None:
@@ -332,22 +327,25 @@ def _file_of(path: Path) -> Path:
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _even_parts(texts: Sequence[str], count: int) -> list[Sequence[str]]:
-    """The texts in at most `count` parts of about equally many characters, none of them tiny."""
+def _even_chunks(texts: Sequence[str], count: int) -> list[Sequence[str]]:
+    """Split the texts into at most `count` chunks of about equally many characters, none of them tiny."""
     total = sum(map(len, texts))
-    size = max(total / count, MIN_PART)
-    parts: list[Sequence[str]] = []
+    size = max(total / count, MIN_CHUNK)
+    chunks: list[Sequence[str]] = []
     start = characters = 0
     for index, text in enumerate(texts):
         characters += len(text)
-        if characters >= size * (len(parts) + 1) or index == len(texts) - 1:
-            parts.append(texts[start : index + 1])
+        if characters >= size * (len(chunks) + 1) or index == len(texts) - 1:
+            chunks.append(texts[start : index + 1])
             start = index + 1
-    return parts
+    return chunks
+
+
+# -- Learning a vocabulary -------------------------------------------------------------------------------------------
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
@@ -359,9 +357,9 @@ def _pieces(texts: Iterable[str]) -> Iterator[str]:
 def train_tokenizer(texts: Iterable[str], vocab_size: int, pattern: str = "lean") -> Tokenizer:
     """Learn merges until there are `vocab_size` tokens in all (bytes, symbols and markers included).
 
-    `pattern` says how texts are cut into words, which merges never leave: a name from byte_bpe.PATTERNS.
-    Texts that are too small to give as many merges make a smaller vocabulary. Raises UserError when `vocab_size` leaves
-    no room for bytes, symbols and markers.
+    `pattern` says how texts are cut into words, which merges never leave: a key of `PATTERNS`.
+    Texts that are too small to give as many merges make a smaller vocabulary. Raises UserError when `vocab_size` is
+    less than bytes, symbols and markers need.
     """
     smallest = NUM_BYTES + len(SYMBOLS) + len(MARKERS)
     if vocab_size < smallest:
@@ -378,6 +376,14 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, pattern: str = "lean"
     merges = [tuple(merge) for merge in learned["merges"]]
     return Tokenizer(make_text_tokenizer(learned["vocab"], merges, pattern, SYMBOLS))
 
+
+# -- Files for `tiktoken` --------------------------------------------------------------------------------------------
+#     encoding = load_tiktoken(directory)
+#     encoding.encode_ordinary("⊢ a ≤ b")                                         # text; what Tokenizer.encode gives
+#     encoding.encode("<|endoftext|>⊢ a ≤ b\n<|tactic|>", allowed_special="all")   # markers too
+#
+# `tiktoken` itself breaks off at runs of about a million spaces, and reads a lone surrogate as U+FFFD; `Tokenizer`
+# encodes the former and refuses the latter.
 
 RANKS_FILE = "tokenizer.tiktoken"
 SETTINGS_FILE = "tokenizer.tiktoken.json"
@@ -399,7 +405,7 @@ def save_tiktoken(tokenizer: Tokenizer, directory: Path) -> None:
 
 
 def load_tiktoken(directory: Path | str) -> tiktoken.Encoding:
-    """The encoding that `save_tiktoken` wrote. Raises UserError when it is missing or damaged."""
+    """Load the encoding that `save_tiktoken` wrote. Raises UserError when it is missing or damaged."""
     file = Path(directory) / SETTINGS_FILE
     settings = read_json(file)
     try:
@@ -420,8 +426,13 @@ def load_tiktoken(directory: Path | str) -> tiktoken.Encoding:
         raise UserError(f"{file} does not describe an encoding: {type(error).__name__} {error}") from error
 
 
+# -- GPT-2's vocabulary ----------------------------------------------------------------------------------------------
+# The list of merges is all there is to it: token n is the n-th byte of `BYTE_OF_CHARACTER` for n < 256, else what merge
+# n - 256 makes. GPT-2's own `<|endoftext|>` (50256) is left out; the id belongs to our first symbol.
+
+
 def gpt2_merges() -> list[tuple[str, str]]:
-    """The 50,000 pairs in the order in which they were learned."""
+    """Read the 50,000 merges of GPT-2 in the order in which they were learned."""
     data = gzip.decompress((resources.files("nanoproof.model") / "gpt2" / "merges.txt.gz").read_bytes()).decode("utf-8")
     pairs = [line.split(" ") for line in data.splitlines()[1:]]  # the first line is a version
     return [(left, right) for left, right in pairs]
@@ -429,8 +440,9 @@ def gpt2_merges() -> list[tuple[str, str]]:
 
 @cache
 def gpt2_tokenizer(symbols: tuple[str, ...] = SYMBOLS) -> Tokenizer:
-    """GPT-2's vocabulary with `symbols` as single tokens, and the markers; without symbols, texts become just what
-    they become with GPT-2.
+    """Make a tokenizer with GPT-2's vocabulary, `symbols` as single tokens, and the markers.
+
+    Without symbols, texts are encoded exactly as by GPT-2.
     """
     merges = gpt2_merges()
     spellings = [*BYTE_OF_CHARACTER, *(left + right for left, right in merges)]

@@ -15,13 +15,13 @@ from nanoproof.model.flash_attention import (
     ATTENTION_CHOICES,
     FA3_PACKAGE,
     FlexPath,
+    PaddedSizes,
     Runs,
-    Sizes,
     VarlenPath,
     choose_attention,
     flash_kernel,
     gathered_keys,
-    key_places,
+    key_copies,
     make_path,
 )
 from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
@@ -76,18 +76,15 @@ def test_a_continuation_has_its_prefix_and_itself_as_keys() -> None:
     ]
 
 
-def test_key_places_are_where_the_keys_were_gathered() -> None:
+def test_key_copies_are_where_the_keys_were_gathered() -> None:
     keys, _ = gathered_keys(Runs.of(random_layout(ROWS, LENGTH, seed=5)))
-    places = key_places(keys, ROWS * LENGTH)
+    copies = key_copies(keys, ROWS * LENGTH)
     for token in range(ROWS * LENGTH):
-        assert (
-            sorted(place for place in places[token].tolist() if place >= 0)
-            == (keys == token).nonzero().flatten().tolist()
-        )
+        assert sorted(key for key in copies[token].tolist() if key >= 0) == (keys == token).nonzero().flatten().tolist()
 
 
 def test_padded_sizes_only_grow_and_in_few_steps() -> None:
-    sizes = Sizes()
+    sizes = PaddedSizes()
     seen = [sizes.of("keys", needed) for needed in (*range(1, 3000), 5)]
     assert all(size >= needed for size, needed in zip(seen, range(1, 3000)))
     assert seen == sorted(seen)

@@ -124,7 +124,9 @@ def test_a_missing_or_damaged_file_of_optimizer_state_is_named(shared: tuple[Pat
     file = path / "optim_1_r1of2.pt"
     content = file.read_bytes()
     file.write_bytes(content[:-100])
-    with pytest.raises(UserError, match=r"optim_1_r1of2\.pt is damaged.*; --resume-fresh-optimizer goes on with fresh"):
+    with pytest.raises(
+        UserError, match=r"optim_1_r1of2\.pt is damaged.*; --resume-fresh-optimizer continues with fresh"
+    ):
         load_optimizer(path, optimizer)
     file.unlink()
     with pytest.raises(UserError, match=r"no such file: .*optim_1_r1of2\.pt; --resume-fresh-optimizer"):

@@ -52,10 +52,10 @@ def test_every_parameter_belongs_to_exactly_one_group() -> None:
     model = fresh()
     stacks = [stack for group in MuonAdamW.for_model(model).groups for stack in group.stacks]
     rows = [
-        (part.name, row)
+        (span.name, row)
         for stack in stacks
-        for part in stack.parts
-        for row in range(part.start, part.start + part.rows)
+        for span in stack.spans
+        for row in range(span.start, span.start + span.rows)
     ]
     assert sorted(rows) == sorted(
         (name, row) for name, weight in model.named_parameters() for row in range(len(weight))

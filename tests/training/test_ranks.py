@@ -40,10 +40,10 @@ def gradients_of(*ranks):
     optimizer = fresh()
     optimizer.load_state_dicts([rank["averages"] for rank in ranks])
     betas = {
-        part.name: optimizer.momentum if group.betas is None else group.betas[0]
+        span.name: optimizer.momentum if group.betas is None else group.betas[0]
         for group in optimizer.groups
         for stack in group.stacks
-        for part in stack.parts
+        for span in stack.spans
     }
     return {name: average / (1 - betas[name]) for name, average in small.gradients(optimizer).items()}
 
