@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set-up, then lint, types and tests. `--setup-only` stops after the set-up. Other arguments go to pytest.
 # What the numeric tests say on another processor (one without AVX-512, one without vector instructions):
-#   ATEN_CPU_CAPABILITY=avx2 bash runs/test.sh tests/model tests/training tests/policy     and with =default
+#   ATEN_CPU_CAPABILITY=avx2 bash runs/test.sh tests/model tests/inference tests/training tests/policy     and with =default
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash runs/setup.sh

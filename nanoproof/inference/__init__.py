@@ -1,1 +1,1 @@
-"""Inference: the engine (prefill, KV cache, decoding), its worker thread, and policies over HTTP."""
+"""Inference: the engine (prefill, KV cache, continuous batching) and its worker thread."""

@@ -1,8 +1,8 @@
 """CUDA graphs of decoding steps: a small step costs more to launch than to compute, unless it is replayed.
 
-A recording is for one shape, so shapes are rounded up to sizes that come again: rows, which cost little while a step
-is bound by memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a
-little more does as well; rare ones, and all when there are as many recordings as we keep, are computed as they come.
+A graph is for one shape, so shapes are rounded up to sizes that recur: rows, which cost little while a step is bound by
+memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a slightly
+larger one serves; rare shapes, and all new ones once there are `MOST_RECORDINGS`, are computed without.
 The recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
 """
 
@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from nanoproof.inference.decode import Parts, Plan, PoolShape, StepOutput, StepShape, compute_step
-from nanoproof.inference.kv_cache import Pool, to_device
+from nanoproof.inference.decode import Plan, PoolShape, SequenceGroups, StepOutput, StepShape, compute_step
+from nanoproof.inference.kv_cache import SlotPool, to_device
 from nanoproof.model.gpt import GPT
 
 log = logging.getLogger(__name__)
@@ -30,11 +30,14 @@ class Recorder(Protocol):
     """Records what a function does on the device."""
 
     def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
-        """What does it again, and the tensors that will hold the result each time. RuntimeError if it cannot."""
+        """Return a function that replays the computation, and the tensors that hold its result each time.
+
+        Raises RuntimeError if it cannot be recorded.
+        """
         ...
 
     def forget(self) -> None:
-        """Nothing that was recorded is used any more."""
+        """Free the memory of recordings; none is used any more."""
         ...
 
 
@@ -71,14 +74,14 @@ class CudaRecorder:
         self._memory = torch.cuda.graph_pool_handle()  # memory whose graphs are all gone may not be used again
 
 
-def rounded_shape(shape: StepShape, pools: Sequence[Pool]) -> StepShape:
-    """The shape to record for this one: all columns; rows 16, 32, 64, ...; slots 4, 6, 8, 12, 16, ... or all."""
+def rounded_shape(shape: StepShape, pools: Sequence[SlotPool]) -> StepShape:
+    """Round up to the shape to record: all columns; rows 16, 32, 64, ...; slots 4, 6, 8, 12, 16, ... or all."""
     sizes = []
-    for part, pool in zip(shape.pools, pools, strict=True):
-        rows = max(16, _power_of_two(part.rows))
-        slots = max(4, _power_of_two(part.slots))
-        slots = slots * 3 // 4 if part.slots <= slots * 3 // 4 else slots
-        sizes.append(PoolShape(part.size, rows, min(slots, pool.num_slots), pool.size.columns))
+    for needed, pool in zip(shape.pools, pools, strict=True):
+        rows = max(16, _power_of_two(needed.rows))
+        slots = max(4, _power_of_two(needed.slots))
+        slots = slots * 3 // 4 if needed.slots <= slots * 3 // 4 else slots
+        sizes.append(PoolShape(needed.size, rows, min(slots, pool.num_slots), pool.size.columns))
     return StepShape(tuple(sizes), shape.windowed, shape.tempered)
 
 
@@ -87,17 +90,17 @@ def _power_of_two(number: int) -> int:
 
 
 def covers(large: StepShape, small: StepShape) -> bool:
-    """Whether one shape does for another without reading much more."""
+    """Tell whether a recording of the shape `large` serves `small` without reading much more."""
     if (large.windowed, large.tempered, len(large.pools)) != (small.windowed, small.tempered, len(small.pools)):
         return False
     pairs = list(zip(large.pools, small.pools))
     fits = all(a.size == b.size and a.rows >= b.rows and a.slots >= b.slots for a, b in pairs)
-    read, needed = (sum(part.slots * part.columns for part in shape.pools) for shape in (large, small))
+    read, needed = (sum(pool.slots * pool.columns for pool in shape.pools) for shape in (large, small))
     return fits and read <= MOST_WASTE * needed and large.rows <= 2 * small.rows
 
 
 class RecordedSteps:
-    """Computes steps, by recordings where there are some."""
+    """Records decoding steps by shape, and computes steps by replaying these."""
 
     def __init__(self, recorder: Recorder, network: GPT, num_tokens: int) -> None:
         self._recorder, self._network, self._num_tokens = recorder, network, num_tokens
@@ -112,9 +115,9 @@ class RecordedSteps:
         return len(self._recordings)
 
     def compute(
-        self, plan: Plan, parts: Parts, pools: Sequence[Pool], generation: tuple[int, int]
+        self, plan: Plan, groups: SequenceGroups, pools: Sequence[SlotPool], generation: tuple[int, int]
     ) -> StepOutput | None:
-        """The step by a recording, or None if there is none. `generation` changes when tensors were replaced."""
+        """Compute a step by a recording; None if there is none. `generation` changes when tensors were replaced."""
         if generation != self._generation:
             self._recordings.clear()
             self._recorder.forget()
@@ -128,11 +131,11 @@ class RecordedSteps:
         enough = len(self._recordings) >= MOST_RECORDINGS or not self._works
         if recording is None and (self._seen[shape] < 2 or enough):
             return None
-        padded, where_N = plan.padded(shape, parts, pools)
+        padded, where_N = plan.padded(shape, groups, pools)
         if recording is None:
             recording = _Recording(padded, self._network.device)
             try:
-                recording.record(self._recorder, self._network, self._num_tokens, parts, pools)
+                recording.record(self._recorder, self._network, self._num_tokens, groups, pools)
             except RuntimeError:
                 log.warning(
                     "a step could not be recorded; from now on new shapes are computed as they come", exc_info=True
@@ -152,15 +155,17 @@ class _Recording:
         self._rows_5N = torch.from_numpy(plan.rows_5N).to(device, copy=True)
         self._positions_S = torch.from_numpy(plan.positions_S).to(device, copy=True)
 
-    def record(self, recorder: Recorder, network: GPT, num_tokens: int, parts: Parts, pools: Sequence[Pool]) -> None:
+    def record(
+        self, recorder: Recorder, network: GPT, num_tokens: int, groups: SequenceGroups, pools: Sequence[SlotPool]
+    ) -> None:
         # What recording runs must not count: it changes the latest tokens; whatever else it writes is written again.
-        latest = parts.last_PQ.clone()
+        latest = groups.last_GQ.clone()
         try:
             self._replay, self._output = recorder.record(
-                lambda: compute_step(network, num_tokens, parts, pools, self._shape, self._rows_5N, self._positions_S)
+                lambda: compute_step(network, num_tokens, groups, pools, self._shape, self._rows_5N, self._positions_S)
             )
         finally:
-            parts.last_PQ.copy_(latest)
+            groups.last_GQ.copy_(latest)
 
     def replay(self, plan: Plan, where_N: np.ndarray) -> StepOutput:
         self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)

@@ -1,19 +1,16 @@
-"""One decoding step for all sequences that are being written.
+"""One decoding step of all active sequences: it is planned on the host, and computed on the device.
 
-Shapes: P parts, Q places (samples of a part), T tokens to generate, N rows (samples and markers) of a step.
+The samples of a request form sequence groups of up to `MAX_GROUP_SIZE`; those of a group share a slot of the KV cache.
+A group begins with markers: its sequence 0 is `<|tactic|>`, and in the first group of a request sequence 1 is
+`<|value|>`; after one step these sequences, and the others, are samples.
 
-A part is up to `MOST_PLACES` samples of one request, which share a slot of the cache. It begins with markers: place 0
-is `<|tactic|>`, and in the first part of a request place 1 is `<|value|>`; after one step these places, and the others,
-are samples. What the host has to know is in numpy arrays, what a step of the network needs is on the device. The last
-row on the device takes what padding writes.
+A row is a sequence that takes part in a step. Rows are in the order of pool, slot and sequence. Everything outside
+attention works on rows, without padding; attention sees the rows of a pool as a grid of its slots and their sequences.
+A step is computed from a few rows of integers and the tables on the device alone: therefore it can be recorded once and
+replayed (`cuda_graphs.py`), for which rows, slots and columns are padded to sizes that recur.
 
-Shapes: N rows (places that take part in the step), S slots, Q places of a slot, C columns of a slot, H query heads,
-J key/value heads, D head size, V tokens that a tactic may consist of (text and EOS).
-
-Rows stand in the order of pool, slot and place. Everything outside attention works on rows, without padding. Attention
-sees the rows of a pool as a grid of its slots and their places. A step is planned on the host as a few rows of
-integers, and computed from nothing but these and the tables on the device: therefore it can be recorded once and
-replayed (`graphs.py`), for which rows, slots and columns are padded to sizes that come again.
+Shapes: G sequence groups, Q sequences of a group or slot, T tokens to generate, N rows of a step, S slots, C columns
+of a slot, H query heads, J key/value heads, D head size, V tokens that a tactic may consist of (text and EOS).
 """
 
 import math
@@ -24,18 +21,18 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from nanoproof.inference.kv_cache import Pool, SlotSize, to_device
+from nanoproof.inference.kv_cache import SlotPool, SlotSize, to_device
 from nanoproof.inference.sampling import EngineRequest, next_tokens
 from nanoproof.model.gpt import GPT
 
-# -- The samples that are being written, in tables whose rows are parts ----------------------------------------------
+# -- Sequence groups -------------------------------------------------------------------------------------------------
 
-MOST_PLACES = 16
+MAX_GROUP_SIZE = 16
 
 
 @dataclass(frozen=True)
-class PartInfo:
-    """Which samples of a request a part holds, and in slots of which size its keys and values are."""
+class GroupInfo:
+    """The samples of a request that a group holds, and the size of its slot."""
 
     request: EngineRequest
     first: int
@@ -44,48 +41,54 @@ class PartInfo:
 
 
 def split_samples(samples: int) -> list[tuple[int, int]]:
-    """First sample and number of samples of each part, as even as possible."""
-    parts = math.ceil(samples / MOST_PLACES)
-    bounds = [samples * part // parts for part in range(parts + 1)]
+    """Split the samples of a request evenly; returns the first sample and the number of samples of each group."""
+    count = math.ceil(samples / MAX_GROUP_SIZE)
+    bounds = [samples * index // count for index in range(count + 1)]
     return [(start, stop - start) for start, stop in pairwise(bounds)]
 
 
-class Parts:
-    """The table. It grows as needed, in all three directions; `generation` counts how often tensors were replaced."""
+class SequenceGroups:
+    """Tables with a row for each group: numpy arrays for the host, tensors on the device for steps.
+
+    They grow as needed in groups, sequences and tokens; `generation` counts how often tensors were replaced. The last
+    row on the device is where padding writes.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self.generation = 0
-        self.infos: list[PartInfo | None] = []
+        self.infos: list[GroupInfo | None] = []
         self._free: list[int] = []
-        self.places = self.most_steps = 0
+        self.sequences = self.max_steps = 0
         self._allocate(16, 2, 32)
 
-    def _allocate(self, parts: int, places: int, steps: int) -> None:
-        """Tables of at least this size, with what the old ones hold."""
+    def _allocate(self, groups: int, sequences: int, steps: int) -> None:
+        """Make tables of at least this size, with what the old ones hold."""
         old, num_old = dict(vars(self)), len(self.infos)
-        self.places, self.most_steps = max(places, self.places), max(steps, self.most_steps)
-        parts, shape = max(parts, num_old), (max(parts, num_old), self.places)
-        # Host: the slot, how many columns of it are filled, position of the next token, tokens sampled so far.
-        self.slot, self.filled, self.position, self.time, self.steps, self.serial = np.zeros((6, parts), dtype=np.int64)
-        self.marking = np.zeros(parts, dtype=bool)
-        self.temperature = np.ones(parts)
-        # Places that take part in the next step; samples whose end was not read yet.
+        self.sequences, self.max_steps = max(sequences, self.sequences), max(steps, self.max_steps)
+        groups, shape = max(groups, num_old), (max(groups, num_old), self.sequences)
+        # On the host: the slot, how many columns of it are filled, position of the next token, tokens sampled so far.
+        self.slot, self.filled, self.position, self.time, self.steps, self.serial = np.zeros(
+            (6, groups), dtype=np.int64
+        )
+        self.marking = np.zeros(groups, dtype=bool)
+        self.temperature = np.ones(groups)
+        # Sequences that take part in the next step; samples whose end was not read yet.
         self.running, self.unread = np.zeros((2, *shape), dtype=bool)
         # What was read: tokens, how many precede the end (-1: it did not end), and the sum of their log-probabilities.
-        self.tokens = np.zeros((*shape, self.most_steps), dtype=np.int32)
+        self.tokens = np.zeros((*shape, self.max_steps), dtype=np.int32)
         self.lengths = np.zeros(shape, dtype=np.int32)
         self.logprobs = np.zeros(shape)
-        # Device: each place's latest token, its noise, and each part's temperature.
-        self.last_PQ = torch.zeros(parts + 1, self.places, dtype=torch.long, device=self._device)
-        self.noise_PTQ = torch.zeros(parts + 1, self.most_steps, self.places, device=self._device)
-        self.temperature_P1 = torch.ones(parts + 1, 1, device=self._device)
+        # On the device: each sequence's latest token, its noise, and each group's temperature.
+        self.last_GQ = torch.zeros(groups + 1, self.sequences, dtype=torch.long, device=self._device)
+        self.noise_GTQ = torch.zeros(groups + 1, self.max_steps, self.sequences, device=self._device)
+        self.temperature_G1 = torch.ones(groups + 1, 1, device=self._device)
         for name, mine in vars(self).items():
             if num_old and isinstance(mine, (np.ndarray, torch.Tensor)):
                 theirs = old[name][:num_old]
                 mine[tuple(slice(size) for size in theirs.shape)] = theirs
-        self.infos += [None] * (parts - num_old)
-        self._free = list(range(parts - 1, num_old - 1, -1)) + self._free
+        self.infos += [None] * (groups - num_old)
+        self._free = list(range(groups - 1, num_old - 1, -1)) + self._free
         self.generation += 1
 
     @property
@@ -93,44 +96,47 @@ class Parts:
         """The row that takes what padding writes."""
         return len(self.infos)
 
-    def open(self, info: PartInfo, slot: int, steps: int, markers: list[int]) -> int:
-        """A new part that begins with these markers; returns its row."""
-        if not self._free or info.count > self.places or steps > self.most_steps:
-            parts = len(self.infos) if self._free else 2 * len(self.infos)
-            self._allocate(parts, max(2, info.count), steps)
-        part = self._free.pop()
+    def open(self, info: GroupInfo, slot: int, steps: int, markers: list[int]) -> int:
+        """Add a group that begins with these markers, whose samples may have `steps` tokens; returns its row."""
+        if not self._free or info.count > self.sequences or steps > self.max_steps:
+            groups = len(self.infos) if self._free else 2 * len(self.infos)
+            self._allocate(groups, max(2, info.count), steps)
+        group = self._free.pop()
         length = len(info.request.prompt)
-        self.infos[part] = info
-        self.slot[part], self.filled[part], self.position[part] = slot, length, length
-        self.time[part], self.steps[part], self.marking[part] = 0, steps, True
-        self.running[part], self.unread[part], self.lengths[part] = False, False, -1
-        self.running[part, : len(markers)] = True
-        self.unread[part, : info.count] = True
-        self.logprobs[part] = 0.0
-        self.last_PQ[part, : len(markers)] = to_device(markers, self._device)
-        self.temperature[part] = self.temperature_P1[part] = info.request.options.temperature
-        return part
+        self.infos[group] = info
+        self.slot[group], self.filled[group], self.position[group] = slot, length, length
+        self.time[group], self.steps[group], self.marking[group] = 0, steps, True
+        self.running[group], self.unread[group], self.lengths[group] = False, False, -1
+        self.running[group, : len(markers)] = True
+        self.unread[group, : info.count] = True
+        self.logprobs[group] = 0.0
+        self.last_GQ[group, : len(markers)] = to_device(markers, self._device)
+        self.temperature[group] = self.temperature_G1[group] = info.request.options.temperature
+        return group
 
-    def close(self, part: int) -> None:
-        """Forget a part. What was computed for it and is not read yet counts for nothing."""
-        self.serial[part] += 1
-        self.running[part], self.unread[part], self.infos[part] = False, False, None
-        self._free.append(part)
+    def close(self, group: int) -> None:
+        """Remove a group. What was computed for it and is not read yet is ignored."""
+        self.serial[group] += 1
+        self.running[group], self.unread[group], self.infos[group] = False, False, None
+        self._free.append(group)
 
-    def info(self, part: int) -> PartInfo:
-        found = self.infos[part]
-        assert found is not None, f"part {part} is free"
+    def info(self, group: int) -> GroupInfo:
+        """Return the group in a row of the tables, which must be in use."""
+        found = self.infos[group]
+        assert found is not None, f"group {group} is free"
         return found
 
 
-POSITION, PLACE, COLUMN, LAST, NOISE = range(5)
-"""Of a row: position of its token, its place in its pool, the column it fills, and where its latest token and its
-noise stand in the tables."""
+# -- The plan of a step ----------------------------------------------------------------------------------------------
+
+POSITION, SEQUENCE, COLUMN, LAST, NOISE = range(5)
+"""Of a row: position of its token, its sequence in the pool, the column it fills, and the flat indices of its latest
+token and its noise in the tables."""
 
 
 @dataclass(frozen=True)
 class PoolShape:
-    """What a step takes of a pool: so many rows, and of the pool so many slots and columns."""
+    """The share of a pool in a step: so many rows, and of the pool the first so many slots and columns."""
 
     size: SlotSize
     rows: int
@@ -140,7 +146,7 @@ class PoolShape:
 
 @dataclass(frozen=True)
 class StepShape:
-    """All that decides what is computed, apart from values of tensors."""
+    """All that decides which kernels a step runs: steps of one shape can share a CUDA graph."""
 
     pools: tuple[PoolShape, ...]
     windowed: bool
@@ -157,100 +163,104 @@ class StepShape:
 
 @dataclass(frozen=True)
 class Plan:
-    """A step as the host knows it. `part_N` and `place_N` are the rows, `rows_5N` what they need, `positions_S` the
-    next position in every slot of every pool; `counts_P` says how many rows each part has."""
+    """A step as planned on the host.
+
+    `group_N` and `sequence_N` identify the rows, `rows_5N` holds what they need (see `POSITION`), `positions_S` the
+    next position in every slot of every pool, `counts_G` the number of rows of each group.
+    """
 
     shape: StepShape
-    part_N: np.ndarray
-    place_N: np.ndarray
-    counts_P: np.ndarray
+    group_N: np.ndarray
+    sequence_N: np.ndarray
+    counts_G: np.ndarray
     rows_5N: np.ndarray
     positions_S: np.ndarray
 
-    def padded(self, shape: StepShape, parts: Parts, pools: Sequence[Pool]) -> tuple["Plan", np.ndarray]:
-        """The same for a shape that is at least as large, and where the rows are now."""
+    def padded(self, shape: StepShape, groups: SequenceGroups, pools: Sequence[SlotPool]) -> tuple["Plan", np.ndarray]:
+        """Pad the plan to a shape that is at least as large; returns it and the new index of each row."""
         rows_5N = np.zeros((5, shape.rows), dtype=np.int64)
-        rows_5N[LAST] = parts.scratch * parts.places
+        rows_5N[LAST] = groups.scratch * groups.sequences
         positions_S = np.zeros(shape.slots, dtype=np.int64)
         where, source, target, from_slot, to_slot = [], 0, 0, 0, 0
         for ours, wanted, pool in zip(self.shape.pools, shape.pools, pools, strict=True):
-            rows_5N[PLACE, target : target + wanted.rows] = pool.num_slots * pool.size.places
+            rows_5N[SEQUENCE, target : target + wanted.rows] = pool.num_slots * pool.size.sequences
             rows_5N[:, target : target + ours.rows] = self.rows_5N[:, source : source + ours.rows]
             positions_S[to_slot : to_slot + ours.slots] = self.positions_S[from_slot : from_slot + ours.slots]
             where.append(np.arange(target, target + ours.rows))
             source, target = source + ours.rows, target + wanted.rows
             from_slot, to_slot = from_slot + ours.slots, to_slot + wanted.slots
-        plan = Plan(shape, self.part_N, self.place_N, self.counts_P, rows_5N, positions_S)
+        plan = Plan(shape, self.group_N, self.sequence_N, self.counts_G, rows_5N, positions_S)
         return plan, np.concatenate(where)
 
 
-def plan_step(parts: Parts, groups: Sequence[tuple[Pool, np.ndarray]], windows: Sequence[int]) -> Plan:
-    """The next step of these parts, which are given by pool and in the order of their slots."""
-    order_P = np.concatenate([members for _, members in groups])
-    index_N, place_N = parts.running[order_P].nonzero()
-    part_N = order_P[index_N]
-    counts_P = np.bincount(index_N, minlength=len(order_P))
-    starts_P = np.cumsum(counts_P) - counts_P
-    rows_5N = np.empty((5, len(part_N)), dtype=np.int64)
-    rows_5N[POSITION] = parts.position[part_N]
-    rows_5N[COLUMN] = parts.filled[part_N] + np.arange(len(part_N)) - starts_P[index_N]
-    rows_5N[LAST] = part_N * parts.places + place_N
-    rows_5N[NOISE] = (part_N * parts.most_steps + parts.time[part_N]) * parts.places + place_N
-    shapes, positions, part, row = [], [], 0, 0
-    for pool, members in groups:
-        rows = int(counts_P[part : part + len(members)].sum())
+def plan_step(groups: SequenceGroups, by_pool: Sequence[tuple[SlotPool, np.ndarray]], windows: Sequence[int]) -> Plan:
+    """Plan the next step of these groups, which are given by pool and in the order of their slots."""
+    order_G = np.concatenate([members for _, members in by_pool])
+    index_N, sequence_N = groups.running[order_G].nonzero()
+    group_N = order_G[index_N]
+    counts_G = np.bincount(index_N, minlength=len(order_G))
+    starts_G = np.cumsum(counts_G) - counts_G
+    rows_5N = np.empty((5, len(group_N)), dtype=np.int64)
+    rows_5N[POSITION] = groups.position[group_N]
+    rows_5N[COLUMN] = groups.filled[group_N] + np.arange(len(group_N)) - starts_G[index_N]
+    rows_5N[LAST] = group_N * groups.sequences + sequence_N
+    rows_5N[NOISE] = (group_N * groups.max_steps + groups.time[group_N]) * groups.sequences + sequence_N
+    shapes, positions, first, row = [], [], 0, 0
+    for pool, members in by_pool:
+        counts = counts_G[first : first + len(members)]
+        rows = int(counts.sum())
         mine = slice(row, row + rows)
-        rows_5N[PLACE, mine] = parts.slot[part_N[mine]] * pool.size.places + place_N[mine]
-        columns = int((parts.filled[members] + counts_P[part : part + len(members)]).max())
+        rows_5N[SEQUENCE, mine] = groups.slot[group_N[mine]] * pool.size.sequences + sequence_N[mine]
+        columns = int((groups.filled[members] + counts).max())
         shapes.append(PoolShape(pool.size, rows, pool.extent, columns))
         positions_S = np.zeros(pool.extent, dtype=np.int64)
-        positions_S[parts.slot[members]] = parts.position[members]
+        positions_S[groups.slot[members]] = groups.position[members]
         positions.append(positions_S)
-        part, row = part + len(members), row + rows
-    longest = int(parts.position[order_P].max())
-    shape = StepShape(tuple(shapes), longest >= min(windows), bool((parts.temperature[order_P] != 1.0).any()))
-    return Plan(shape, part_N, place_N, counts_P, rows_5N, np.concatenate(positions))
+        first, row = first + len(members), row + rows
+    longest = int(groups.position[order_G].max())
+    shape = StepShape(tuple(shapes), longest >= min(windows), bool((groups.temperature[order_G] != 1.0).any()))
+    return Plan(shape, group_N, sequence_N, counts_G, rows_5N, np.concatenate(positions))
 
 
-class GridAttention:
-    """Attention of a step's rows to what their slots let them see; it leaves the rows' keys and values there."""
+class DecodeAttention:
+    """Attention of a step's rows to the visible columns of their slots; it writes the rows' keys and values there."""
 
     def __init__(
         self,
         windows: Sequence[int],
-        pools: Sequence[Pool],
+        pools: Sequence[SlotPool],
         shape: StepShape,
         rows_5N: torch.Tensor,
         slots_S: torch.Tensor,
     ) -> None:
-        self._windows, self._grids = windows, []
+        self._windows, self._pools = windows, []
         limits = set(windows) if shape.windowed else set()
         row = slot = 0
-        for pool, part in zip(pools, shape.pools, strict=True):
-            rows_5M = rows_5N[:, row : row + part.rows]
-            self._grids.append(_Grid(pool, part, rows_5M, slots_S[slot : slot + part.slots], limits))
-            row, slot = row + part.rows, slot + part.slots
+        for pool, taken in zip(pools, shape.pools, strict=True):
+            rows_5M = rows_5N[:, row : row + taken.rows]
+            self._pools.append(_PoolAttention(pool, taken, rows_5M, slots_S[slot : slot + taken.slots], limits))
+            row, slot = row + taken.rows, slot + taken.slots
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        rows = [grid.shape.rows for grid in self._grids]
-        parts = zip(self._grids, q[0].split(rows), k[0].split(rows), v[0].split(rows))
-        answers = [grid.attend(layer, self._windows[layer], *qkv) for grid, *qkv in parts]
+        rows = [pool.shape.rows for pool in self._pools]
+        by_pool = zip(self._pools, q[0].split(rows), k[0].split(rows), v[0].split(rows))
+        answers = [pool.attend(layer, self._windows[layer], *qkv) for pool, *qkv in by_pool]
         return (answers[0] if len(answers) == 1 else torch.cat(answers)).unsqueeze(0)
 
 
-class _Grid:
-    """The share of one pool."""
+class _PoolAttention:
+    """Attention of the rows of one pool: a grid of its slots and their sequences."""
 
     def __init__(
-        self, pool: Pool, shape: PoolShape, rows_5N: torch.Tensor, positions_S: torch.Tensor, limits: set[int]
+        self, pool: SlotPool, shape: PoolShape, rows_5N: torch.Tensor, positions_S: torch.Tensor, limits: set[int]
     ) -> None:
         self.pool, self.shape = pool, shape
-        self._columns_N, places_N = rows_5N[COLUMN], rows_5N[PLACE]
-        self._slots_N = places_N // pool.size.places
-        pool.bias_SQC.flatten(0, 1).index_put_((places_N, self._columns_N), pool.seen)
-        # Padding has a place of its own behind those of the grid.
-        self._grid_N = places_N.clamp(max=shape.slots * pool.size.places)
-        self._answers_N = places_N.clamp(max=shape.slots * pool.size.places - 1)
+        self._columns_N, sequences_N = rows_5N[COLUMN], rows_5N[SEQUENCE]
+        self._slots_N = sequences_N // pool.size.sequences
+        pool.bias_SQC.flatten(0, 1).index_put_((sequences_N, self._columns_N), pool.seen)
+        # Padding has a sequence of its own after those of the grid.
+        self._grid_N = sequences_N.clamp(max=shape.slots * pool.size.sequences)
+        self._answers_N = sequences_N.clamp(max=shape.slots * pool.size.sequences - 1)
         bias_SQC = pool.bias_SQC[: shape.slots, :, : shape.columns]
         self._bias: dict[int, torch.Tensor] = {}
         if pool.windowed:
@@ -262,25 +272,25 @@ class _Grid:
         self._unlimited = bias_SQC
 
     def attend(self, layer: int, window: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        """Answers (N, H, D) to queries (N, H, D)."""
+        """Return the outputs (N, H, D) of attention for queries (N, H, D)."""
         keys_SJDC, values_SJCD = self.pool.keys_LSJDC[layer], self.pool.values_LSJCD[layer]
         keys_SJDC[self._slots_N, :, :, self._columns_N] = k
         values_SJCD[self._slots_N, :, self._columns_N] = v
-        slots, columns, places = self.shape.slots, self.shape.columns, self.pool.size.places
+        slots, columns, sequences = self.shape.slots, self.shape.columns, self.pool.size.sequences
         (heads, size), kv_heads = q.shape[1:], keys_SJDC.shape[1]
-        grid = self.pool.queries_GHD.index_copy_(0, self._grid_N, q * size**-0.5)[: slots * places]
-        # Queries that share keys stand together: (S * J, H / J * Q, D).
-        grid = grid.view(slots, places, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
-        scores = _scores(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, places, columns)
+        grid = self.pool.queries_XHD.index_copy_(0, self._grid_N, q * size**-0.5)[: slots * sequences]
+        # Queries that share keys are adjacent: (S * J, H / J * Q, D).
+        grid = grid.view(slots, sequences, heads, size).transpose(1, 2).reshape(slots * kv_heads, -1, size)
+        scores = _scores(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, sequences, columns)
         scores = scores.add_(self._bias.get(window, self._unlimited).unsqueeze(1))
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)
         y = torch.bmm(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
-        y = y.view(slots, heads, places, size).transpose(1, 2).reshape(slots * places, heads, size)
+        y = y.view(slots, heads, sequences, size).transpose(1, 2).reshape(slots * sequences, heads, size)
         return y.index_select(0, self._answers_N)
 
 
 def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-    """Batched products; in fp32 where 16 bits would round what the flash kernels of training and prefill do not."""
+    """Compute batched products, in fp32: 16 bits would round what the flash kernels of training and prefill do not."""
     if queries.is_cuda and queries.dtype in (torch.bfloat16, torch.float16):
         return torch.bmm(queries, keys, torch.float32)
     return torch.bmm(queries, keys)
@@ -288,7 +298,7 @@ def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class StepOutput:
-    """Each row's next token, its log-probability, and what these come from."""
+    """Each row's next token and its log-probability, with the logits and hidden states that these come from."""
 
     tokens_N: torch.Tensor
     logprobs_N: torch.Tensor
@@ -299,23 +309,23 @@ class StepOutput:
 def compute_step(
     network: GPT,
     num_tokens: int,
-    parts: Parts,
-    pools: Sequence[Pool],
+    groups: SequenceGroups,
+    pools: Sequence[SlotPool],
     shape: StepShape,
     rows_5N: torch.Tensor,
     positions_S: torch.Tensor,
 ) -> StepOutput:
     """Compute a step on the device; `num_tokens` is V. Each row's token becomes its latest in the tables."""
-    last = parts.last_PQ.flatten()
-    attention = GridAttention(network.config.windows, pools, shape, rows_5N, positions_S)
+    last = groups.last_GQ.flatten()
+    attention = DecodeAttention(network.config.windows, pools, shape, rows_5N, positions_S)
     hidden_1NC = network.trunk(last[rows_5N[LAST]].unsqueeze(0), rows_5N[POSITION].unsqueeze(0), attention)
     logits_NV = network.logits(hidden_1NC[0], slice(num_tokens))
     probabilities_NV = logits_NV.softmax(dim=-1)
     tempered_NV = probabilities_NV
     if shape.tempered:
-        temperature_N = parts.temperature_P1[rows_5N[LAST] // parts.places]
+        temperature_N = groups.temperature_G1[rows_5N[LAST] // groups.sequences]
         tempered_NV = (logits_NV / temperature_N).softmax(dim=-1)
-    tokens_N = next_tokens(tempered_NV, parts.noise_PTQ.flatten()[rows_5N[NOISE]])
+    tokens_N = next_tokens(tempered_NV, groups.noise_GTQ.flatten()[rows_5N[NOISE]])
     logprobs_N = probabilities_NV.gather(1, tokens_N.unsqueeze(1)).squeeze(1).log()
     last[rows_5N[LAST]] = tokens_N
     return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_1NC[0])

@@ -1,9 +1,7 @@
-"""Inference: prompts are prefilled once; all their samples and the value read-out share the KV cache.
+"""The inference engine: requests join and leave a continuously decoded batch; memory and rows decide who is admitted.
 
-Requests are submitted at any time and join those that are being decoded; whoever has ended leaves. This file decides
-who goes when. The parts are in `batching/`: `pools.py` (memory), `prefill.py` (reading prompts), `prefixes.py` (prompts
-that were read), `parts.py` (samples in work), `decode.py` (one step of the network), `decoding.py` (step after step),
-`graphs.py` (recorded steps).
+A prompt is prefilled once (`prefill.py`); all its samples and the value read-out share its slots of the KV cache
+(`kv_cache.py`) and are decoded step by step with those of other requests (`batch_decoder.py`, `decode.py`).
 """
 
 import logging
@@ -13,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
+from nanoproof.inference.batch_decoder import BatchDecoder, Launched
 from nanoproof.inference.cuda_graphs import CudaRecorder, RecordedSteps, Recorder
-from nanoproof.inference.decode import PartInfo, split_samples
-from nanoproof.inference.kv_cache import Pools, SlotSize, cache_budget
-from nanoproof.inference.prefill import PrefillMasks, Prefixes, Reading, read_prompts
+from nanoproof.inference.decode import GroupInfo, split_samples
+from nanoproof.inference.kv_cache import KVCache, SlotSize, cache_budget
+from nanoproof.inference.prefill import PrefillJob, PrefillMasks, PrefixCache, prefill
 from nanoproof.inference.sampling import Completion, EngineLimits, EngineRequest, EngineStats, Sample, SamplingOptions
-from nanoproof.inference.scheduler import Decoding, Launched
 from nanoproof.model.flash_attention import Kernel, flash_kernel, missing_for_flash
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
@@ -26,26 +24,26 @@ from nanoproof.model.tokenizer import Tokenizer
 log = logging.getLogger(__name__)
 
 CPU_ROWS, CUDA_ROWS = 192, 1024
-"""Samples in work. A CPU gains nothing by more."""
+"""Samples that are decoded at a time. A CPU gains nothing by more."""
 CPU_PREFILL, CUDA_PREFILL = 1024, 8192
-"""Tokens of prompts that are read at a time; one prompt may have more."""
+"""Tokens of prompts that are prefilled at a time; one prompt may have more."""
 CPU_COLUMNS, CUDA_COLUMNS = 64, 256
 """Slots come in multiples of so many columns: little padding on a CPU, few kernels on a GPU."""
 CPU_SLOTS, CUDA_SLOTS = 4, 32
 """Slots of a size that are made at first. Recordings are lost when more are made."""
 ADMITTED_SHARE = 1 / 8
-"""New requests are let in when this share of the rows is free for them, so that several are read at once."""
+"""New requests are admitted when this share of the rows is free, so that several are prefilled at once."""
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-6, 1e6
-"""Beyond, samples are as good as greedy or uniform, and somewhere beyond a number has no place in fp32."""
+"""Beyond, samples are as good as greedy or uniform, and somewhere beyond a number overflows fp32."""
 MOST_FAILED_RESETS = 3
 
 
 @dataclass
-class _Work:
-    """A request that is being decoded."""
+class _ActiveRequest:
+    """What belongs to a request that is being decoded."""
 
-    parts: list[int]
-    open_parts: set[int] = field(default_factory=set)
+    groups: list[int]
+    unfinished_groups: set[int] = field(default_factory=set)
     value_distribution: list[float] | None = None
 
 
@@ -66,8 +64,8 @@ class Engine:
         kernel: Kernel | None = None,
         read_late: bool | None = None,
     ) -> None:
-        """What suits the device: `recorder`, `kernel` (which reads prompts), and `read_late` (a step is launched before
-        the last one is read).
+        """By default `recorder`, `kernel` (of prefill) and `read_late` (a step is launched before the last one is read)
+        are what suits the device.
 
         Raises ValueError if CUDA graphs are asked for on another device.
         """
@@ -97,7 +95,7 @@ class Engine:
         self._kernel = kernel if kernel is not None or self._no_flash else flash_kernel()
         budget, self._budget_reason = cache_budget(model.device, self.limits.cache_mbytes)
         kept = int(self.limits.reuse_share * budget)
-        self._budget, self._prefixes = budget, Prefixes(kept, whole_only=model.config.prefix_lm)
+        self._budget, self._prefix_cache = budget, PrefixCache(kept, whole_only=model.config.prefix_lm)
         self._stats = EngineStats()
         self._waiting: deque[EngineRequest] = deque()
         self._samples_waiting = 0
@@ -107,56 +105,56 @@ class Engine:
         self.refresh()
 
     def _reset(self) -> None:
-        """Forget everything that is in work. Where that fails, the next step tries it again."""
+        """Drop all active requests and caches. Where that fails, the next step tries it again."""
         self._failed_resets += 1
-        self._work: dict[EngineRequest, _Work] = {}
+        self._active: dict[EngineRequest, _ActiveRequest] = {}
         self._launched: Launched | None = None
-        self._first_part: dict[tuple[int, ...], int] = {}
+        self._group_of_prompt: dict[tuple[int, ...], int] = {}
         recorded = None
         if self._recorder is not None:
             recorded = RecordedSteps(self._recorder, self._network, self.tokenizer.eos + 1)
         config, dtype = self.model.config, self.model.compute_dtype
         budget = self._budget - int(self.limits.reuse_share * self._budget)
-        pools = Pools(config, dtype, self.model.device, budget, self._first_slots)
-        self._decoding = Decoding(self._network, self.tokenizer, pools, recorded)
-        self._prefixes.clear()
+        cache = KVCache(config, dtype, self.model.device, budget, self._first_slots)
+        self._decoder = BatchDecoder(self._network, self.tokenizer, cache, recorded)
+        self._prefix_cache.clear()
         self._failed_resets = 0
 
     @property
     def broken(self) -> bool:
-        """Whether the device fails again and again, so that there is no use in asking further."""
+        """Whether the device fails again and again, so that no further request can succeed."""
         return self._failed_resets >= MOST_FAILED_RESETS
 
     @property
     def num_waiting(self) -> int:
-        """Requests that were not begun."""
+        """Number of requests that were not begun."""
         return len(self._waiting)
 
     @property
     def num_active(self) -> int:
-        """Requests that are being decoded."""
-        return len(self._work)
+        """Number of requests that are being decoded."""
+        return len(self._active)
 
     @property
     def num_rows(self) -> int:
-        """Samples that are being decoded."""
-        return self._decoding.num_samples
+        """Number of samples that are being decoded."""
+        return self._decoder.num_samples
 
     @property
     def idle(self) -> bool:
-        return not self._waiting and not self._work
+        return not self._waiting and not self._active
 
     @property
     def stats(self) -> EngineStats:
-        recorded = self._decoding.recorded
+        recorded = self._decoder.recorded
         return replace(
             self._stats,
             replayed_steps=self._replays_before + (0 if recorded is None else recorded.replays),
-            cache_bytes=self._decoding.pools.num_bytes + self._prefixes.num_bytes,
+            cache_bytes=self._decoder.cache.num_bytes + self._prefix_cache.num_bytes,
         )
 
     def decisions(self) -> dict[str, str]:
-        """What was chosen from the surroundings, each with its reason."""
+        """Describe each choice that depends on the device and its memory, with its reason."""
         device = self.model.device.type
         graphs = "off" if self._recorder is None else "on"
         if self.limits.cuda_graphs != "auto":
@@ -173,9 +171,9 @@ class Engine:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Take over the model's present weights. Only when idle; prompts that were kept are dropped."""
-        assert self.idle, "the weights changed while requests were in work"
-        self._prefixes.clear()
+        """Copy the model's present weights. Only when idle; the prefix cache is cleared."""
+        assert self.idle, "the weights changed while requests were active"
+        self._prefix_cache.clear()
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
                 ours.copy_(theirs)
@@ -183,11 +181,11 @@ class Engine:
     def release(self) -> None:
         """Give back the memory for keys and values, and what was recorded with it, until there are requests again.
 
-        Only when idle. Whoever trains on the same GPU meanwhile needs it more.
+        Only when idle. Training on the same GPU needs it meanwhile.
         """
-        assert self.idle, "memory was to be given back while requests were in work"
-        if self._decoding.recorded is not None:
-            self._replays_before += self._decoding.recorded.replays
+        assert self.idle, "memory was to be given back while requests were active"
+        if self._decoder.recorded is not None:
+            self._replays_before += self._decoder.recorded.replays
         self._reset()
         if self.model.device.type == "cuda":
             torch.cuda.empty_cache()
@@ -219,9 +217,9 @@ class Engine:
             raise ValueError(
                 f"tokens must be 0 to {self.model.config.vocab_size - 1}, got {min(prompt)}, {max(prompt)}"
             )
-        size, parts = self._size(len(prompt), options), len(split_samples(options.num_samples))
-        if not self._decoding.pools.fits(size, parts):
-            budget = self._decoding.pools.budget
+        size, groups = self._size(len(prompt), options), len(split_samples(options.num_samples))
+        if not self._decoder.cache.fits(size, groups):
+            budget = self._decoder.cache.budget
             raise ValueError(f"the keys and values of this request do not fit into {budget / 1e6:.1f} MB")
 
     def _size(self, length: int, options: SamplingOptions) -> SlotSize:
@@ -229,29 +227,29 @@ class Engine:
         return SlotSize.of(length, most, options.max_new_tokens, self._column_step)
 
     def cancel(self, request: EngineRequest) -> None:
-        """Forget a request, wherever it is; nothing happens if it has ended."""
+        """Cancel a waiting or active request; nothing happens if it has ended."""
         if request.ended:
             return
         request.cancelled = True
         self._stats.cancelled += 1
-        if request in self._work:
-            self._leave(request)
+        if request in self._active:
+            self._remove(request)
         else:
             self._waiting.remove(request)
             self._samples_waiting -= request.options.num_samples
 
     @torch.inference_mode()
     def step(self) -> list[EngineRequest]:
-        """Let in whom memory and rows allow, and compute a step; returns the requests that ended with it.
+        """Admit the requests that memory and rows allow, and compute a step; returns the requests that ended with it.
 
         Their `completion` or `error` is set: FloatingPointError where the model's output is not finite. When the
-        computation itself fails, out of memory say, all that were in work have this error.
+        computation itself fails, out of memory say, all active requests have this error.
         """
         try:
             if self._failed_resets:
                 self._reset()
             self._admit()
-            launched = self._decoding.launch()
+            launched = self._decoder.launch()
             if launched is not None:
                 self._stats.decode_steps += 1
                 self._stats.decode_rows += launched.num_rows
@@ -261,7 +259,7 @@ class Engine:
         except RuntimeError as error:
             log.error("a step of the engine failed", exc_info=True)
             problem = error.with_traceback(None)  # its frames hold memory on the device
-        failed = list(self._work)
+        failed = list(self._active)
         for request in failed:
             request.error = problem
         self._stats.failed += len(failed)
@@ -292,139 +290,141 @@ class Engine:
 
     def _admit(self) -> None:
         """Begin requests in the order they came, as many as there are rows and memory for."""
-        free = self.max_rows - self._decoding.num_samples
-        if not self._waiting or (self._work and free < min(self._samples_waiting, ADMITTED_SHARE * self.max_rows)):
+        free = self.max_rows - self._decoder.num_samples
+        if not self._waiting or (self._active and free < min(self._samples_waiting, ADMITTED_SHARE * self.max_rows)):
             return
         begun: list[EngineRequest] = []
         tokens = 0
         while self._waiting:
-            request, nothing_else = self._waiting[0], not self._work
+            request, nothing_else = self._waiting[0], not self._active
             tokens += len(request.prompt)
             too_many_rows = request.options.num_samples > free and not nothing_else
             if too_many_rows or (begun and tokens > self._prefill_tokens):
                 break
-            if not self._place(request):
+            if not self._allocate(request):
                 if not nothing_else:
                     break
-                parts = len(split_samples(request.options.num_samples))
-                self._decoding.pools.make_room(self._size(len(request.prompt), request.options), parts)
-                placed = self._place(request)
-                assert placed, "a request that fits alone was not placed"
+                groups = len(split_samples(request.options.num_samples))
+                self._decoder.cache.reserve(self._size(len(request.prompt), request.options), groups)
+                allocated = self._allocate(request)
+                assert allocated, "a request that fits alone got no slots"
             begun.append(self._waiting.popleft())
             self._samples_waiting -= request.options.num_samples
             free -= request.options.num_samples
         if begun:
-            self._decoding.changed()
-            self._fill(begun)
+            self._decoder.changed()
+            self._prefill(begun)
 
-    def _place(self, request: EngineRequest) -> bool:
-        """Take slots for a request and open its parts, if there is memory."""
-        pools, parts, length = self._decoding.pools, self._decoding.parts, len(request.prompt)
+    def _allocate(self, request: EngineRequest) -> bool:
+        """Allocate slots for a request and open its groups; returns whether there is memory for them."""
+        cache, groups, length = self._decoder.cache, self._decoder.groups, len(request.prompt)
         wanted = self._size(length, request.options)
         slots: list[tuple[SlotSize, int]] = []
         samples = split_samples(request.options.num_samples)
         for _ in samples:
-            slot = pools.take(wanted)
+            slot = cache.allocate(wanted)
             if slot is None:
                 for size, number in slots:
-                    pools[size].release(number)
+                    cache[size].release(number)
                 return False
             slots.append(slot)
         markers = [self.tokenizer.tactic, self.tokenizer.value]
-        work = _Work([])
+        active = _ActiveRequest([])
         for (first, count), (size, number) in zip(samples, slots):
-            info = PartInfo(request, first, count, size)
+            info = GroupInfo(request, first, count, size)
             shown = markers if first == 0 else markers[:1]
-            work.parts.append(parts.open(info, number, request.options.max_new_tokens, shown))
-        work.open_parts.update(work.parts)
-        self._decoding.active.update(work.parts)
-        self._work[request] = work
+            active.groups.append(groups.open(info, number, request.options.max_new_tokens, shown))
+        active.unfinished_groups.update(active.groups)
+        self._decoder.active.update(active.groups)
+        self._active[request] = active
         return True
 
-    def _fill(self, begun: list[EngineRequest]) -> None:
-        """Bring prompts into their slots: from another slot, from those that are kept, or by reading them."""
-        pools, parts = self._decoding.pools, self._decoding.parts
-        readings: list[Reading] = []
+    def _prefill(self, begun: list[EngineRequest]) -> None:
+        """Fill the slots with their prompts: from another slot, from the prefix cache, or by prefill."""
+        cache, groups = self._decoder.cache, self._decoder.groups
+        jobs: list[PrefillJob] = []
         copies: list[tuple[int, int]] = []
         for request in begun:
-            prompt, (first, *others) = request.prompt, self._work[request].parts
-            source = self._first_part.setdefault(prompt, first)
+            prompt, (first, *others) = request.prompt, self._active[request].groups
+            source = self._group_of_prompt.setdefault(prompt, first)
             if source != first:
                 copies.append((source, first))
                 self._stats.reused_tokens += len(prompt)
             else:
-                pool, slot = pools[parts.info(first).size], int(parts.slot[first])
-                known = self._prefixes.fill(prompt, pool, slot)
+                pool, slot = cache[groups.info(first).size], int(groups.slot[first])
+                known = self._prefix_cache.copy_to_slot(prompt, pool, slot)
                 self._stats.reused_tokens += known
                 if known < len(prompt):
-                    readings.append(Reading(prompt, pool, slot, known))
+                    jobs.append(PrefillJob(prompt, pool, slot, known))
             copies += [(first, other) for other in others]
-        if readings:
-            read_prompts(self._network, self._masks, readings, self._kernel)
-            self._stats.prefills += len(readings)
-            self._stats.prompt_tokens += sum(len(reading.prompt) - reading.start for reading in readings)
+        if jobs:
+            prefill(self._network, self._masks, jobs, self._kernel)
+            self._stats.prefills += len(jobs)
+            self._stats.prompt_tokens += sum(len(job.prompt) - job.start for job in jobs)
         for source, target in copies:
-            length = len(parts.info(target).request.prompt)
-            origin = pools[parts.info(source).size]
-            pools[parts.info(target).size].copy_prompt(int(parts.slot[target]), origin, int(parts.slot[source]), length)
+            length = len(groups.info(target).request.prompt)
+            origin = cache[groups.info(source).size]
+            cache[groups.info(target).size].copy_prompt(
+                int(groups.slot[target]), origin, int(groups.slot[source]), length
+            )
         for request in begun:
-            for part in self._work[request].parts:
-                info = parts.info(part)
-                pools[info.size].open(int(parts.slot[part]), len(request.prompt), info.first == 0)
+            for group in self._active[request].groups:
+                info = groups.info(group)
+                cache[info.size].open(int(groups.slot[group]), len(request.prompt), info.first == 0)
 
     def _read(self, launched: Launched) -> list[EngineRequest]:
-        """Take over the results of a step; returns the requests that ended."""
-        parts, ended = self._decoding.parts, []
-        result = self._decoding.read(launched)
+        """Process the results of a step; returns the requests that ended."""
+        groups, ended = self._decoder.groups, []
+        result = self._decoder.read(launched)
         self._stats.sampled_tokens += result.num_sampled
-        for part in result.broken:
-            if part not in self._decoding.active:
-                continue  # another part of its request was broken too
-            request = parts.info(part).request
-            for other in self._work[request].parts:
-                self._decoding.pools[parts.info(other).size].wipe(int(parts.slot[other]))
-            self._leave(request)
+        for group in result.broken:
+            if group not in self._decoder.active:
+                continue  # another group of its request was broken too
+            request = groups.info(group).request
+            for other in self._active[request].groups:
+                self._decoder.cache[groups.info(other).size].zero(int(groups.slot[other]))
+            self._remove(request)
             request.error = FloatingPointError("the model's output is not finite")
             self._stats.failed += 1
             ended.append(request)
-        for part, distribution in result.values.items():
-            if part in self._decoding.active:
-                info = parts.info(part)
-                self._work[info.request].value_distribution = distribution
-                self._prefixes.keep(info.request.prompt, self._decoding.pools[info.size], int(parts.slot[part]))
-        for part in result.ended:
-            if part not in self._decoding.active:
+        for group, distribution in result.values.items():
+            if group in self._decoder.active:
+                info = groups.info(group)
+                self._active[info.request].value_distribution = distribution
+                self._prefix_cache.add(info.request.prompt, self._decoder.cache[info.size], int(groups.slot[group]))
+        for group in result.ended:
+            if group not in self._decoder.active:
                 continue
-            request = parts.info(part).request
-            work = self._work[request]
-            work.open_parts.discard(part)
-            if not work.open_parts:
-                request.completion = self._completion(work)
-                self._leave(request)
+            request = groups.info(group).request
+            active = self._active[request]
+            active.unfinished_groups.discard(group)
+            if not active.unfinished_groups:
+                request.completion = self._completion(active)
+                self._remove(request)
                 self._stats.completed += 1
                 ended.append(request)
         return ended
 
-    def _completion(self, work: _Work) -> Completion:
-        parts, samples, unfinished = self._decoding.parts, [], 0
-        for part in work.parts:
-            for place in range(parts.info(part).count):
-                length = parts.lengths[part, place]
+    def _completion(self, active: _ActiveRequest) -> Completion:
+        groups, samples, unfinished = self._decoder.groups, [], 0
+        for group in active.groups:
+            for sequence in range(groups.info(group).count):
+                length = groups.lengths[group, sequence]
                 if length < 0:
                     unfinished += 1
                 else:
-                    tokens = parts.tokens[part, place, :length].tolist()
-                    samples.append(Sample(tokens, float(parts.logprobs[part, place])))
-        assert work.value_distribution is not None
-        return Completion(samples, unfinished, work.value_distribution)
+                    tokens = groups.tokens[group, sequence, :length].tolist()
+                    samples.append(Sample(tokens, float(groups.logprobs[group, sequence])))
+        assert active.value_distribution is not None
+        return Completion(samples, unfinished, active.value_distribution)
 
-    def _leave(self, request: EngineRequest) -> None:
-        """Give back what a request holds."""
-        parts = self._decoding.parts
-        for part in self._work.pop(request).parts:
-            self._decoding.pools[parts.info(part).size].release(int(parts.slot[part]))
-            self._decoding.active.discard(part)
-            if self._first_part.get(request.prompt) == part:
-                del self._first_part[request.prompt]
-            parts.close(part)
-        self._decoding.changed()
+    def _remove(self, request: EngineRequest) -> None:
+        """Free the slots and groups of a request."""
+        groups = self._decoder.groups
+        for group in self._active.pop(request).groups:
+            self._decoder.cache[groups.info(group).size].release(int(groups.slot[group]))
+            self._decoder.active.discard(group)
+            if self._group_of_prompt.get(request.prompt) == group:
+                del self._group_of_prompt[request.prompt]
+            groups.close(group)
+        self._decoder.changed()

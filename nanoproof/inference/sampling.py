@@ -1,4 +1,4 @@
-"""What the engine is asked and what it answers, and how tokens are drawn.
+"""How tokens are sampled, and the requests, answers and limits of the engine.
 
 Shapes: S states, K samples of a state, R rows (samples that are being written), V tokens, T tokens to generate.
 """
@@ -32,7 +32,7 @@ class Noise:
 
     @classmethod
     def draw(cls, seeds: list[int], num_tokens: int, options: SamplingOptions, device: torch.device) -> "Noise":
-        """The noise of requests with these seeds, for `num_tokens` possible first tokens."""
+        """Draw the noise of requests with these seeds, for `num_tokens` possible first tokens."""
         # A token is never wanted more often than there are samples; too few tokens make more copies of each necessary.
         copies = min(options.first_token_cap or options.num_samples, options.num_samples)
         copies = max(copies, math.ceil(options.num_samples / num_tokens))
@@ -47,7 +47,7 @@ class Noise:
 
 
 def first_tokens(logits_SV: torch.Tensor, arrivals_SVC: torch.Tensor, num_samples: int) -> torch.Tensor:
-    """First tokens (S, K) of the samples of each state, at most C of them alike.
+    """Sample the first tokens (S, K) of each state, at most C of them alike.
 
     Gumbel-top-k over C copies of each token: the c-th copy of token v has the key log p(v) - log(E1 + ... + Ec) with
     exponential E, so that for C = 1 it is Gumbel-top-k without replacement, and in general it is sampling one after the
@@ -59,14 +59,14 @@ def first_tokens(logits_SV: torch.Tensor, arrivals_SVC: torch.Tensor, num_sample
 
 
 def next_tokens(probabilities_RV: torch.Tensor, uniforms_R: torch.Tensor) -> torch.Tensor:
-    """One token (R) per row, by inverting the cumulative distribution at the row's uniform number."""
+    """Sample one token per row, (R,), by inverting the cumulative distribution at the row's uniform number."""
     cumulative_RV = probabilities_RV.cumsum(dim=-1)
     targets_R1 = uniforms_R.unsqueeze(1) * cumulative_RV[:, -1:]
     found_R1 = torch.searchsorted(cumulative_RV, targets_R1, right=True)
     return found_R1.squeeze(1).clamp_(max=probabilities_RV.shape[-1] - 1)
 
 
-# -- What the engine is asked and what it answers --------------------------------------------------------------------
+# -- Requests, answers and limits of the engine ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model says about one prompt: finished samples, how many did not end in time, and the value's bins."""
+    """The answer to one prompt: finished samples, the number of unfinished ones, and the distribution of the value."""
 
     samples: list[Sample]
     num_unfinished: int
@@ -119,7 +119,7 @@ class Completion:
 
 
 class EngineRequest:
-    """A prompt that was submitted. When it has ended, `completion` or `error` is set, or it was cancelled."""
+    """A submitted prompt. When it has ended, `completion` or `error` is set, or it was cancelled."""
 
     __slots__ = ("cancelled", "completion", "error", "options", "prompt", "seed")
 
@@ -136,24 +136,24 @@ class EngineRequest:
 
 @dataclass
 class EngineStats:
-    """Work so far."""
+    """What the engine did so far."""
 
     submitted: int = 0
     completed: int = 0
     failed: int = 0
     cancelled: int = 0
     prefills: int = 0
-    """Prompts of which something had to be read; the others were known."""
+    """Prompts that were prefilled, at least in part; the others were cached."""
     prompt_tokens: int = 0
-    """Tokens of prompts that were read."""
+    """Tokens of prompts that were prefilled."""
     reused_tokens: int = 0
-    """Tokens of prompts that were not read, because they were known."""
+    """Tokens of prompts that were cached."""
     sampled_tokens: int = 0
     """Tokens that were sampled, ends included."""
     decode_steps: int = 0
     decode_rows: int = 0
     """Rows of the network in these steps: samples and markers."""
     replayed_steps: int = 0
-    """Steps that were computed by a recording."""
+    """Steps that were computed by replaying a CUDA graph."""
     cache_bytes: int = 0
-    """Keys and values: slots, and prompts that are kept."""
+    """Size of the KV cache and the prefix cache."""

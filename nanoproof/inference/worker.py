@@ -1,8 +1,8 @@
-"""One thread that drives the engine for any number of threads that ask.
+"""One thread that drives the engine for any number of threads that submit prompts.
 
-There is no barrier: what is asked joins the engine at its next step, beside what is being decoded, and who asked is
-woken alone when the answer is there. Each question has a lock of its own to wait on; the condition of the worker is
-waited on by the worker, and by who pauses it.
+There is no barrier: a prompt joins the engine at its next step, beside what is being decoded, and the thread that waits
+for it is woken alone when the completion is there. Each pending completion has a lock of its own to wait on; the
+conditions of the worker are waited on by the worker itself, and by threads that pause it.
 """
 
 import threading
@@ -15,12 +15,12 @@ from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOpti
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 
 POLL_SECONDS = 0.5
-"""How often one that waits looks whether it was cancelled."""
+"""How often a waiting thread checks whether it was cancelled."""
 
 
 @dataclass(frozen=True)
 class WorkerStats:
-    """What became of the questions so far, steps of the engine, and seconds spent in them."""
+    """Prompts so far by outcome (a withdrawn one was cancelled), steps of the engine, and seconds spent in them."""
 
     asked: int = 0
     answered: int = 0
@@ -30,8 +30,8 @@ class WorkerStats:
     busy_seconds: float = 0.0
 
 
-class Question:
-    """A prompt on its way through the worker. Ended when `completion` or `error` is set."""
+class PendingCompletion:
+    """A submitted prompt and its future completion. Ended when `completion` or `error` is set."""
 
     __slots__ = ("_ended", "completion", "error", "options", "prompt", "request", "seed")
 
@@ -44,7 +44,7 @@ class Question:
         self._ended.acquire()
 
     def end(self, completion: Completion | None, error: BaseException | None = None) -> None:
-        """Set the outcome and wake who waits (the worker calls this, once)."""
+        """Set the outcome and wake the waiting thread (the worker calls this, once)."""
         self.completion, self.error = completion, error
         self._ended.release()
 
@@ -53,7 +53,7 @@ class Question:
         return self.completion is not None or self.error is not None
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; False if the time was over before. One thread at a time."""
+        """Wait for the outcome; returns False if `seconds` passed before. One thread at a time."""
         if not self._ended.acquire(timeout=seconds):
             return False
         self._ended.release()
@@ -61,75 +61,75 @@ class Question:
 
 
 class EngineWorker:
-    """Answers prompts with an engine that nobody else may use, from a thread of its own."""
+    """Completes prompts with an engine that it owns, on a thread of its own."""
 
     def __init__(self, engine: Engine, prepare: Callable[[], None] = lambda: None) -> None:
         """`prepare` runs once, first, on the worker's thread."""
         self._engine, self._prepare = engine, prepare
         self._lock = threading.Lock()
-        self._bell = threading.Condition(self._lock)
-        """Rung for the worker."""
-        self._settled = threading.Condition(self._lock)
-        """Told when the worker rests or has ended."""
-        self._arrived: dict[Question, None] = {}
-        self._withdrawn: list[Question] = []
-        self._active: dict[EngineRequest, Question] = {}
-        self._paused = self._resting = self._sleeping = self._closed = self._gone = False
+        self._wake_worker = threading.Condition(self._lock)
+        """Notified when there is something to do for the sleeping worker."""
+        self._state_changed = threading.Condition(self._lock)
+        """Notified when the worker idles, resumes or has ended."""
+        self._arrived: dict[PendingCompletion, None] = {}
+        self._cancelled: list[PendingCompletion] = []
+        self._active: dict[EngineRequest, PendingCompletion] = {}
+        self._paused = self._idle = self._sleeping = self._closed = self._dead = False
         self._broken: BaseException | None = None
         self._stats = WorkerStats()
         self._thread = threading.Thread(target=self._run, name="policy-worker", daemon=True)
         self._thread.start()
 
-    # -- for those who ask -----------------------------------------------------------------------------------------
+    # -- completions -----------------------------------------------------------------------------------------------
 
-    def ask(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> Question:
-        """Hand in a prompt; `answer` waits for what comes of it. Raises PolicyClosed, or ModelFailed if all is lost."""
-        question = Question(prompt, options, seed)
+    def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> PendingCompletion:
+        """Submit a prompt; `result` waits for it. Raises PolicyClosed, or ModelFailed if the worker is dead."""
+        pending = PendingCompletion(prompt, options, seed)
         with self._lock:
             self._check_open()
-            self._arrived[question] = None
-            self._ring()
-        return question
+            self._arrived[pending] = None
+            self._wake()
+        return pending
 
-    def answer(
-        self, question: Question, deadline: float | None = None, cancelled: Callable[[], bool] | None = None
+    def result(
+        self, pending: PendingCompletion, deadline: float | None = None, cancelled: Callable[[], bool] | None = None
     ) -> Completion:
-        """Wait for the answer until `deadline` (of `time.monotonic`), or until `cancelled()`, looked at twice a second.
+        """Wait for a completion until `deadline` (of `time.monotonic`), or until `cancelled()`, polled twice a second.
 
-        Raises PolicyTimeout or PolicyCancelled (the question is withdrawn then), PolicyClosed, BadState if the engine
-        has no room for such a question at all, or ModelFailed.
+        Raises PolicyTimeout or PolicyCancelled (the prompt is cancelled then), PolicyClosed, BadState if the engine
+        can never take such a prompt, or ModelFailed.
         """
         while True:
             left = float("inf") if deadline is None else deadline - time.monotonic()
             if cancelled is not None:
                 if cancelled():
-                    self.withdraw(question)
-                    raise PolicyCancelled("the question was cancelled")
+                    self.cancel(pending)
+                    raise PolicyCancelled("the request was cancelled")
                 left = min(left, POLL_SECONDS)
-            if question.wait(max(0.0, left) if left <= threading.TIMEOUT_MAX else -1):
+            if pending.wait(max(0.0, left) if left <= threading.TIMEOUT_MAX else -1):
                 break
             if deadline is not None and time.monotonic() >= deadline:
-                self.withdraw(question)
+                self.cancel(pending)
                 raise PolicyTimeout("the policy did not answer before the deadline")
-        if question.completion is not None:
-            return question.completion
-        error = question.error
+        if pending.completion is not None:
+            return pending.completion
+        error = pending.error
         assert error is not None
         if isinstance(error, (BadState, PolicyClosed)):
-            raise type(error)(str(error))  # one instance may be there for many
+            raise type(error)(str(error))  # one instance may be shared by many threads
         raise ModelFailed(f"the model failed: {type(error).__name__}: {error}") from error
 
-    def withdraw(self, question: Question) -> None:
-        """Nobody waits for the answer any more: its samples leave the engine at the next step."""
+    def cancel(self, pending: PendingCompletion) -> None:
+        """Cancel a prompt: its samples leave the engine at the next step."""
         with self._lock:
-            if not (question.ended or self._gone):
-                self._arrived.pop(question, None)
-                self._withdrawn.append(question)
-                self._ring()
+            if not (pending.ended or self._dead):
+                self._arrived.pop(pending, None)
+                self._cancelled.append(pending)
+                self._wake()
 
     @property
     def num_open(self) -> int:
-        """Questions that have no answer yet."""
+        """Number of prompts without completion yet."""
         with self._lock:
             return len(self._arrived) + len(self._active)
 
@@ -137,42 +137,42 @@ class EngineWorker:
     def stats(self) -> WorkerStats:
         return self._stats
 
-    # -- for those who steer ---------------------------------------------------------------------------------------
+    # -- control ---------------------------------------------------------------------------------------------------
 
     def pause(self, release: bool = False) -> None:
-        """Begin no more questions; returns when those in the engine are answered. Others keep waiting.
+        """Start no more prompts; returns when those in the engine are completed. Others keep waiting.
 
-        With `release` the engine gives back its memory for keys and values.
+        With `release` the engine frees its memory for keys and values.
         """
         with self._lock:
             self._paused = True
-            self._ring()
-            self._settled.wait_for(lambda: self._resting or self._gone or not self._paused)
-            if release and self._resting and not self._gone:
+            self._wake()
+            self._state_changed.wait_for(lambda: self._idle or self._dead or not self._paused)
+            if release and self._idle and not self._dead:
                 self._engine.release()
 
     def resume(self) -> None:
-        """Rest for a moment, let the engine take over the model's weights, and go on (paused before or not).
+        """Let the engine copy the model's present weights while it is idle, and continue (paused before or not).
 
         Raises ModelFailed if the worker has ended because of that.
         """
         with self._lock:
             self._paused = True
-            self._ring()
-            self._settled.wait_for(lambda: self._resting or self._gone)
+            self._wake()
+            self._state_changed.wait_for(lambda: self._idle or self._dead)
             if self._closed:
                 return
             self._check_open()
             self._engine.refresh()
-            self._paused = self._resting = False
-            self._settled.notify_all()
-            self._ring()
+            self._paused = self._idle = False
+            self._state_changed.notify_all()
+            self._wake()
 
     def close(self) -> None:
-        """End the worker; whoever waits gets PolicyClosed."""
+        """End the worker; waiting threads get PolicyClosed."""
         with self._lock:
             self._closed = True
-            self._ring()
+            self._wake()
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
@@ -182,9 +182,9 @@ class EngineWorker:
         if self._broken is not None:
             raise ModelFailed(f"the model failed before: {self._broken}") from self._broken
 
-    def _ring(self) -> None:
+    def _wake(self) -> None:
         if self._sleeping:
-            self._bell.notify()
+            self._wake_worker.notify()
 
     # -- the worker's thread ---------------------------------------------------------------------------------------
 
@@ -192,87 +192,87 @@ class EngineWorker:
         reason: BaseException = PolicyClosed("the policy was closed")
         try:
             self._prepare()
-            while self._take_in():
+            while self._receive():
                 if self._active:
                     self._step()
-        except BaseException as error:  # handed to whoever asked
+        except BaseException as error:  # raised by `result`
             reason = error
         self._end(reason)
 
-    def _take_in(self) -> bool:
-        """Wait until there is something to do, then hand to the engine what has changed; False in the end."""
+    def _receive(self) -> bool:
+        """Wait until there is something to do, then submit to the engine and cancel; returns False when closed."""
         with self._lock:
-            while not (self._closed or self._active or self._withdrawn or (self._arrived and not self._paused)):
-                if self._paused and not self._resting:
-                    self._resting = True
-                    self._settled.notify_all()
+            while not (self._closed or self._active or self._cancelled or (self._arrived and not self._paused)):
+                if self._paused and not self._idle:
+                    self._idle = True
+                    self._state_changed.notify_all()
                 self._sleeping = True
-                self._bell.wait()
+                self._wake_worker.wait()
                 self._sleeping = False
             if self._closed:
                 return False
-            withdrawn, self._withdrawn = self._withdrawn, []
-        withdrawn = [question for question in dict.fromkeys(withdrawn) if not question.ended]
-        for question in withdrawn:
-            question.end(None, PolicyCancelled("the question was withdrawn"))
-            if question.request is not None:
-                del self._active[question.request]
-                self._engine.cancel(question.request)
-        with self._lock:  # only now: should the engine fail above, `_end` tells those who have just arrived
-            arrived: dict[Question, None] = {}
+            cancelled, self._cancelled = self._cancelled, []
+        cancelled = [pending for pending in dict.fromkeys(cancelled) if not pending.ended]
+        for pending in cancelled:
+            pending.end(None, PolicyCancelled("the request was cancelled"))
+            if pending.request is not None:
+                del self._active[pending.request]
+                self._engine.cancel(pending.request)
+        with self._lock:  # only now: should the engine fail above, `_end` fails those that have just arrived
+            arrived: dict[PendingCompletion, None] = {}
             if not self._paused:
                 arrived, self._arrived = self._arrived, arrived
-        for question in arrived:
+        for pending in arrived:
             try:
-                question.request = self._engine.submit(question.prompt, question.options, question.seed)
-                self._active[question.request] = question
+                pending.request = self._engine.submit(pending.prompt, pending.options, pending.seed)
+                self._active[pending.request] = pending
             except ValueError as error:
-                question.end(None, BadState(str(error)))
-            except Exception as error:  # it concerns this question only
-                question.end(None, error)
-        self._count(asked=len(arrived), withdrawn=len(withdrawn))
+                pending.end(None, BadState(str(error)))
+            except Exception as error:  # it concerns this prompt only
+                pending.end(None, error)
+        self._count(asked=len(arrived), withdrawn=len(cancelled))
         return True
 
     def _step(self) -> None:
         began = time.perf_counter()
         try:
             ended = self._engine.step()
-        except Exception as error:  # handed to whoever asked
+        except Exception as error:  # raised by `result`
             self._fail(error)
             return
         seconds = time.perf_counter() - began
         self._count(steps=1, busy_seconds=seconds, failed=sum(request.error is not None for request in ended))
         self._count(answered=sum(request.completion is not None for request in ended))
-        for request in ended:  # counted by the time that they know of it
-            question = self._active.pop(request, None)
-            if question is not None:
-                question.end(request.completion, request.error)
+        for request in ended:  # counted before the waiting threads are woken
+            pending = self._active.pop(request, None)
+            if pending is not None:
+                pending.end(request.completion, request.error)
         if self._active and self._engine.idle:
             self._fail(RuntimeError("the engine lost a request"))
 
     def _fail(self, error: Exception) -> None:
-        """Give up what the engine works on. Raises what makes the engine useless for those who come later."""
-        questions, self._active = list(self._active.values()), {}
+        """Fail all active prompts. Raises the error if the engine is of no more use."""
+        all_pending, self._active = list(self._active.values()), {}
         try:
-            for question in questions:
-                assert question.request is not None
-                self._engine.cancel(question.request)
+            for pending in all_pending:
+                assert pending.request is not None
+                self._engine.cancel(pending.request)
             if not self._engine.idle or self._engine.broken:
                 raise error
         finally:
-            self._count(failed=len(questions))
-            for question in questions:
-                question.end(None, error)
+            self._count(failed=len(all_pending))
+            for pending in all_pending:
+                pending.end(None, error)
 
     def _end(self, reason: BaseException) -> None:
         with self._lock:
-            self._gone = True
+            self._dead = True
             self._broken = None if self._closed else reason
             left = [*self._active.values(), *self._arrived]
             self._active, self._arrived = {}, {}
-            self._settled.notify_all()
-        for question in left:
-            question.end(None, reason)
+            self._state_changed.notify_all()
+        for pending in left:
+            pending.end(None, reason)
 
     def _count(self, **more: float) -> None:
         self._stats = replace(self._stats, **{name: getattr(self._stats, name) + by for name, by in more.items()})

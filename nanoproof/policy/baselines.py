@@ -26,10 +26,10 @@ GENERAL_TACTICS = (
 
 
 class UniformPolicy:
-    """Always the same tactics with the same probability: what a search alone achieves with general tactics."""
+    """Suggests the same tactics with the same probability everywhere: the baseline of a search with general tactics."""
 
     def __init__(self, tactics: Sequence[str] = GENERAL_TACTICS, value: float = 1.0) -> None:
-        """`value` is the number of tactics every state is said to need. Raises ValueError without tactics."""
+        """`value` is the number of tactics that every state is taken to need. Raises ValueError without tactics."""
         if not tactics:
             raise ValueError("a uniform policy needs at least one tactic")
         distinct = tuple(dict.fromkeys(tactics))
@@ -37,7 +37,7 @@ class UniformPolicy:
         self._suggestion = Suggestion(distinct, (logprob,) * len(distinct), (1,) * len(distinct), value)
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """The same for every state and seed."""
+        """Suggest the same for every state and seed."""
         return self._suggestion
 
 

@@ -36,8 +36,8 @@ class _Client(HttpClient):
 class RemotePolicy:
     """A policy server as a `Policy`. Safe for many threads, which share kept-alive connections.
 
-    Asking again is safe, as the same state, seed and way of sampling have the same answer: so questions are repeated
-    when a connection breaks, and while the server is full or gone, for at most `patience_seconds`.
+    Retries are safe, as the same state, seed and sampling have the same answer: so requests are repeated when a
+    connection breaks, and while the server is full or gone, for at most `patience_seconds`.
     """
 
     def __init__(
@@ -52,8 +52,9 @@ class RemotePolicy:
     ) -> None:
         """`address` is `host:port`. Without a `token` the one in the environment (`TOKEN_VARIABLE`) is sent, if any.
 
-        Without `sampling` the server decides. The server may take so long to answer, and connecting to it; for
-        `patience_seconds` it is asked again where it is full, or not there. Raises PolicyError if the address is none.
+        Without `sampling` the server decides. `answer_seconds` and `connect_seconds` are timeouts; for
+        `patience_seconds` a request is retried where the server is full or gone. Raises PolicyError for an invalid
+        address.
         """
         try:
             where: Address = read_address(address, protocol.DEFAULT_PORT)
@@ -61,7 +62,7 @@ class RemotePolicy:
             raise PolicyError(f"not the address of a policy server: {error}") from error
         self.address = str(where)
         self.answer_seconds, self.patience_seconds = answer_seconds, patience_seconds
-        self._how = {} if sampling is None else protocol.sampling_to_json(sampling)
+        self._sampling_fields = {} if sampling is None else protocol.sampling_to_json(sampling)
         token = os.environ.get(protocol.TOKEN_VARIABLE) if token is None else token
         self._client = _Client(where, token, connect_seconds)
 
@@ -74,11 +75,11 @@ class RemotePolicy:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that nobody uses at present."""
+        """Close the idle connections."""
         self._client.close()
 
     def status(self) -> dict[str, Any]:
-        """What the server says about itself; raises PolicyUnreachable at once if it is not there."""
+        """Return the server's `/status`; raises PolicyUnreachable at once, without retries, if it is not there."""
         code, body = self._client.get("/status", _STATUS_SECONDS, attempts=1)
         if code != 200 or not isinstance(body, dict) or "sampling" not in body:
             raise PolicyServerError(
@@ -87,7 +88,7 @@ class RemotePolicy:
         return body
 
     def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> Suggestion:
-        """Tactics and value of a state; blocks, until `deadline` (of `time.monotonic`) or for `answer_seconds`.
+        """Suggest tactics and a value for a state; blocks until `deadline` (`time.monotonic`) or for `answer_seconds`.
 
         Raises BadState, PolicyTimeout, PolicyBusy, PolicyUnreachable, PolicyAccessDenied, or PolicyServerError.
         """
@@ -96,13 +97,13 @@ class RemotePolicy:
     def suggest_all(
         self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
     ) -> list[Suggestion]:
-        """`suggest` for several states in one request, which have answers all or none."""
+        """Suggest tactics and values for several states in one request, which succeed all or none."""
         seconds = self.answer_seconds
         if deadline is not None:
             seconds = min(seconds, deadline - time.monotonic())
             if seconds <= 0:
                 raise PolicyTimeout("the deadline was over before the policy server was asked")
-        body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._how}
+        body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._sampling_fields}
         try:
             code, answer = self._client.post(
                 "/generate",
@@ -116,7 +117,7 @@ class RemotePolicy:
         if code != 200:
             raise self._refusal(code, answer)
         try:
-            return [protocol.suggestion_from_json(each) for each in _list_of(answer, len(states))]
+            return [protocol.suggestion_from_json(each) for each in _suggestions_of(answer, len(states))]
         except ValueError as error:
             raise PolicyServerError(f"policy server {self.address} answered what is no suggestion: {error}") from error
 
@@ -127,7 +128,7 @@ class RemotePolicy:
         return kinds.get(code, PolicyServerError)(message)
 
 
-def _list_of(answer: Any, length: int) -> list[Any]:
+def _suggestions_of(answer: Any, length: int) -> list[Any]:
     given = answer.get("suggestions") if isinstance(answer, dict) else None
     if not isinstance(given, list) or len(given) != length:
         raise ValueError(f"`suggestions` must be a list of {length}")

@@ -1,4 +1,4 @@
-"""Opens the policy that a command line asks for: a model, a server, or a baseline without a model."""
+"""The policy that a command line asks for: a model, a server, or a baseline without a model."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ class PolicyOptions:
 
     @property
     def name(self) -> PolicyName:
-        """The policy that is meant."""
+        """The chosen policy, or the default: the model where there is one, else uniform."""
         return self.policy or ("uniform" if self.checkpoint.model_path is None else "model")
 
 
@@ -56,9 +56,9 @@ def model_policy(
     limits: EngineLimits | None = None,
     threads: int | None = None,
 ) -> TacticPolicy:
-    """The policy of a loaded model; for `threads` see `TacticPolicy`.
+    """Make the policy of a loaded model; for `threads` see `TacticPolicy`.
 
-    Raises UserError if `sampling` asks for more than the model has room for.
+    Raises UserError if `sampling` asks for more tokens than the model can take.
     """
     try:
         return TacticPolicy(Engine(model, tokenizer, limits), sampling, threads=threads)
@@ -67,7 +67,7 @@ def model_policy(
 
 
 def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> tuple[GPT, Tokenizer] | None:
-    """The network that the policy called `name` needs, if it needs one. Raises UserError if it cannot be loaded."""
+    """Load the network that the policy called `name` needs, if any. Raises UserError if it cannot be loaded."""
     if name != "model":
         return None
     model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
@@ -83,9 +83,9 @@ def open_policy(
     server: str | None = None,
     token: str | None = None,
 ) -> Iterator[Policy]:
-    """The policy called `name`, over what `load_network` gave; with `server`, that of the policy server there.
+    """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
-    Raises PolicyUnreachable if there is no such server, and UserError if it takes no such sampling.
+    Raises PolicyUnreachable if there is no such server, and UserError if `sampling` is beyond its limits.
     """
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:

@@ -1,6 +1,4 @@
-"""How a proof state becomes the tokens that the model reads, and text continuation without markers.
-
-Training and inference share this file, so they cannot differ.
+"""Prompts: proof states as tokens, the same in training and inference; and plain text continuation without markers.
 
 Shapes: T tokens, V tokens that a text may consist of (and EOS).
 """
@@ -16,16 +14,16 @@ _CHARACTERS_PER_TOKEN = 8
 """More than states have, so that the first try at the end of a long text holds as many tokens as are asked for."""
 _LONGEST_TAIL = 1 << 16
 _BREAK = re.compile(r"(?<=[!-~])[ \n]")
-"""Where any text may be cut without changing the tokens behind: a word may begin with a space, but none holds one."""
+"""Where any text may be cut without changing the tokens after: a word may begin with a space, but none holds one."""
 
 
 def prefix_text(state_text: str) -> str:
-    """What is encoded behind BOS."""
+    """Return the text of a state that is encoded after BOS."""
     return state_text + "\n"
 
 
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
-    """The prefix cut so that it has `max_tokens` with the marker that follows: BOS and the end of the state stay.
+    """Encode a state, cut so that it has `max_tokens` with the marker that follows: BOS and the end of the state stay.
 
     Of a long text only the end is encoded, in time that does not depend on the text's length; see `last_tokens`.
     """
@@ -33,7 +31,7 @@ def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> lis
 
 
 def last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
-    """The last `count` tokens of a text.
+    """Encode the last `count` tokens of a text.
 
     They are exactly those of the whole text, unless its last 65,536 characters have no break between words that is
     followed by `count` tokens (no proof state is like that): then they are the tokens of these characters alone.
@@ -52,15 +50,15 @@ def last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
     return tokenizer.encode(text[-longest:])[-count:]
 
 
-# -- Plain text in, plain text out: what a language model writes behind a text, without any marker -------------------
+# -- Plain text continuation -----------------------------------------------------------------------------------------
 
 
 @torch.no_grad()
 def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, temperature: float, seed: int) -> str:
-    """What follows `text`, up to its end or `new_tokens` tokens; temperature 0 takes the likeliest token each time.
+    """Continue `text`, up to EOS or `new_tokens` tokens; temperature 0 is greedy.
 
-    Every token is one pass over all of the text, at one fixed shape: for people who try a few texts, not for work. A
-    text too long for the model is cut from the left.
+    Every token is one forward pass over all of the text, at one fixed shape: for a few texts by hand. A text too
+    long for the model is cut from the left.
     """
     model.eval()
     new_tokens = min(new_tokens, model.config.sequence_len // 2)

@@ -1,4 +1,4 @@
-"""What is asked of a policy and what it answers, as options and as JSON over HTTP. Nothing here needs torch."""
+"""Sampling options, options of the policy server, and the JSON between server and client. Nothing here needs torch."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from nanoproof.common.web.http_client import on_loopback
 from nanoproof.model.tokenizer import NUM_VALUE_BINS
 from nanoproof.search.policy import Suggestion
 
-# -- How many tactics are sampled for a state, and how ---------------------------------------------------------------
-
 if TYPE_CHECKING:
     from nanoproof.inference.sampling import SamplingOptions
+
+# -- Sampling --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class SamplingConfig:
         validate(self, "sampling")
 
     def options(self) -> "SamplingOptions":
-        """The same in the engine's terms."""
+        """Return the options of the engine that these stand for."""
         from nanoproof.inference.sampling import SamplingOptions  # it imports torch, which clients of a server need not
 
         return SamplingOptions(
@@ -101,7 +101,7 @@ class ServiceOptions:
         return on_loopback(self.address)
 
 
-# -- The JSON of the policy service, as server and client both read it -----------------------------------------------
+# -- JSON ------------------------------------------------------------------------------------------------------------
 
 SAMPLING_FIELDS = tuple(field.name for field in dataclasses.fields(SamplingConfig))
 _FIELDS = ("tactics", "logprobs", "counts", "value", "value_distribution", "num_dropped")
@@ -131,17 +131,17 @@ class _Answer(BaseModel):
 
 
 def sampling_to_json(sampling: SamplingConfig) -> dict[str, Any]:
-    """The fields of a request that say how to sample."""
+    """Return the sampling fields of a request."""
     return {name: getattr(sampling, name) for name in SAMPLING_FIELDS}
 
 
 def suggestion_to_json(suggestion: Suggestion) -> dict[str, Any]:
-    """One answer; its numbers are read back without loss."""
+    """Return one suggestion as JSON data; its numbers are read back without loss."""
     return {name: getattr(suggestion, name) for name in _FIELDS}
 
 
 def suggestion_from_json(data: Any) -> Suggestion:
-    """Read one answer. Raises ValueError if it is none."""
+    """Read a suggestion. Raises ValueError for invalid data."""
     try:
         answer = _Answer.model_validate(data)
     except ValidationError as error:

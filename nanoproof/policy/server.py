@@ -1,4 +1,4 @@
-"""The HTTP server over a policy: `/generate`, `/status` and `/metrics`."""
+"""The HTTP service over a policy: `/generate`, `/status` and `/metrics`."""
 
 import dataclasses
 import logging
@@ -27,7 +27,7 @@ _SECONDS_BUCKETS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 30
 _CALLER_GONE = 499
 
 
-class Question(flask_app.Body, extra="forbid"):
+class StatesBody(flask_app.Body, extra="forbid"):
     """The body of `/generate` without the fields that say how to sample."""
 
     states: Annotated[list[flask_app.Text], FailFast(), Field(min_length=1)]
@@ -38,19 +38,19 @@ class Question(flask_app.Body, extra="forbid"):
 _SAMPLING: dict[str, Any] = {name: (kind, None) for name, kind in get_type_hints(protocol.SamplingConfig).items()}
 
 
-class Generate(create_model("Generate", __base__=Question, **_SAMPLING)):  # type: ignore[misc]
+class Generate(create_model("Generate", __base__=StatesBody, **_SAMPLING)):  # type: ignore[misc]
     """The body of `/generate`; fields of `SamplingConfig` that are left out are the server's."""
 
 
 class TooBusy(Exception):
-    """There is no room for the request; the message says of what there is too much."""
+    """The server is full; the message names what there is too much of."""
 
 
 class PolicyService:
-    """A policy, what its server counts, and how much of it is taken."""
+    """A policy with the limits and metrics of its server."""
 
     def __init__(self, policy: TacticPolicy, options: protocol.ServiceOptions, model: dict[str, Any]) -> None:
-        """`model` is what `/status` says about the model."""
+        """`model` describes the model in `/status`."""
         self.policy, self.options, self.model = policy, options, model
         self.registry = CollectorRegistry()
         self.requests = Counter(
@@ -65,13 +65,13 @@ class PolicyService:
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
-        self.registry.register(Figures(self))
+        self.registry.register(PolicyMetrics(self))
         self.closing = False
         self._lock = threading.Lock()
         self.open_requests = self._open_states = 0
 
     def drain(self) -> None:
-        """Let in no more requests."""
+        """Refuse further requests."""
         self.closing = True
 
     def generate(self, body: Generate) -> list[Suggestion]:
@@ -85,7 +85,7 @@ class PolicyService:
             raise flask_app.BadRequest(f"`seeds`: there are {len(seeds)} seeds for {len(states)} states")
         sampling = self._sampling(body)
         seconds = longest if body.timeout_seconds is None else min(body.timeout_seconds, longest)
-        with self._room_for(len(states)):
+        with self._admitted(len(states)):
             began = time.monotonic()
             try:
                 return self.policy.suggest_all(
@@ -99,7 +99,7 @@ class PolicyService:
                 self.seconds.observe(time.monotonic() - began)
 
     @contextmanager
-    def _room_for(self, num_states: int) -> Iterator[None]:
+    def _admitted(self, num_states: int) -> Iterator[None]:
         with self._lock:
             if self.open_requests >= self.options.max_requests:
                 raise TooBusy(f"{self.open_requests} requests are waiting for the model")
@@ -128,19 +128,19 @@ class PolicyService:
         return sampling
 
     def limits(self) -> dict[str, int]:
-        """The most that a request may ask for."""
+        """Return the most that a request may ask for, by field."""
         options = self.options
         return {
             "states": options.max_states,
             "num_sampled_tactics": max(options.max_samples, self.policy.sampling.num_sampled_tactics),
             "max_gen_tokens": min(
-                max(options.longest_tactic, self.policy.sampling.max_gen_tokens), self.policy.longest
+                max(options.longest_tactic, self.policy.sampling.max_gen_tokens), self.policy.max_tactic_tokens
             ),
         }
 
 
 def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer to `GET /status`."""
+    """Describe a service for `GET /status`."""
     policy = service.policy
     return {
         "model": service.model,
@@ -159,8 +159,8 @@ def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str,
     }
 
 
-class Figures(Collector):
-    """What the policy and its engine count themselves, and what is the case at the moment of a scrape."""
+class PolicyMetrics(Collector):
+    """Counters of the policy and its engine, and gauges of their state at the moment of a scrape."""
 
     def __init__(self, service: PolicyService) -> None:
         self._service = service
@@ -168,10 +168,10 @@ class Figures(Collector):
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         """Yield each counter and gauge."""
         service, policy = self._service, self._service.policy
-        questions = asdict(policy.stats)
-        busy_seconds, steps = questions.pop("busy_seconds"), questions.pop("steps")
+        states = asdict(policy.stats)
+        busy_seconds, steps = states.pop("busy_seconds"), states.pop("steps")
         samples = asdict(policy.counts)
-        yield _totals("states", "States, by what became of them.", "outcome", questions)
+        yield _totals("states", "States, by what became of them.", "outcome", states)
         yield _totals("samples", "Tactics that were sampled, and those that were left out.", "kind", samples)
         yield _totals("engine", "Work of the engine.", "kind", asdict(policy.engine.stats))
         yield CounterMetricFamily("nanoproof_policy_steps", "Steps of the engine.", steps)
@@ -194,7 +194,7 @@ def _gauge(name: str, help: str, value: float) -> GaugeMetricFamily:
 
 
 def create_app(service: PolicyService, token: str | None = None) -> Flask:
-    """The application over a service; for the `token` see `guarded_app`."""
+    """Make the Flask application of a service; for the `token` see `guarded_app`."""
     served_to_the_end = ("policy.status", "policy.metrics")
     on_loopback = service.options.on_loopback
     app = flask_app.guarded_app(

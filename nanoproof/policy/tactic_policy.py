@@ -1,4 +1,4 @@
-"""The model as a policy: what the search asks, what the prover's threads share, and what the HTTP service serves."""
+"""The model as a policy: proof states become prompts, samples of the engine become tactics with counts and a value."""
 
 import math
 import os
@@ -15,19 +15,21 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion
-from nanoproof.inference.worker import EngineWorker, Question, WorkerStats
+from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.model.tokenizer import Tokenizer, available_cores
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.search.policy import BadState, Suggestion
 
+# -- From samples to distinct tactics --------------------------------------------------------------------------------
+
 REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True)
 class PolicyCounts:
-    """What became of the samples so far: those that did not end in time, were empty or not text, or are banned."""
+    """Samples so far, and those left out: they did not end in time, were empty or no text, or are banned tactics."""
 
     sampled: int = 0
     unfinished: int = 0
@@ -44,7 +46,7 @@ class PolicyCounts:
 
 
 def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, PolicyCounts]:
-    """Merge samples with the same text: counts add, and so do the probabilities of different spellings."""
+    """Merge samples with the same text: counts add, and so do the probabilities of different tokenizations."""
     spellings: dict[str, dict[tuple[int, ...], float]] = {}
     counts: Counter[str] = Counter()
     malformed = banned = 0
@@ -74,13 +76,15 @@ def _log_sum(logprobs: list[float]) -> float:
     return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
 
 
+# -- The policy ------------------------------------------------------------------------------------------------------
+
 MAX_PROMPT_TOKENS = 512
-_LEAST_SEED, _MOST_SEED = -(2**63), 2**64 - 1
-"""What a generator of random numbers takes."""
+_MIN_SEED, _MAX_SEED = -(2**63), 2**64 - 1
+"""The range of seeds that torch's generators take."""
 
 
 def cpu_threads() -> int:
-    """Half of the cores that this process may use, shared among the ranks of this machine: the others are for Lean.
+    """Return half of the cores of this process, shared among the ranks of this machine: the others are for Lean.
 
     Threads of one computation wait for each other, so that one busy core more than there are makes them crawl: on two
     cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
@@ -89,7 +93,7 @@ def cpu_threads() -> int:
 
 
 class PolicyLoad(NamedTuple):
-    """Steps of the engine and seconds spent in them so far; samples and states in work, and states that wait."""
+    """Steps of the engine and seconds spent in them so far; active samples and states, and states that wait."""
 
     steps: int
     busy_seconds: float
@@ -99,18 +103,18 @@ class PolicyLoad(NamedTuple):
 
 
 class TacticPolicy:
-    """The model as a policy: any number of threads may ask, and one worker answers them together.
+    """The model as a policy for any number of threads, whose states one worker batches.
 
-    A question joins what is being decoded at once and is answered when its own samples are done. What is drawn depends
-    on the state, the way of sampling and the caller's seed, not on who else asks.
+    A state joins the batch that is being decoded at once and is answered when its own samples are done. What is drawn
+    depends on the state, the sampling options and the caller's seed, not on other states.
     """
 
     def __init__(self, engine: Engine, sampling: SamplingConfig | None = None, *, threads: int | None = None) -> None:
-        """`threads`: CPU threads that compute, see `cpu_threads`. Raises ValueError if no prompt would have room."""
+        """Compute on `threads` CPU threads (default: `cpu_threads`). Raises ValueError if no prompt fits."""
         self.engine = engine
         self.sampling = sampling or SamplingConfig()
         chosen = cpu_threads() if threads is None else threads
-        self._room(self.sampling)
+        self.check_sampling(self.sampling)
         self._counts = PolicyCounts()
         self._counting = threading.Lock()
 
@@ -138,9 +142,9 @@ class TacticPolicy:
         deadline: float | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Suggestion:
-        """Distinct tactics for the state, and its value; blocks.
+        """Suggest distinct tactics for the state, and its value; blocks.
 
-        `deadline` is an instant of `time.monotonic()`, and `cancelled` is asked now and then; `sampling` replaces the
+        `deadline` is an instant of `time.monotonic()`, and `cancelled` is polled; `sampling` replaces the
         policy's own. Raises BadState, PolicyTimeout, PolicyCancelled, PolicyClosed, or ModelFailed.
         """
         return self.suggest_all([state_text], [seed], sampling=sampling, deadline=deadline, cancelled=cancelled)[0]
@@ -154,28 +158,28 @@ class TacticPolicy:
         deadline: float | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> list[Suggestion]:
-        """`suggest` for several states at once; if one of them has no answer, none has, and its error is raised."""
+        """Suggest tactics and values for several states; if one fails, its error is raised and there are none."""
         sampling = sampling or self.sampling
         prompts = [self._prompt(state, seed, sampling) for state, seed in zip(states, seeds, strict=True)]
-        questions: list[Question] = []
+        pending: list[PendingCompletion] = []
         try:
             for prompt, seed in zip(prompts, seeds):
-                questions.append(self._worker.ask(prompt, sampling.options(), seed))
-            return [self._answer(question, deadline, cancelled) for question in questions]
+                pending.append(self._worker.submit(prompt, sampling.options(), seed))
+            return [self._answer(completion, deadline, cancelled) for completion in pending]
         except BaseException:
-            for question in questions:
-                self._worker.withdraw(question)
+            for completion in pending:
+                self._worker.cancel(completion)
             raise
 
     def pause(self, release: bool = False) -> None:
-        """Begin no more questions (the model is about to change); returns when none is in work.
+        """Start no more states (the model is about to change); returns when none is active.
 
         With `release` the memory for keys and values is free until `resume`.
         """
         self._worker.pause(release)
 
     def resume(self) -> None:
-        """Go on, with the model's present weights."""
+        """Continue, with the model's present weights."""
         self._worker.resume()
 
     def close(self, drain_seconds: float = 0.0) -> None:
@@ -186,58 +190,61 @@ class TacticPolicy:
         self._worker.close()
 
     @property
-    def longest(self) -> int:
-        """Tokens that a tactic may have at most: beside them there is room for the shortest prompt."""
+    def max_tactic_tokens(self) -> int:
+        """Most tokens that a tactic may have: beside them the shortest prompt fits."""
         return self.engine.model.config.sequence_len - 2
 
     def check_sampling(self, sampling: SamplingConfig) -> None:
-        """Raise ValueError if the model has no room for a prompt beside what is to be sampled."""
-        self._room(sampling)
+        """Raise ValueError if no prompt fits into the model beside the tokens to be sampled."""
+        self._max_prompt_tokens(sampling)
 
     @property
     def counts(self) -> PolicyCounts:
-        """What became of the samples."""
+        """Samples so far, by what became of them."""
         return self._counts
 
     @property
     def stats(self) -> WorkerStats:
-        """What became of the questions."""
+        """States so far, by what became of them, and the steps of the engine."""
         return self._worker.stats
 
     @property
     def num_open(self) -> int:
-        """Questions that have no answer yet."""
+        """Number of states without answer yet."""
         return self._worker.num_open
 
     def load(self) -> PolicyLoad:
-        """How busy the model is now; cheap, and may be asked from any thread."""
+        """Report how busy the model is now; cheap, and safe from any thread."""
         stats, active = self._worker.stats, self.engine.num_active
         waiting = max(0, self.num_open - active)
         return PolicyLoad(stats.steps, stats.busy_seconds, self.engine.num_rows, active, waiting)
 
-    def _room(self, sampling: SamplingConfig) -> int:
-        """Tokens that a prompt and its marker may have."""
-        if sampling.max_gen_tokens > self.longest:
+    def _max_prompt_tokens(self, sampling: SamplingConfig) -> int:
+        """Return the most tokens that a prompt and its marker may have."""
+        longest = self.max_tactic_tokens
+        if sampling.max_gen_tokens > longest:
             raise ValueError(
-                f"sampling.max_gen_tokens must be <= {self.longest} for this model, got {sampling.max_gen_tokens}"
+                f"sampling.max_gen_tokens must be <= {longest} for this model, got {sampling.max_gen_tokens}"
             )
         return min(MAX_PROMPT_TOKENS, self.engine.model.config.sequence_len - sampling.max_gen_tokens)
 
     def _prompt(self, state_text: str, seed: int, sampling: SamplingConfig) -> list[int]:
-        """The prompt, made on the thread of who asks. Raises BadState."""
-        if not (isinstance(seed, int) and _LEAST_SEED <= seed <= _MOST_SEED):
+        """Make the prompt of a state, on the caller's thread. Raises BadState."""
+        if not (isinstance(seed, int) and _MIN_SEED <= seed <= _MAX_SEED):
             raise BadState(f"seeds are integers of 64 bits, got {seed}")
         try:
             state_text.encode()  # the part that is cut off counts too
-            return prompt_tokens(self.engine.tokenizer, state_text, self._room(sampling))
+            return prompt_tokens(self.engine.tokenizer, state_text, self._max_prompt_tokens(sampling))
         except UnicodeEncodeError as error:
             raise BadState(f"the state is not Unicode: lone surrogate at character {error.start}") from None
         except (UserError, ValueError) as error:
             raise BadState(str(error)) from error
 
-    def _answer(self, question: Question, deadline: float | None, cancelled: Callable[[], bool] | None) -> Suggestion:
-        """The answer, put into words on the thread of who asks."""
-        suggestion, counts = merge(self.engine.tokenizer, self._worker.answer(question, deadline, cancelled))
+    def _answer(
+        self, completion: PendingCompletion, deadline: float | None, cancelled: Callable[[], bool] | None
+    ) -> Suggestion:
+        """Wait for a completion and decode it, on the caller's thread."""
+        suggestion, counts = merge(self.engine.tokenizer, self._worker.result(completion, deadline, cancelled))
         with self._counting:
             self._counts += counts
         return suggestion

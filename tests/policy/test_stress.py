@@ -12,7 +12,7 @@ import torch
 
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import EngineRequest
-from nanoproof.inference.worker import Question
+from nanoproof.inference.worker import PendingCompletion
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.protocol import SamplingConfig
@@ -106,7 +106,9 @@ def done(policy: TacticPolicy) -> int:
 def num_left() -> Counter[str]:
     """Questions and requests that somebody still holds."""
     gc.collect()
-    return Counter(type(thing).__name__ for thing in gc.get_objects() if type(thing) in (Question, EngineRequest))
+    return Counter(
+        type(thing).__name__ for thing in gc.get_objects() if type(thing) in (PendingCompletion, EngineRequest)
+    )
 
 
 def test_a_thousand_threads_are_answered_beside_pauses_cancellations_and_poison(model: GPT, words: Tokenizer) -> None:

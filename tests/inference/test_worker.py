@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nanoproof.inference.sampling import Completion, SamplingOptions
-from nanoproof.inference.worker import EngineWorker, Question
+from nanoproof.inference.worker import EngineWorker, PendingCompletion
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 from tests.fakes.engine import ScriptedEngine
@@ -39,7 +39,7 @@ class Asker(threading.Thread):
 
 
 def asking(worker: EngineWorker, token: int = 1, **how: Any) -> Asker:
-    return Asker(lambda: worker.answer(worker.ask([token], OPTIONS, 0), **how))
+    return Asker(lambda: worker.result(worker.submit([token], OPTIONS, 0), **how))
 
 
 @pytest.fixture
@@ -89,9 +89,9 @@ def test_who_is_answered_does_not_wait_for_the_others(worker: EngineWorker, engi
 def test_only_the_thread_whose_answer_came_is_woken(
     worker: EngineWorker, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits: list[Question] = []
-    wait = Question.wait
-    monkeypatch.setattr(Question, "wait", lambda self, seconds: waits.append(self) or wait(self, seconds))
+    waits: list[PendingCompletion] = []
+    wait = PendingCompletion.wait
+    monkeypatch.setattr(PendingCompletion, "wait", lambda self, seconds: waits.append(self) or wait(self, seconds))
     engine.gate.clear()
     askers = [asking(worker, token) for token in range(100)]
     wait_for(lambda: len(waits) == 100)
@@ -114,7 +114,7 @@ def test_the_error_of_a_request_reaches_only_who_asked(worker: EngineWorker, eng
 
 def test_a_question_that_never_fits_is_refused_by_itself(worker: EngineWorker, engine: ScriptedEngine) -> None:
     engine.room = 3
-    asker = Asker(lambda: worker.answer(worker.ask([1, 2, 3], OPTIONS, 0)))
+    asker = Asker(lambda: worker.result(worker.submit([1, 2, 3], OPTIONS, 0)))
     error = asker.outcome()
     assert isinstance(error, BadState) and "more memory than there is" in str(error)
     assert isinstance(asking(worker).outcome(), Completion)
@@ -152,17 +152,17 @@ def test_an_engine_that_says_it_is_broken_fails_all_who_come(worker: EngineWorke
     engine.fail_step, engine.broken = RuntimeError("device lost"), True
     engine.gate.set()
     assert isinstance(first.outcome(), ModelFailed)
-    wait_for(lambda: worker._gone)
+    wait_for(lambda: worker._dead)
     with pytest.raises(ModelFailed, match="the model failed before: device lost"):
-        worker.ask([2], OPTIONS, 0)
+        worker.submit([2], OPTIONS, 0)
 
 
 def test_who_comes_while_a_withdrawal_breaks_the_engine_is_told(worker: EngineWorker, engine: ScriptedEngine) -> None:
     engine.steps = 100
     engine.gate.clear()
-    first = worker.ask([1], OPTIONS, 0)
+    first = worker.submit([1], OPTIONS, 0)
     engine.entered.acquire()
-    worker.withdraw(first)
+    worker.cancel(first)
     later = asking(worker, 2)
     wait_for(lambda: worker.num_open == 2)
     engine.fail_cancel = RuntimeError("device lost")
@@ -222,7 +222,7 @@ def test_close_releases_those_who_wait(worker: EngineWorker, engine: ScriptedEng
     worker.close()
     assert isinstance(asker.outcome(), PolicyClosed)
     with pytest.raises(PolicyClosed):
-        worker.ask([1], OPTIONS, 0)
+        worker.submit([1], OPTIONS, 0)
     worker.close()
 
 

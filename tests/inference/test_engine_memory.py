@@ -6,47 +6,47 @@ import pytest
 import torch
 
 from nanoproof.inference import cuda_graphs, kv_cache
-from nanoproof.inference.kv_cache import KEPT_SLOTS, Pools, SlotSize
+from nanoproof.inference.kv_cache import KEPT_SLOTS, KVCache, SlotSize
 from nanoproof.model.gpt import GPTConfig
 
 SHAPE = GPTConfig(depth=1, vocab_size=64, aspect_ratio=32, head_dim=32)
 SHORT, LONG, ODD = SlotSize(64, 4), SlotSize(128, 4), SlotSize(1024, 16)
 
 
-def pools_for(size: SlotSize, slots: int) -> Pools:
-    """Pools with memory for so many slots of a size."""
-    return Pools(SHAPE, torch.float32, torch.device("cpu"), (slots + 1) * size.num_bytes(SHAPE, torch.float32))
+def cache_for(size: SlotSize, slots: int) -> KVCache:
+    """A cache with memory for so many slots of a size."""
+    return KVCache(SHAPE, torch.float32, torch.device("cpu"), (slots + 1) * size.num_bytes(SHAPE, torch.float32))
 
 
-def fill(pools: Pools, size: SlotSize) -> list[tuple[SlotSize, int]]:
+def fill(cache: KVCache, size: SlotSize) -> list[tuple[SlotSize, int]]:
     """Take slots until there are no more."""
     taken = []
-    while (slot := pools.take(size)) is not None:
+    while (slot := cache.allocate(size)) is not None:
         taken.append(slot)
     return taken
 
 
 def test_a_size_that_nobody_uses_any_more_gives_its_memory_to_another() -> None:
-    fresh = len(fill(pools_for(SHORT, 40), LONG))
-    pools = pools_for(SHORT, 40)
-    short = fill(pools, SHORT)
-    beside = fill(pools, LONG)
+    fresh = len(fill(cache_for(SHORT, 40), LONG))
+    cache = cache_for(SHORT, 40)
+    short = fill(cache, SHORT)
+    beside = fill(cache, LONG)
     assert len(beside) < 0.6 * fresh
     for size, slot in short:
-        pools[size].release(slot)
-    taken = [*beside, *fill(pools, LONG)]
+        cache[size].release(slot)
+    taken = [*beside, *fill(cache, LONG)]
     assert len(taken) >= 0.6 * fresh and {size for size, _ in taken} == {LONG}
-    assert pools[SHORT].num_slots == KEPT_SLOTS and pools.num_bytes <= pools.budget
-    assert pools.take(SHORT) is not None, "one that comes back does not wait for the others"
+    assert cache[SHORT].num_slots == KEPT_SLOTS and cache.num_bytes <= cache.budget
+    assert cache.allocate(SHORT) is not None, "one that comes back does not wait for the others"
 
 
 def test_one_odd_request_takes_a_part_of_the_memory_only() -> None:
-    pools = pools_for(ODD, 8)
-    assert pools.take(ODD) is not None and pools[ODD].num_slots == 2
-    assert len(fill(pools, SHORT)) > 50
+    cache = cache_for(ODD, 8)
+    assert cache.allocate(ODD) is not None and cache[ODD].num_slots == 2
+    assert len(fill(cache, SHORT)) > 50
 
 
-def group(path: Path, names: tuple[str, str], most: str, used: int, reclaimable: str) -> None:
+def cgroup(path: Path, names: tuple[str, str], most: str, used: int, reclaimable: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     (path / names[0]).write_text(f"{most}\n")
     (path / names[1]).write_text(f"{used}\n")
@@ -57,14 +57,14 @@ def test_the_limits_of_control_groups_count_whatever_the_machine_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second, first = ("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")
-    group(tmp_path / "job", second, "1000", 100, "inactive_file")
-    group(tmp_path / "job" / "task", second, "max", 100, "inactive_file")
-    group(tmp_path / "memory" / "x", first, "500", 490, "total_inactive_file")
+    cgroup(tmp_path / "job", second, "1000", 100, "inactive_file")
+    cgroup(tmp_path / "job" / "task", second, "max", 100, "inactive_file")
+    cgroup(tmp_path / "memory" / "x", first, "500", 490, "total_inactive_file")
     of = tmp_path / "cgroup"
     of.write_text("3:cpu,memory:/x\n1:name=systemd:/y\n0::/job/task\n")
-    assert sorted(kv_cache.group_free(tmp_path, of)) == [40, 930]
-    assert kv_cache.group_free(tmp_path, tmp_path / "none") == []
-    monkeypatch.setattr(kv_cache, "group_free", lambda: [10**6])
+    assert sorted(kv_cache.cgroup_free(tmp_path, of)) == [40, 930]
+    assert kv_cache.cgroup_free(tmp_path, tmp_path / "none") == []
+    monkeypatch.setattr(kv_cache, "cgroup_free", lambda: [10**6])
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     assert kv_cache.cache_budget(torch.device("cpu"), None)[0] == int(0.15 / 2 * 10**6)
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.data.transitions.packing import Continuation, Example, pack
-from nanoproof.inference.decode import MOST_PLACES, StepOutput
+from nanoproof.inference.batch_decoder import BatchDecoder
+from nanoproof.inference.decode import MAX_GROUP_SIZE, StepOutput
 from nanoproof.inference.engine import MOST_FAILED_RESETS, Engine
 from nanoproof.inference.sampling import Completion, EngineLimits, EngineRequest, SamplingOptions
-from nanoproof.inference.scheduler import Decoding
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from tests.model.attention_layouts import slow_kernel
@@ -223,7 +223,7 @@ def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: 
 
 def test_a_request_of_many_parts_that_just_fits_is_answered(tokenizer: Tokenizer) -> None:
     net, prompt = lively(tokenizer), [tokenizer.bos, 5]
-    options = SamplingOptions(num_samples=5 * MOST_PLACES, max_new_tokens=8)
+    options = SamplingOptions(num_samples=5 * MAX_GROUP_SIZE, max_new_tokens=8)
     slot = Engine(net, tokenizer)._size(len(prompt), options).num_bytes(net.config, torch.float32)
     engine = Engine(net, tokenizer, EngineLimits(cache_mbytes=6.5 * slot / 1e6, reuse_share=0.0))
     answer = engine.generate([prompt], options, [0])[0]
@@ -303,8 +303,8 @@ def test_when_forgetting_fails_too_the_next_step_does_it(
 
     for asked in range(1, MOST_FAILED_RESETS + 1):
         with monkeypatch.context() as patch:
-            patch.setattr(Decoding, "launch", fail)
-            patch.setattr(Decoding, "__init__", fail)
+            patch.setattr(BatchDecoder, "launch", fail)
+            patch.setattr(BatchDecoder, "__init__", fail)
             request = engine.submit(prompt, OPTIONS, 0)
             with pytest.raises(torch.OutOfMemoryError):
                 engine.step()
@@ -333,11 +333,11 @@ def test_slots_and_parts_are_given_back(tokenizer: Tokenizer) -> None:
         prompts = some_prompts(tokenizer, rng, 20)
         engine.generate(prompts, OPTIONS, [seed] * 20)
         assert engine.idle
-    decoding = engine._decoding
-    assert all(pool.num_in_use == 0 for pool in decoding.pools)
-    assert all(info is None for info in decoding.parts.infos)
-    assert decoding.num_samples == 0
-    assert not decoding.active
+    decoder = engine._decoder
+    assert all(pool.num_in_use == 0 for pool in decoder.cache)
+    assert all(info is None for info in decoder.groups.infos)
+    assert decoder.num_samples == 0
+    assert not decoder.active
 
 
 def test_first_tokens_and_what_follows_have_the_frequencies_of_the_softmax(tokenizer: Tokenizer) -> None:

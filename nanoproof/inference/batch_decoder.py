@@ -1,0 +1,250 @@
+"""Continuous batching: all active sequence groups are decoded together, one step at a time.
+
+`launch` computes a step and `read` processes its result. Nothing in a launch waits for the result of the one before, so
+on a GPU a step can be launched before the last one is read: rows that ended meanwhile are computed once in vain.
+
+Shapes: G sequence groups, Q sequences, N rows of a step, S requests whose first tokens are sampled, K samples of each,
+T tokens to generate, V tokens that a tactic may consist of.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nanoproof.inference.cuda_graphs import RecordedSteps
+from nanoproof.inference.decode import Plan, SequenceGroups, StepOutput, compute_step, plan_step
+from nanoproof.inference.kv_cache import HostCopy, KVCache, SlotPool, SlotSize, to_device
+from nanoproof.inference.sampling import EngineRequest, Noise, SamplingOptions, first_tokens
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A step whose result is to be read: `result_2N` holds tokens and log-probabilities, `values_SB` value bins.
+
+    `serial_N` and `serial_S` identify rows of groups that were closed since.
+    """
+
+    num_rows: int
+    group_N: np.ndarray
+    sequence_N: np.ndarray
+    time_N: np.ndarray
+    serial_N: np.ndarray
+    result_2N: HostCopy
+    value_group_S: np.ndarray
+    serial_S: np.ndarray
+    values_SB: HostCopy | None
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """Groups whose samples have all ended, groups with output that is not finite, and value distributions by group."""
+
+    ended: list[int]
+    broken: list[int]
+    values: dict[int, list[float]]
+    num_sampled: int
+
+
+@dataclass(frozen=True)
+class _Started:
+    """Samples that begin in a step: group, sequence, first token and its log-probability."""
+
+    group_N: np.ndarray
+    sequence_N: np.ndarray
+    tokens_N: torch.Tensor
+    logprobs_N: torch.Tensor
+
+
+class BatchDecoder:
+    """Decodes all active groups together, step by step. Which requests are active is decided by the engine."""
+
+    def __init__(self, network: GPT, tokenizer: Tokenizer, cache: KVCache, recorded: RecordedSteps | None) -> None:
+        self._network, self._eos, self._bins = network, tokenizer.eos, tokenizer.bins
+        self._windows = network.config.windows
+        self.cache, self.recorded = cache, recorded
+        self.groups = SequenceGroups(network.device)
+        self.active: set[int] = set()
+        self._cached_by_size: list[tuple[SlotSize, np.ndarray]] | None = None
+
+    def changed(self) -> None:
+        """Drop what is cached about the active groups; call it when some were opened or closed."""
+        self._cached_by_size = None
+
+    @property
+    def num_samples(self) -> int:
+        """Number of samples whose end was not read yet."""
+        return int(self.groups.unread.sum())
+
+    def launch(self) -> Launched | None:
+        """Compute a step of all running sequences; None if there are none."""
+        groups = self.groups
+        by_pool = [
+            (self.cache[size], members) for size, members in self._by_slot_size() if groups.running[members].any()
+        ]
+        if not by_pool:
+            return None
+        plan = plan_step(groups, by_pool, self._windows)
+        output = self._compute(plan, [pool for pool, _ in by_pool])
+        marking_N, time_N = groups.marking[plan.group_N], groups.time[plan.group_N]
+        order_G = np.concatenate([members for _, members in by_pool])
+        moving = plan.counts_G > 0
+        groups.filled[order_G] += plan.counts_G
+        groups.position[order_G] += moving
+        groups.time[order_G] += moving
+        tokens, logprobs = output.tokens_N, output.logprobs_N
+        group_N, sequence_N = plan.group_N, plan.sequence_N
+        value_group_S, values = group_N[:0], None
+        if marking_N.any():
+            samples = np.flatnonzero(~marking_N)
+            value_rows = np.flatnonzero(marking_N & (sequence_N == 1))
+            value_group_S = group_N[value_rows]
+            started = self._start_samples(
+                order_G[groups.marking[order_G]], value_rows - 1, value_group_S, output.logits_NV
+            )
+            values = self._value_distributions(output.hidden_NC[self._index(value_rows)])
+            tokens = torch.cat([tokens[self._index(samples)], started.tokens_N])
+            logprobs = torch.cat([logprobs[self._index(samples)], started.logprobs_N])
+            group_N = np.append(group_N[samples], started.group_N)
+            sequence_N = np.append(sequence_N[samples], started.sequence_N)
+            time_N = np.append(time_N[samples], np.zeros_like(started.group_N))
+        over = groups.time[order_G] >= groups.steps[order_G]
+        groups.running[order_G[over]] = False
+        return Launched(
+            len(plan.group_N),
+            group_N,
+            sequence_N,
+            time_N,
+            groups.serial[group_N],
+            HostCopy(torch.stack([tokens.float(), logprobs])),
+            value_group_S,
+            groups.serial[value_group_S],
+            values,
+        )
+
+    def read(self, launched: Launched) -> StepResult:
+        """Process the tokens of a step; samples that ended take no part in further ones."""
+        groups = self.groups
+        tokens_N, logprobs_N = launched.result_2N.read()  # fp32 holds tokens exactly, up to 2^24
+        group_N, sequence_N, time_N = launched.group_N, launched.sequence_N, launched.time_N
+        counts = (groups.serial[group_N] == launched.serial_N) & groups.unread[group_N, sequence_N]
+        if not counts.all():
+            group_N, sequence_N, time_N, tokens_N, logprobs_N = (
+                x[counts] for x in (group_N, sequence_N, time_N, tokens_N, logprobs_N)
+            )
+        broken = set(group_N[~np.isfinite(logprobs_N)].tolist())
+        groups.tokens[group_N, sequence_N, time_N] = tokens_N
+        groups.logprobs[group_N, sequence_N] += logprobs_N
+        ends = tokens_N == self._eos
+        groups.lengths[group_N[ends], sequence_N[ends]] = time_N[ends]
+        done = ends | (time_N + 1 == groups.steps[group_N])
+        groups.unread[group_N[done], sequence_N[done]] = False
+        groups.running[group_N[done], sequence_N[done]] = False
+        touched = np.unique(group_N[done])
+        ended = touched[~groups.unread[touched].any(axis=1)]
+        values = {}
+        if launched.values_SB is not None:
+            for group, serial, bins in zip(launched.value_group_S, launched.serial_S, launched.values_SB.read()):
+                if groups.serial[group] == serial:
+                    values[int(group)] = bins.tolist()
+                    if not np.isfinite(bins).all():
+                        broken.add(int(group))
+        return StepResult(ended.tolist(), sorted(broken), values, len(group_N))
+
+    def _compute(self, plan: Plan, pools: Sequence[SlotPool]) -> StepOutput:
+        if self.recorded is not None:
+            output = self.recorded.compute(plan, self.groups, pools, (self.groups.generation, self.cache.generation))
+            if output is not None:
+                return output
+        rows_5N, positions_S = self._index(plan.rows_5N), self._index(plan.positions_S)
+        return compute_step(self._network, self._eos + 1, self.groups, pools, plan.shape, rows_5N, positions_S)
+
+    def _by_slot_size(self) -> list[tuple[SlotSize, np.ndarray]]:
+        """Return the active groups by size of their slots, in the order of these; moves slots together first."""
+        if self._cached_by_size is None:
+            by_size = defaultdict(list)
+            for group in self.active:
+                by_size[self.groups.info(group).size].append(group)
+            self._cached_by_size = []
+            for size, members in sorted(by_size.items()):
+                group_G = np.array(members)
+                moves = dict(self.cache[size].compact(int(self.groups.filled[group_G].max()) + 1))
+                for group in members if moves else ():
+                    self.groups.slot[group] = moves.get(int(self.groups.slot[group]), self.groups.slot[group])
+                self._cached_by_size.append((size, group_G[np.argsort(self.groups.slot[group_G])]))
+        return self._cached_by_size
+
+    def _start_samples(
+        self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, logits_NV: torch.Tensor
+    ) -> _Started:
+        """Turn markers into samples with first tokens. `tactic_rows` are the rows of `<|tactic|>` in `first_groups`."""
+        groups = self.groups
+        groups.marking[groups_G] = groups.running[groups_G] = False
+        groups.filled[groups_G] = groups.position[groups_G]
+        self._drop_values(first_groups)
+        members: dict[EngineRequest, list[int]] = defaultdict(list)
+        for group in groups_G.tolist():
+            members[groups.info(group).request].append(group)
+        by_options: dict[SamplingOptions, list[tuple[int, EngineRequest]]] = defaultdict(list)
+        for row, group in zip(tactic_rows.tolist(), first_groups.tolist()):
+            request = groups.info(group).request
+            by_options[request.options].append((row, request))
+        started = []
+        for options, rows in by_options.items():
+            group_SK = np.empty((len(rows), options.num_samples), dtype=np.int64)
+            sequence_SK = np.empty_like(group_SK)
+            for index, (_, request) in enumerate(rows):
+                for group in members[request]:
+                    info = groups.info(group)
+                    samples = slice(info.first, info.first + info.count)
+                    group_SK[index, samples], sequence_SK[index, samples] = group, np.arange(info.count)
+            logits_SV = logits_NV[self._index(np.array([row for row, _ in rows]))]
+            started.append(
+                self._draw_first_tokens(
+                    options, [request.seed for _, request in rows], group_SK, sequence_SK, logits_SV
+                )
+            )
+        return _Started(
+            np.concatenate([one.group_N for one in started]),
+            np.concatenate([one.sequence_N for one in started]),
+            torch.cat([one.tokens_N for one in started]),
+            torch.cat([one.logprobs_N for one in started]),
+        )
+
+    def _draw_first_tokens(
+        self,
+        options: SamplingOptions,
+        seeds: list[int],
+        group_SK: np.ndarray,
+        sequence_SK: np.ndarray,
+        logits_SV: torch.Tensor,
+    ) -> _Started:
+        """Draw the first tokens, and the noise of the others."""
+        groups = self.groups
+        noise = Noise.draw(seeds, self._eos + 1, options, self._network.device)
+        tokens_SK = first_tokens(logits_SV / options.temperature, noise.arrivals_SVC, options.num_samples)
+        logprobs_SK = logits_SV.log_softmax(dim=-1).gather(1, tokens_SK)
+        group, sequence = self._index(group_SK), self._index(sequence_SK)
+        groups.noise_GTQ[group, : options.max_new_tokens, sequence] = noise.uniforms_TSK.permute(1, 2, 0)
+        groups.last_GQ[group, sequence] = tokens_SK
+        groups.running[group_SK, sequence_SK] = True
+        return _Started(group_SK.ravel(), sequence_SK.ravel(), tokens_SK.flatten(), logprobs_SK.flatten())
+
+    def _drop_values(self, first_groups: np.ndarray) -> None:
+        by_size = defaultdict(list)
+        for group in first_groups.tolist():
+            by_size[self.groups.info(group).size].append(group)
+        for size, members in by_size.items():
+            slots, lengths = self.groups.slot[members], self.groups.position[members] - 1
+            self.cache[size].drop_value(self._index(slots), self._index(lengths))
+
+    def _value_distributions(self, hidden_SC: torch.Tensor) -> HostCopy:
+        bins = slice(self._bins[0], self._bins[-1] + 1)
+        return HostCopy(self._network.logits(hidden_SC, bins).softmax(dim=-1))
+
+    def _index(self, numbers: np.ndarray) -> torch.Tensor:
+        return to_device(numbers, self._network.device)
