@@ -1,4 +1,4 @@
-"""Every constant of the search, with the presets that have a name, and the switches that take parts of it away."""
+"""Options of the search: its constants, named presets of them, and switches that disable parts of it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -101,9 +101,9 @@ class SearchConfig:
 
     @classmethod
     def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":
-        """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
+        """Return the preset `name` (`alphaproof`: the published constants) with overrides; ValueError if unknown."""
         return cls(**{**preset_values(cls, name), **overrides})
 
     def without_solvers(self) -> "SearchConfig":
-        """What `--disable-solvers` means: the policy may use no solver, and one finisher, unless there are, does."""
+        """Apply `--disable-solvers`: no solvers from the policy, and `grind` as finisher if there is none."""
         return replace(self, disable_solvers=True, finishers=self.finishers or (SOLVER_IN_PLACE,))

@@ -1,6 +1,6 @@
-"""Expansion: what the policy suggests for a leaf is tried in Lean, and what is new becomes children.
+"""Expansion: the policy's tactics for a leaf are run in Lean, and new results become children.
 
-Nothing is changed before Lean has answered: if the policy or the server fails, the tree is as it was.
+The tree changes only after Lean has answered: if the policy or the server fails, it is as before.
 """
 
 import re
@@ -22,7 +22,7 @@ _OR, _AND = Kind.OR, Kind.AND
 
 
 class TacticRunner(Protocol):
-    """The one thing the search asks of Lean; every `LeanSession` can do it."""
+    """What the search needs of Lean; every `LeanSession` has it."""
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]: ...
 
@@ -60,8 +60,10 @@ class TimedOut(NamedTuple):
 
 @dataclass
 class SearchLog:
-    """Counts; the policy's tactics that Lean refused, keys (state, tactic) in the order they came; by merge key,
-    whether the states that were tried to be disproved are false; and by node and tactic what ran out of time.
+    """What a search records besides its tree.
+
+    `failed_tactics`: the policy's tactics that Lean refused, as keys (state, tactic) in order; `disproofs`: by merge
+    key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic.
     """
 
     counts: SearchCounts = field(default_factory=SearchCounts)
@@ -97,7 +99,7 @@ def evaluate_and_expand(
 
 
 def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
-    """The tactics of a suggestion with mass count * exp(logprob / tau), and the finishers where they are candidates.
+    """Return the tactics of a suggestion with mass count * exp(logprob / tau), and finishers where they are candidates.
 
     A finisher weighs as much as one sample of probability 1. With `disable_solvers`, suggestions that use a solver are
     left out.
@@ -116,7 +118,7 @@ def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidat
 def run_tactics(
     node: Node, tactics: Sequence[str], lean: TacticRunner, counts: SearchCounts
 ) -> dict[str, TacticApplied | TacticFailed]:
-    """Run tactics at a node in one call; LeanError if the server fails."""
+    """Run tactics at a node in one call; raises LeanError if the server fails."""
     if not tactics:
         return {}
     assert node.branch is not None, "only a node of a running search can be expanded"
@@ -233,6 +235,6 @@ def _closes(result: TacticApplied | TacticFailed) -> bool:
 
 @cache
 def solver_pattern(solvers: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches a solver used as a tactic or a modifier's argument, not as part of a longer name."""
+    """Compile a pattern of a solver used as a tactic or a modifier's argument, not as part of a longer name."""
     names = "|".join(re.escape(solver) for solver in solvers)
     return re.compile(rf"(?<![\w.'])(?:{names})(?![\w'])")

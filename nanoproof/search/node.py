@@ -1,8 +1,8 @@
 """The nodes of the search tree.
 
-An OR node is one branch of a proof: goals that are worked on together, one of whose tactics has to succeed. An AND node
-is what a tactic left when it split its branch in several: all of them have to be solved. A closed node is what a tactic
-left when nothing remained to be proved.
+An OR node is one branch of a proof: goals that are worked on together, of whose tactics one has to succeed. An AND node
+is the result of a tactic that split its branch into several: all of them have to be solved. A closed node is the result
+of a tactic that left nothing to prove.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,13 +84,13 @@ class Node:
 
 
 def or_node(branch: Branch, prior: float = 1.0) -> Node:
-    """An unexpanded OR node; the root of a search is `or_node(session.start(theorem))`."""
+    """Make an unexpanded OR node; the root of a search is `or_node(session.start(theorem))`."""
     state = branch.state
     return Node(Kind.OR, state.text, (state.merge_key,), branch, prior)
 
 
 def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -> Node:
-    """An AND node with one OR child of equal prior per branch."""
+    """Make an AND node with one OR child per branch, all of equal prior."""
     node = Node(Kind.AND, "", key, None, prior)
     node.expansions = 1
     node.children = tuple([or_node(branch, 1.0 / len(branches)) for branch in branches])
@@ -98,7 +98,7 @@ def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """All nodes, parents before children, children in the order they were added."""
+    """Yield all nodes, parents before children, children in the order they were added."""
     stack = [root]
     while stack:
         node = stack.pop()

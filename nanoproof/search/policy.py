@@ -1,4 +1,4 @@
-"""What the search asks of a policy: tactics and a value for a proof state, and what can go wrong with that."""
+"""The interface of a policy: tactics and a value for a proof state, and the errors of asking for them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,7 @@ class Suggestion:
     `tactics` are distinct; `logprobs[i]` is the log-probability of the whole text of `tactics[i]` given the state, and
     `counts[i]` how many of the samples were equal to it. `value` is the expected number of tactics still needed
     (at least 1); `value_distribution` holds the probabilities of 1, 2, ..., 64 tactics (empty without a value head).
-    `num_dropped` samples besides were no tactic to try: without an end, not text, or banned.
+    `num_dropped` further samples were no tactic to try: unfinished, not text, or banned.
     """
 
     tactics: tuple[str, ...]
@@ -30,10 +30,10 @@ class Suggestion:
 
 
 class Policy(Protocol):
-    """Anything that suggests tactics. Calls block, and may come from many threads at once; they raise PolicyError."""
+    """Suggests tactics. Calls block, may come from many threads at once, and raise PolicyError."""
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """Tactics for the state; the same state and seed give the same answer, whoever else asks meanwhile."""
+        """Suggest tactics and a value; the same state and seed give the same answer, whatever other calls do."""
         ...
 
 
@@ -42,15 +42,15 @@ class PolicyError(UserError):
 
 
 class PolicyUnavailable(PolicyError):
-    """There is no answer now, to whichever state; later there may be."""
+    """There is no answer to any state now; later there may be."""
 
 
 class BadState(PolicyError):
-    """The state, or the way it is to be answered, makes no sense to the model; others are not affected."""
+    """The state, or its sampling options, are invalid for the model; other states are not affected."""
 
 
 class PolicyClosed(PolicyError):
-    """The policy was closed before or while this question waited."""
+    """The policy was closed before or while this state waited."""
 
 
 class PolicyTimeout(PolicyError):
@@ -58,15 +58,15 @@ class PolicyTimeout(PolicyError):
 
 
 class PolicyCancelled(PolicyError):
-    """Whoever asked does not want the answer any more."""
+    """The caller cancelled the request."""
 
 
 class PolicyBusy(PolicyUnavailable):
-    """A policy server is well, but has no room for our question."""
+    """A policy server is well, but full."""
 
 
 class PolicyUnreachable(PolicyUnavailable):
-    """A policy server cannot be reached, or is ending."""
+    """A policy server cannot be reached, or is shutting down."""
 
 
 class PolicyAccessDenied(PolicyUnavailable):
@@ -74,8 +74,8 @@ class PolicyAccessDenied(PolicyUnavailable):
 
 
 class PolicyServerError(PolicyError):
-    """A policy server answered something that is no answer, or its model failed."""
+    """A policy server gave an invalid answer, or its model failed."""
 
 
 class ModelFailed(Exception):
-    """The engine failed while it worked on this question; the cause is chained to it."""
+    """The engine failed while it worked on a state; the cause is chained to it."""

@@ -1,4 +1,4 @@
-"""The search written down as plainly as possible: what `search.py` and `expand.py` have to agree with. Read this first.
+"""The search as plainly as possible, which `search.py` and `expand.py` have to agree with. Read this first.
 
 Nodes are dictionaries, nothing is kept that can be computed, every sum and every score is computed when it is needed.
 It knows neither finishers nor limits, and of tactics that failed it keeps nothing.
@@ -38,10 +38,10 @@ def plain_search(
     num_simulations: int,
     false: frozenset[str] = frozenset(),
 ) -> PlainNode:
-    """The tree after `num_simulations` simulations, or as soon as its root is solved.
+    """Return the tree after `num_simulations` simulations, or as soon as its root is solved.
 
-    With `disprove_inner`, the states whose merge keys are in `false` turn out to be false at once (each question counts
-    as a simulation).
+    With `disprove_inner`, the states whose merge keys are in `false` are disproved at once (each try counts as a
+    simulation).
     """
     root = _or_node(branch, None, 1.0)
     asked: set[str] = set()

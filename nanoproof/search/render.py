@@ -1,4 +1,4 @@
-"""Search trees for people: as text, as a page for a browser (all in one file, without network), as an SVG picture."""
+"""Search trees for people: as text, as a self-contained HTML page, as an SVG picture."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -34,9 +34,10 @@ path.untried { stroke-dasharray: 2 4; }
 
 
 def render_tree(root: Node, max_nodes: int = 200) -> str:
-    """The tree, solved and most visited children first; ✓ marks what is solved, unvisited leaves are only counted.
+    """Render the tree as text, solved and most visited children first.
 
-    N is the number of visits, V the mean value (minus the tactics still needed), P the share of its siblings' priors.
+    ✓ marks what is solved; unvisited leaves are only counted. N is the number of visits, V the mean
+    value (minus the tactics still needed), P the share of its siblings' priors.
     """
     lines: list[str] = []
     stack: list[tuple[Node, Node | None, str, str]] = [(root, None, "", "")]
@@ -83,7 +84,7 @@ def _describe(node: Node, parent: Node | None) -> str:
 
 
 def shorten(state: str) -> str:
-    """What a state asks for, on one line: its targets, without hypotheses."""
+    """Shorten a state to one line: its targets, without hypotheses."""
     targets = [" ".join(goal[goal.index("⊢") :].split()) for goal in state.split("\n\n") if "⊢" in goal]
     text = "  ".join(targets) or " ".join(state.split())
     return text if len(text) <= _STATE_WIDTH else text[: _STATE_WIDTH - 1] + "…"
@@ -103,7 +104,7 @@ class SearchView:
 
 
 def tree_page(searches: Iterable[SearchView]) -> str:
-    """The page that shows these searches, one at a time."""
+    """Render an HTML page that shows these searches, one at a time."""
     text = json.dumps([_data(view) for view in searches], ensure_ascii=False, separators=(",", ":"))
     template = files(__package__).joinpath("tree_page.html").read_text(encoding="utf-8")
     return template.replace(_DATA_MARK, text.replace("<", "\\u003c"))  # nothing in it can end the element it stands in
@@ -172,25 +173,25 @@ def _best_children(nodes: Sequence[Node]) -> set[Node]:
 
 
 def tree_picture(root: Node) -> str:
-    """The tree from left to right, one row per leaf.
+    """Draw the tree as SVG from left to right, one row per leaf.
 
     A box shows the tactic that leads to its node and what is left to prove there, above that visits and value; ✓ and a
     thick frame mark what is solved, a dashed frame branches that are all needed, thicker lines more visits.
     """
-    places = _places(root)
-    right = max(x for x, _ in places.values()) + WIDTH + MARGIN
-    bottom = max(y for _, y in places.values()) + HEIGHT + MARGIN
+    coordinates = _coordinates(root)
+    right = max(x for x, _ in coordinates.values()) + WIDTH + MARGIN
+    bottom = max(y for _, y in coordinates.values()) + HEIGHT + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}" width="{right}" height="{bottom}">',
         f"<style>{_STYLE}</style>",
     ]
-    for node in places:
-        parts += [_line(root, node, child, places) for child in node.children]
-    parts += [_box(node, parent, *places[node]) for node, parent in _with_parents(root)]
+    for node in coordinates:
+        parts += [_line(root, node, child, coordinates) for child in node.children]
+    parts += [_box(node, parent, *coordinates[node]) for node, parent in _with_parents(root)]
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _places(root: Node) -> dict[Node, tuple[int, int]]:
+def _coordinates(root: Node) -> dict[Node, tuple[int, int]]:
     """Columns by depth; leaves in rows from the top, each other node in the middle of its children."""
     depths = {root: 0}
     for node in walk(root):
@@ -208,8 +209,8 @@ def _with_parents(root: Node) -> list[tuple[Node, Node | None]]:
     return [(root, None), *((child, node) for node in walk(root) for child in node.children)]
 
 
-def _line(root: Node, parent: Node, child: Node, places: dict[Node, tuple[int, int]]) -> str:
-    (x0, y0), (x1, y1) = places[parent], places[child]
+def _line(root: Node, parent: Node, child: Node, coordinates: dict[Node, tuple[int, int]]) -> str:
+    (x0, y0), (x1, y1) = coordinates[parent], coordinates[child]
     x0, y0, y1 = x0 + WIDTH, y0 + HEIGHT // 2, y1 + HEIGHT // 2
     middle = (x0 + x1) // 2
     kind = "proof" if parent.solved and child.solved else "" if child.visits else "untried"

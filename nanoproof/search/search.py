@@ -30,7 +30,7 @@ class Disproof(NamedTuple):
 
 
 class Disprover(Protocol):
-    """Whoever can try to prove the negation of a state."""
+    """Tries to prove the negation of a state."""
 
     def disprove(self, node: Node, num_simulations: int) -> Disproof:
         """Try to disprove the state of an OR node; `found` only if its negation is proved beyond doubt."""
@@ -79,7 +79,7 @@ def search(
 
 
 def select(root: Node, config: SearchConfig) -> list[Node]:
-    """The nodes from the root down to the OR node to expand; no solved or dead node is entered below the root."""
+    """Select a path from the root down to the OR node to expand; no solved or dead node is entered below the root."""
     path = [root]
     while (child := best_child(path[-1], config)) is not None:
         path.append(child)
@@ -87,7 +87,7 @@ def select(root: Node, config: SearchConfig) -> list[Node]:
 
 
 def best_child(node: Node, config: SearchConfig) -> Node | None:
-    """The child that a simulation at `node` moves to; None if it ends here, with an expansion.
+    """Return the child that a simulation at `node` moves to; None if it ends here, with an expansion.
 
     Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. Otherwise it is the child of
     highest `U = value + c(N) * P/sum(P) * sqrt(N) / (1 + N(child))`; of equals the one added first. Below an AND node
@@ -129,7 +129,7 @@ def _exploration(node: Node, config: SearchConfig) -> float:
 
 
 def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
-    """Add a visit of `value` to the last node of `path`, and to those above it what that means for them.
+    """Add a visit of `value` to the last node of `path`, and back it up to the nodes above.
 
     `value` is minus the number of tactics needed at the expanded node; where no tactic led anywhere (or only where it
     is known that no proof is) `no_legal_value` takes its place. An OR node is solved with any of its children, an AND
@@ -205,11 +205,11 @@ def _close_for_good(path: Sequence[Node]) -> None:
 
 # -- best-first search -------------------------------------------------------------------------------------------------
 
-_Places = tuple[int, ...]  # the position of a child among its siblings, for each edge of a path
+_Indices = tuple[int, ...]  # the index of the child among its siblings, for each edge of a path
 
 
 class Frontier:
-    """Best-first search by log-probability, with which the tree search is compared: the OR nodes in their order.
+    """The queue of a best-first search by log-probability, the baseline of the tree search: OR nodes in their order.
 
     The one to expand is that whose path has the largest sum of log-probabilities, whatever its value is; of equals the
     one further left. One that was expanded comes again when all others were expanded as often.
@@ -217,37 +217,37 @@ class Frontier:
 
     def __init__(self, root: Node) -> None:
         self._root = root
-        self._heap: list[tuple[int, float, _Places]] = []
-        stack: list[tuple[Node, float, _Places]] = [(root, 0.0, ())]
+        self._heap: list[tuple[int, float, _Indices]] = []
+        stack: list[tuple[Node, float, _Indices]] = [(root, 0.0, ())]
         while stack:
-            node, minus_logprob, places = stack.pop()
-            self._push(node, minus_logprob, places)
-            stack += [(child, minus_logprob - child.logprob, (*places, i)) for i, child in enumerate(node.children)]
+            node, minus_logprob, indices = stack.pop()
+            self._push(node, minus_logprob, indices)
+            stack += [(child, minus_logprob - child.logprob, (*indices, i)) for i, child in enumerate(node.children)]
 
-    def _push(self, node: Node, minus_logprob: float, places: _Places) -> None:
+    def _push(self, node: Node, minus_logprob: float, indices: _Indices) -> None:
         if node.kind is Kind.OR:
-            heapq.heappush(self._heap, (node.expansions, minus_logprob, places))
+            heapq.heappush(self._heap, (node.expansions, minus_logprob, indices))
 
     def path(self) -> list[Node]:
-        """The path to the node to expand next; solved and dead branches are dropped on the way."""
+        """Return the path to the node to expand next; solved and dead branches are dropped on the way."""
         while True:
-            _, _, places = self._heap[0]
+            _, _, indices = self._heap[0]
             path = [self._root]
-            for place in places:
-                path.append(path[-1].children[place])
+            for index in indices:
+                path.append(path[-1].children[index])
             if not any(node.solved or node.dead for node in path):
                 return path
             heapq.heappop(self._heap)
 
     def expanded(self, num_before: int) -> None:
-        """The node of `path()` was expanded; it had `num_before` children before."""
-        _, minus_logprob, places = self._heap[0]
+        """Update the queue after the node of `path()`, which had `num_before` children, was expanded."""
+        _, minus_logprob, indices = self._heap[0]
         node = self._root
-        for place in places:
-            node = node.children[place]
-        heapq.heapreplace(self._heap, (node.expansions, minus_logprob, places))
+        for index in indices:
+            node = node.children[index]
+        heapq.heapreplace(self._heap, (node.expansions, minus_logprob, indices))
         for i, child in enumerate(node.children[num_before:], num_before):
-            below, at = minus_logprob - child.logprob, (*places, i)
+            below, at = minus_logprob - child.logprob, (*indices, i)
             self._push(child, below, at)
             for j, branch in enumerate(child.children):
                 self._push(branch, below, (*at, j))

@@ -1,7 +1,7 @@
-"""A search tree as compact JSON and back, for the log of attempts and for those who look at it later.
+"""Search trees as compact JSON and back, for the log of attempts.
 
-Nothing is lost but the handles of Lean processes: a tree that was read has the statistics, the known tactics and the
-marks of the one that was written.
+Only the handles of Lean processes are lost: a tree that was read has the statistics, the known tactics and the flags of
+the one that was written.
 """
 
 import re
@@ -16,21 +16,22 @@ _CASE_LINE = re.compile(r"^case .*\n", re.MULTILINE)
 
 
 class _Table:
-    """Texts by number, each once."""
+    """Distinct texts, by number."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 
     def number(self, text: str | None) -> int:
-        """Of a text; -1 for none."""
+        """Return the number of a text, a new one if it is new; -1 for none."""
         return -1 if text is None else self.numbers.setdefault(text, len(self.numbers))
 
-    def all_of(self, texts: Iterable[str]) -> list[int]:
+    def number_all(self, texts: Iterable[str]) -> list[int]:
+        """Return the numbers of texts."""
         return [self.number(text) for text in texts]
 
 
 def tree_to_json(root: Node) -> dict[str, Any]:
-    """The tree in columns, one entry per node, parents before children.
+    """Convert a tree to JSON data: columns of one entry per node, parents before children.
 
     `kind` and `solved` are texts of one letter per node (o, a, c for OR, AND, closed; 0, 1). `parent` is -1 for the
     root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have stands apart:
@@ -55,11 +56,11 @@ def tree_to_json(root: Node) -> dict[str, Any]:
         "state": [states.number(node.state or None) for node in nodes],
         "finisher": [i for i, node in enumerate(nodes) if node.finisher],
         "dead": [i for i, node in enumerate(nodes) if node.dead],
-        "spellings": {str(i): tactics.all_of(node.spellings) for i, node in enumerate(nodes) if node.spellings},
+        "spellings": {str(i): tactics.number_all(node.spellings) for i, node in enumerate(nodes) if node.spellings},
         "refused": {
             str(i): refused
             for i, node in enumerate(nodes)
-            if (refused := tactics.all_of(tactic for tactic, child in node.known.items() if child is None))
+            if (refused := tactics.number_all(tactic for tactic, child in node.known.items() if child is None))
         },
         "merged": [
             [i, tactics.number(tactic), index[child]]
@@ -78,7 +79,7 @@ def tree_to_json(root: Node) -> dict[str, Any]:
 
 
 def tree_from_json(data: dict[str, Any]) -> Node:
-    """The tree that `tree_to_json` wrote, without branches; logs of older revisions are read as far as they go."""
+    """Read the tree that `tree_to_json` wrote, without Lean branches; older formats give what they hold."""
     data = data if "tactics" in data else _from_older(data)
     states, texts = data["states"], data["tactics"]
     nodes: list[Node] = []
@@ -119,12 +120,12 @@ def tree_from_json(data: dict[str, Any]) -> Node:
 
 
 def _from_older(data: dict[str, Any]) -> dict[str, Any]:
-    """What older revisions wrote, with tactics as texts and without much that is written today, in today's form."""
+    """Convert the older format, with tactics as texts and without many of the fields, to the present one."""
     tactics = _Table()
     return {
         **data,
         "tactic": [tactics.number(tactic) for tactic in data["tactic"]],
-        "spellings": {i: tactics.all_of(spellings) for i, spellings in data["spellings"].items()},
+        "spellings": {i: tactics.number_all(spellings) for i, spellings in data["spellings"].items()},
         "logprob": [0] * len(data["kind"]),
         **{"dead": [], "refused": {}, "merged": [], "keys": {}},
         "tactics": list(tactics.numbers),
