@@ -23,7 +23,8 @@ from nanoproof.lean.types import LeanSession
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.prover.console import Console, typed_lines
+from nanoproof.prover.cli_input import line_input
+from nanoproof.prover.console import Console
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def open_session(stack: ExitStack, options: InteractOptions) -> LeanSession | No
 def run(console: Console) -> None:
     """Read lines until `:quit` or the end of the input; Ctrl-C forgets what is not complete yet."""
     interactive = sys.stdin.isatty()
-    with typed_lines("interact_history") as ask:
+    with line_input("interact_history") as ask:
         while not console.over:
             try:
                 line = ask(console.prompt)

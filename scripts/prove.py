@@ -32,9 +32,15 @@ from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.cli_input import SorryFiller, first_error, read_lean_file, theorem_of, theorems_typed
-from nanoproof.prover.console import typed_lines
-from nanoproof.prover.interactive import Desk, report, write
+from nanoproof.prover.cli_input import (
+    SorryFiller,
+    first_error,
+    line_input,
+    parse_theorem,
+    read_lean_file,
+    read_theorems,
+)
+from nanoproof.prover.interactive import InteractiveProver, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 
@@ -96,7 +102,7 @@ def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile 
         return None
     if text.endswith(".lean") or os.path.isfile(text):  # which is false for what is too long to be a name
         return read_lean_file(Path(text))
-    return theorem_of(text, embedded=not options.servers.servers)
+    return parse_theorem(text, embedded=not options.servers.servers)
 
 
 @contextmanager
@@ -113,9 +119,9 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
                 yield session
 
 
-def prove_one(desk: Desk, session: LeanSession, theorem: Theorem, options: ProveOptions) -> Attempt:
+def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem, options: ProveOptions) -> Attempt:
     """Prove one theorem and print what came of it; UserError if the statement is refused or a server fails."""
-    attempt = desk.prove(session, theorem)
+    attempt = prover.prove(session, theorem)
     if attempt.outcome == "error":
         found = first_error(session.check(theorem.source), theorem.source) if attempt.refused else ""
         raise UserError(found or " ".join(attempt.message.split()))
@@ -123,33 +129,35 @@ def prove_one(desk: Desk, session: LeanSession, theorem: Theorem, options: Prove
     return attempt
 
 
-def prove_all(desk: Desk, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions) -> bool:
+def prove_all(
+    prover: InteractiveProver, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions
+) -> bool:
     """Prove the sorries of a file and write it with what was proved."""
     try:
-        filler = SorryFiller(file, session, lambda watched, theorem: desk.prove(watched, theorem, theorem.id))
+        filler = SorryFiller(file, session, lambda watched, theorem: prover.prove(watched, theorem, theorem.id))
     except SourceError as error:
         raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
-        return desk.fill(filler)
+        return prover.fill(filler)
     finally:
         out = options.out or str(path.with_suffix(".proved.lean"))
         write(out, filler.file.written(), "--out")
         print(f"written to {out}")
 
 
-def prove_typed(desk: Desk, session: LeanSession, options: ProveOptions) -> list[Attempt]:
+def prove_typed(prover: InteractiveProver, session: LeanSession, options: ProveOptions) -> list[Attempt]:
     """Prove what is typed, one theorem after the other; what is refused costs a line, not the session."""
     print("A theorem, on one line or several; `:quit` or Ctrl-D ends, Ctrl-C ends a search.")
     attempts = []
-    with typed_lines("prove_history") as ask:
-        for theorem in theorems_typed(ask, embedded=not options.servers.servers):
-            desk.interrupted = False
+    with line_input("prove_history") as ask:
+        for theorem in read_theorems(ask, embedded=not options.servers.servers):
+            prover.interrupted = False
             try:
-                attempts.append(prove_one(desk, session, theorem, options))
+                attempts.append(prove_one(prover, session, theorem, options))
             except UserError as error:
                 print(f"error: {error}")
-    desk.interrupted = False
+    prover.interrupted = False
     return attempts
 
 
@@ -175,21 +183,21 @@ def main(argv: list[str] | None = None) -> int:
         session = stack.enter_context(open_session(options))
         print_lines([f"policy: {server or options.suggesting.name}"])
         prover = Prover(policy, search_config, prover_options)
-        desk = Desk(prover, options.num_simulations, options.max_seconds, options.seed)
+        interactive = InteractiveProver(prover, options.num_simulations, options.max_seconds, options.seed)
         if options.html is not None:
-            stack.callback(desk.write_page, options.html)
+            stack.callback(interactive.write_page, options.html)
         if isinstance(work, LeanFile):
-            done = prove_all(desk, session, Path(args.theorem), work, options)
-            return 0 if done else 130 if desk.interrupted else 1
+            done = prove_all(interactive, session, Path(args.theorem), work, options)
+            return 0 if done else 130 if interactive.interrupted else 1
         if work is None:
-            attempts = prove_typed(desk, session, options)
+            attempts = prove_typed(interactive, session, options)
         else:
-            attempts = [prove_one(desk, session, work, options)]
+            attempts = [prove_one(interactive, session, work, options)]
     proved = [attempt.source for attempt in attempts if attempt.outcome in ("proven", "disproven")]
     if proved and options.out is not None:
         write(options.out, "\n\n".join(proved) + "\n", "--out")
         print(f"\nwritten to {options.out}")
-    return 0 if len(proved) == len(attempts) else 130 if desk.interrupted else 1
+    return 0 if len(proved) == len(attempts) else 130 if interactive.interrupted else 1
 
 
 if __name__ == "__main__":

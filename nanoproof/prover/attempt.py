@@ -1,4 +1,4 @@
-"""What became of one try to prove one theorem: the record that everything downstream stores and reads."""
+"""The record of one attempt to prove one theorem, which logs, training and evaluation read."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from nanoproof.prover.check import RUNGS
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
 REFUSED, NOT_REPLAYED = "refused", "not replayed"
-"""How a proof is lost about which Lean has spoken; all other ways have the name of an exception."""
+"""How a proof is lost by Lean's verdict; all other ways have the name of an exception."""
 
 ON_RETRY = "retry"
 """Why a search ended that found no proof, but lacked only a tactic that had run out of time, and worked later."""
 
 _FIRST_WORD = re.compile(ATOM)
-_LAID_OUT = frozenset({"rename_i", "next", "case"})
-"""Tactics that the text of a proof may hold in another form."""
+_REFORMATTED = frozenset({"rename_i", "next", "case"})
+"""Tactics that the laid-out text of a proof may hold in another form."""
 
 
 class Transition(NamedTuple):
@@ -44,10 +44,10 @@ class Attempt:
 
     `proven` and `disproven` are only ever set after the final check of `source`, the whole Lean text; `proof` is the
     tactic block in it and `num_tactics` its number of steps. `message` says why there is no proof, or what failed;
-    `stop_reason` why the search ended (the name of the exception if it was one). `disproving` if the negation was what
-    was to be proved: not where the statement has none that Lean accepts, which is tried as it stands.
+    `stop_reason` why the search ended (the name of the exception if it was one). `disproving` if the negation was to
+    be proved: not where the statement has none that Lean accepts, which is tried as it is.
 
-    `check` is what became of the final check; where it `lost` a proof that the search had found, the reason is in it.
+    `check` records the final check; where it `lost` a proof that the search had found, the reason is in it.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
     weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
@@ -100,10 +100,10 @@ class Attempt:
         return self.counts.get("simulations", 0)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON data; empty fields are left out.
+        """Convert to plain JSON data; empty fields are left out.
 
         Failed tactics that follow each other in one state are written with it once: [state, tactic, tactic, ...]. They
-        are nearly all that there is to say of a long search.
+        make up most of the record of a long search.
         """
         theorem = {"source": self.theorem.source, "dataset": self.theorem.dataset, "id": self.theorem.id}
         data = {name: value for name, value in vars(self).items() if value or name == "outcome"}
@@ -114,7 +114,7 @@ class Attempt:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":
-        """The attempt that `to_json` wrote."""
+        """Read the attempt that `to_json` wrote."""
         return cls(
             **{
                 **data,
@@ -128,18 +128,18 @@ class Attempt:
 
 
 def lost_in(check: dict[str, Any] | None) -> str:
-    """How a proof was lost, by the record of its check; older records tell only of what was refused."""
+    """Return how a proof was lost, by the record of its check; older records hold only what was refused."""
     if check is None or check.get("accepted", True):
         return ""
     return str(check.get("lost", REFUSED))
 
 
 def fault_of(attempt: Attempt) -> str:
-    """Why no such attempt was ever made, as far as its record tells; empty for one that may be learned from.
+    """Return why a record cannot be that of a real attempt; empty for one that may be learned from.
 
     It is for records that come from a file. Only what was proved and passed every rung of the final check teaches
-    anything, and its steps must be those of its proof. That the check was made is the record's own word: who wants to
-    be sure of the proofs in a file has them checked again (`scripts.check_with_lean`).
+    anything, and its steps must be those of its proof. That the check was made is the record's own claim:
+    `scripts.check_with_lean` checks the proofs of a file again.
     """
     if reason := _not_of_its_type(attempt):
         return reason
@@ -149,7 +149,7 @@ def fault_of(attempt: Attempt) -> str:
 
 
 def _not_of_its_type(attempt: Attempt) -> str:
-    """Which field holds something that does not belong there."""
+    """Return which field holds a value of a wrong type; empty if none does."""
     theorem = attempt.theorem
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
@@ -171,7 +171,7 @@ def _is_count(value: object) -> bool:
 
 
 def _unchecked(attempt: Attempt) -> str:
-    """Why the proof has not passed the final check."""
+    """Return why the proof has not passed the final check; empty if it has."""
     check = attempt.check or {}
     rungs = check.get("rungs")
     if check.get("accepted") is not True or not attempt.proof or not attempt.source:
@@ -185,12 +185,12 @@ def _unchecked(attempt: Attempt) -> str:
 
 @lru_cache(10_000)
 def _no_proof(text: str) -> str:
-    """Why a proof, or one tactic, would not be shown to Lean. Runs say the same ones over and over."""
+    """Return why a proof, or one tactic, would not be sent to Lean. Cached: runs repeat the same ones."""
     return block_reason(text) or banned_reason(text) or ""
 
 
 def _misfitting_steps(attempt: Attempt) -> str:
-    """Why the steps are not those of the proof."""
+    """Return why the steps are not those of the proof; empty if they are."""
     steps, number = attempt.transitions, attempt.num_tactics
     if len(steps) > number:
         return f"it has {len(steps)} steps, and a proof of {number} tactics"
@@ -201,7 +201,7 @@ def _misfitting_steps(attempt: Attempt) -> str:
         if reason := _no_proof(tactic):
             return reason
         word = _FIRST_WORD.match(tactic.lstrip())
-        if word is not None and word.group() not in words | _LAID_OUT:
+        if word is not None and word.group() not in words | _REFORMATTED:
             return f"`{word.group()}` is a step, and not in the proof"
         if len(steps) == number and not _leads_to_less(steps, position):
             return f"no step follows that makes depth {depth} of step {position + 1}"
@@ -209,7 +209,7 @@ def _misfitting_steps(attempt: Attempt) -> str:
 
 
 def _leads_to_less(steps: tuple[Transition, ...], position: int) -> bool:
-    """Whether one of the steps below this one needs one tactic less, and none more (or nothing is left to do)."""
+    """Tell whether one of the steps below this one needs one tactic less, and none more (or nothing is left to do)."""
     depth = steps[position].depth
     for below in steps[position + 1 :]:
         if depth == 1 or below.depth >= depth:

@@ -1,4 +1,4 @@
-"""The final check: only a text that passes every rung of the ladder is a proof.
+"""The final check: only a text that passes every test of it, its rungs, is a proof.
 
 Lean reads three texts, each in a fresh environment with the imports of its server, which are ours:
 
@@ -22,28 +22,28 @@ RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "
 """What a proof has to pass, in this order; docs/checking.md says what each stops."""
 
 UNLIMITED = "set_option maxHeartbeats 0\n"
-"""What is put in front of a text whose proof needs more work than Lean allows a declaration."""
+"""Prepended to a text whose proof needs more work than Lean allows a declaration."""
 _OUT_OF_HEARTBEATS = re.compile(r"maximum number of heartbeats|\(deterministic\) timeout")
 _OF_THE_SERVER = re.compile(
     r"\balready (?:been )?declared\b|\bunknown (?:module|package)\b|\bobject file\b.*\bdoes not exist\b"
     r"|invalid 'import' command",
     re.DOTALL,
 )
-"""What Lean says of texts that it does not read in a fresh environment with the imports: no tactic can be to blame."""
+"""Lean's messages about texts that were not read in a fresh environment with the imports: no tactic is to blame."""
 
 
 class Checker(Protocol):
-    """The one thing the final check asks of Lean; every `LeanSession` can do it."""
+    """What the final check needs of Lean; every `LeanSession` has it."""
 
     def check(self, source: str) -> CheckReport: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of the final check: `source` is the text to export, `reason` why it is no proof.
+    """The outcome of the final check: `source` is the text to export, `reason` why it is no proof.
 
-    `rungs` says of each rung that was reached whether it held, `statement` how Lean prints what was proved. `fault`
-    says that the reason cannot be the proof: the server does not read the text as it should.
+    `rungs` maps each rung that was reached to whether it held; `statement` is what was proved, as printed by Lean.
+    `fault` means that the proof is not to blame: the server does not read the text as it should.
     """
 
     source: str
@@ -55,6 +55,7 @@ class Verdict:
     fault: bool = False
 
     def to_json(self) -> dict[str, Any]:
+        """Convert to JSON data, the `check` of an attempt."""
         return {
             "environment": "fresh",
             "accepted": self.accepted,
@@ -84,36 +85,36 @@ class Texts:
 
     @classmethod
     def of(cls, source: str, proof: str) -> "Texts":
-        """The texts for a proof in place of the `sorry` of a source; SourceError if it has no place there."""
+        """Make the texts for a proof in place of the `sorry` of a source; raises SourceError if it does not fit."""
         name = unforeseeable_name(source, proof)
         given = renamed(source, name)
         return cls(splice(source, proof), _enclosed(given, proof), given, name)
 
 
 def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: bool = False) -> Verdict:
-    """Put the proof into its theorem and take it up the ladder; LeanError if the server fails, SourceError for no text.
+    """Put the proof into its theorem and check it; raises LeanError if the server fails, SourceError for no text.
 
-    `replayed` says that Lean has run the proof step by step from the start; others have only its text. Lean's limit of
-    work is for a whole declaration, while each step of a search has as much of its own: a proof that is refused for it
-    is asked about once more in a text that lifts it.
+    `replayed` means that Lean has run the proof step by step from the start. Lean's limit of work (heartbeats) is for a
+    whole declaration, while each step of a search has as much of its own: a proof that exceeds it is checked once more
+    without the limit.
     """
-    ladder = _Ladder(checker, theorem.source, proof_text, replayed)
-    verdict = _verdict(ladder)
-    if verdict.accepted or not any(map(_OUT_OF_HEARTBEATS.search, ladder.errors)):
+    check = _FinalCheck(checker, theorem.source, proof_text, replayed)
+    verdict = _verdict(check)
+    if verdict.accepted or not any(map(_OUT_OF_HEARTBEATS.search, check.errors)):
         return verdict
-    return _verdict(_Ladder(checker, UNLIMITED + theorem.source, proof_text, replayed))
+    return _verdict(_FinalCheck(checker, UNLIMITED + theorem.source, proof_text, replayed))
 
 
-def _verdict(ladder: "_Ladder") -> Verdict:
+def _verdict(check: "_FinalCheck") -> Verdict:
     try:
-        ladder.climb()
+        check.run()
     except _Refused as refused:
-        return Verdict(ladder.texts.whole, False, str(refused), ladder.axioms, ladder.rungs, fault=refused.fault)
-    return Verdict(ladder.texts.whole, True, "", ladder.axioms, ladder.rungs, ladder.statement)
+        return Verdict(check.texts.whole, False, str(refused), check.axioms, check.rungs, fault=refused.fault)
+    return Verdict(check.texts.whole, True, "", check.axioms, check.rungs, check.statement)
 
 
-class _Ladder:
-    """One proof on its way up: the rungs so far, and what was learned on them."""
+class _FinalCheck:
+    """The check of one proof: the rungs so far, and what Lean answered on them."""
 
     def __init__(self, checker: Checker, source: str, proof: str, replayed: bool) -> None:
         self.checker = checker
@@ -125,8 +126,8 @@ class _Ladder:
         self.errors: Sequence[str] = ()
         self.statement = ""
 
-    def climb(self) -> None:
-        """Every rung in its order; raises `_Refused` at the first that does not hold."""
+    def run(self) -> None:
+        """Check every rung in order; raises `_Refused` at the first that does not hold."""
         self._hold("words", block_reason(self.proof) or banned_reason(self.proof) or "")
         report = self.checker.check(self.texts.whole)
         self.axioms, self.errors = report.axioms, report.errors
@@ -152,14 +153,14 @@ class _Ladder:
 
 
 def _refusal(report: CheckReport) -> str:
-    """Why a text of one theorem is no proof, empty if it is one."""
+    """Return why a text of one theorem is no proof; empty if it is one."""
     if report.errors:
         return f"the proof is not one block of tactics: {_first_line(report.errors)}"
     return "the proof between parentheses holds a sorry" if report.sorries else foreign_axioms(report)
 
 
 def foreign_axioms(report: CheckReport) -> str:
-    """Which axioms the theorems of a text rest on that are not allowed, as a sentence; empty if there are none."""
+    """Name the forbidden axioms that the theorems of a text rest on, as a sentence; empty if there are none."""
     foreign = sorted(set(report.axioms) - ALLOWED_AXIOMS)
     if not foreign:
         return ""
@@ -167,7 +168,7 @@ def foreign_axioms(report: CheckReport) -> str:
 
 
 def _statement(report: CheckReport, name: str) -> str:
-    """How Lean prints the statement of our theorem: exactly one of the text's theorems has this name."""
+    """Return the statement of our theorem as Lean prints it; empty unless exactly one theorem has this name."""
     found = [text for known, text in report.statements if known.rpartition(".")[2] == name]
     return found[0] if len(found) == 1 else ""
 

@@ -1,26 +1,74 @@
-"""What people type or name on a command line becomes theorems, and files whose `sorry`s are proved one by one."""
+"""Input of the command line: lines and theorems that a user types, and Lean files whose `sorry`s are to be proved."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask, without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS, SORRY, name_examples, parts
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 
+_HISTORY_LINES = 2000
 _NO_PROOF = re.compile(r"\s*:=\s*(?:by\s*)?\Z")
 _CONTINUES = re.compile(r"(?:[,:(+*/^=<>≤≥≠∧∨→↔∣∈-]|:=\s*fun.*)\Z")
 
 
-def theorem_of(text: str, embedded: bool) -> Theorem:
-    """The theorem that a user typed, with its `sorry` added if it is missing; UserError if it is not one theorem.
+# -- Lines and theorems that a user types ----------------------------------------------------------------------------
 
-    If the embedded prover is to read it, a mistake in its syntax is found here already, with its place.
+
+@contextmanager
+def line_input(history: str) -> Iterator[Callable[[str], str | None]]:
+    """Open line input: a function that shows a prompt and returns the next line, None at its end (Ctrl-D).
+
+    On a terminal, lines can be edited, and those of earlier sessions are in the file `history` of our home. The caller
+    handles KeyboardInterrupt (Ctrl-C). No prompt is written where the lines come from a pipe.
+    """
+    interactive = sys.stdin.isatty()
+    readline = _line_editing(history) if interactive else None
+
+    def ask(prompt: str) -> str | None:
+        try:
+            return input(prompt if interactive else "")
+        except EOFError:
+            if interactive:
+                print()
+            return None
+
+    try:
+        yield ask
+    finally:
+        if readline is not None:
+            with suppress(OSError):
+                home().mkdir(parents=True, exist_ok=True)
+                readline.write_history_file(home() / history)
+
+
+def _line_editing(history: str) -> ModuleType | None:
+    """Set up readline with the lines of earlier sessions; None where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    readline.set_history_length(_HISTORY_LINES)
+    readline.clear_history()
+    with suppress(OSError):
+        readline.read_history_file(home() / history)
+    return readline
+
+
+def parse_theorem(text: str, embedded: bool) -> Theorem:
+    """Parse a theorem that a user typed, adding a missing `sorry`; raises UserError if it is not one theorem.
+
+    With `embedded`, its syntax is checked for NanoLean, and a mistake is reported with its position.
     """
     source = text.strip()
     if SORRY.search(mask(source)) is None:
@@ -43,16 +91,16 @@ def theorem_of(text: str, embedded: bool) -> Theorem:
 
 
 def is_unfinished(text: str) -> bool:
-    """Whether more lines have to come: an open bracket, no claim yet, or a sign at the end of the text."""
+    """Tell whether more lines have to come: an open bracket, no claim yet, or an operator at the end of the text."""
     masked = mask(text).rstrip()
     depth = sum((char in OPENING) - (char in CLOSING) for char in masked)
     return depth > 0 or find_top_level(masked, ":") < 0 or _CONTINUES.search(masked) is not None
 
 
-def theorems_typed(ask: Callable[[str], str | None], embedded: bool) -> Iterator[Theorem]:
-    """Theorems as they are typed, each on one line or several, until the end of the input or `:quit`.
+def read_theorems(ask: Callable[[str], str | None], embedded: bool) -> Iterator[Theorem]:
+    """Read theorems as they are typed, each on one line or several, until the end of the input or `:quit`.
 
-    What is no theorem is answered with one line. Ctrl-C forgets the lines of what is not complete yet.
+    For what is no theorem the error is printed. Ctrl-C drops the lines of an incomplete theorem.
     """
     lines: list[str] = []
     while True:
@@ -71,13 +119,16 @@ def theorems_typed(ask: Callable[[str], str | None], embedded: bool) -> Iterator
             continue
         lines = []
         try:
-            yield theorem_of(text, embedded)
+            yield parse_theorem(text, embedded)
         except (UserError, SourceError) as error:
             print(f"error: {error}")
 
 
+# -- Files with `sorry`s ---------------------------------------------------------------------------------------------
+
+
 def read_lean_file(path: Path) -> LeanFile:
-    """A file with `sorry`s; UserError if it cannot be read or holds none."""
+    """Read a file with `sorry`s; raises UserError if it cannot be read or holds none."""
     try:
         file = LeanFile.parse(path.read_bytes().decode("utf-8"))  # as it is, line ends too
     except UnicodeDecodeError as error:
@@ -92,7 +143,7 @@ def read_lean_file(path: Path) -> LeanFile:
 
 
 def first_error(report: CheckReport, source: str) -> str:
-    """The first mistake that Lean found in a text, with its place, on one line; empty if it found none."""
+    """Describe the first error that Lean found in a text, with its position, on one line; empty if there is none."""
     if not report.errors:
         return ""
     first = min(range(len(report.errors)), key=lambda i: report.places[i] if i < len(report.places) else (0, 0))
@@ -109,7 +160,7 @@ Prove = Callable[[LeanCalls, Theorem], Attempt]
 
 @dataclass(frozen=True)
 class Filled:
-    """What became of one `sorry`: proved, tried in vain (`message` says why), or left alone."""
+    """The outcome of one `sorry`: proved, tried in vain (for the reason `message`), or left alone."""
 
     gap: Gap
     outcome: Literal["proved", "not proved", "left alone"]
@@ -121,7 +172,7 @@ class SorryFiller:
     """Tries the `sorry`s of one file with one session; `file` holds the proofs found so far."""
 
     def __init__(self, file: LeanFile, session: LeanCalls, prove: Prove) -> None:
-        """Raises `SourceError` if Lean refuses the file as it is."""
+        """Check the file; raises SourceError if Lean refuses it as it is."""
         self.file = file
         self._session = session
         self._trusting = TrustingSession(session, file.axioms)
@@ -130,10 +181,10 @@ class SorryFiller:
         if self._report.errors:
             raise SourceError(f"Lean refuses the file: {first_error(self._report, without_header(file.text))}")
         self._without_stand_in: dict[Gap, str] = {}
-        self._settle(file.gaps)
+        self._correct_kinds(file.gaps)
 
     def fill(self, gap: Gap) -> Filled:
-        """Try one `sorry`; its proof is kept if the whole file holds with it. LeanError if the server fails."""
+        """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
         if gap.left_alone:
             return Filled(gap, "left alone", gap.left_alone)
         attempt = self._prove(
@@ -166,21 +217,21 @@ class SorryFiller:
         return tuple(axiom for axiom in found if axiom.rpartition(".")[2] not in self.file.axioms)
 
     def _missing_before(self, gap: Gap) -> str:
-        """Which `sorry` before a theorem makes Lean refuse what is given of the file; empty if none does."""
+        """Describe the `sorry` before a theorem for which Lean refuses the file up to there; empty if there is none."""
         for other, said in self._without_stand_in.items():
             if other.start < gap.start and other in self.file.open_gaps:
                 return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {said}"
         return ""
 
-    def _settle(self, gaps: Sequence[Gap]) -> None:
-        """Find the `sorry`s that were taken for a tactic and are a term, or the other way round: Lean refuses those.
+    def _correct_kinds(self, gaps: Sequence[Gap]) -> None:
+        """Correct the `sorry`s that were taken for a tactic and are a term, or vice versa: Lean refuses those.
 
-        What it refuses as both stays as it is; a theorem behind it cannot be tried.
+        One that it refuses as both stays as it is; theorems after it cannot be tried.
         """
         report = self._session.check(self.file.supposing(gaps))
         if report.errors and len(gaps) > 1:
-            self._settle(gaps[: len(gaps) // 2])
-            self._settle(gaps[len(gaps) // 2 :])
+            self._correct_kinds(gaps[: len(gaps) // 2])
+            self._correct_kinds(gaps[len(gaps) // 2 :])
         elif report.errors:
             flipped = self.file.with_flipped(gaps[0])
             if self._session.check(flipped.supposing(gaps)).errors:
@@ -193,7 +244,7 @@ class SorryFiller:
 
 
 class TrustingSession:
-    """A session whose checks do not mind the axioms that stand in the file, and what stands there for a `sorry`."""
+    """A session whose checks allow the axioms that the file declares, and the placeholder of a `sorry`."""
 
     def __init__(self, session: LeanCalls, axioms: frozenset[str]) -> None:
         self._session = session

@@ -1,73 +1,24 @@
-"""A prompt for a policy: a state or a theorem goes in, tactics come out; one of them, or one's own, is applied.
+"""The interactive console: the policy suggests tactics for a state or a theorem; one of them, or one's own, is applied.
 
-Lines go in, texts come out; there is no terminal here. With Lean at hand a theorem starts a proof, in which tactics are
-tried and applied; without, a state (its last line begins with `⊢`) is all that can be asked about.
+`Console.enter` maps a line to the text to show; there is no terminal here. With a Lean session a theorem starts a
+proof, in which tactics are tried and applied; without, tactics are suggested for states (to their line with `⊢`).
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
-from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import shorten, table
 from nanoproof.lean.types import Branch, LeanError, LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.check import check_proof
-from nanoproof.prover.cli_input import is_unfinished, theorem_of
+from nanoproof.prover.cli_input import is_unfinished, parse_theorem
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.proof import Step
 from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.render import shorten as shorten_state
-
-# -- Lines that a person types: with editing and history on a terminal, as they come from a pipe ---------------------
-
-_HISTORY_LINES = 2000
-
-
-@contextmanager
-def typed_lines(history: str) -> Iterator[Callable[[str], str | None]]:
-    """A function that shows a prompt and gives the next line, None at the end of the input (Ctrl-D).
-
-    On a terminal, lines can be edited, and those of earlier sessions are in the file `history` of our home. A
-    KeyboardInterrupt (Ctrl-C) is the caller's to handle. No prompt is written where the lines come from a pipe.
-    """
-    interactive = sys.stdin.isatty()
-    readline = _line_editing(history) if interactive else None
-
-    def ask(prompt: str) -> str | None:
-        try:
-            return input(prompt if interactive else "")
-        except EOFError:
-            if interactive:
-                print()
-            return None
-
-    try:
-        yield ask
-    finally:
-        if readline is not None:
-            with suppress(OSError):
-                home().mkdir(parents=True, exist_ok=True)
-                readline.write_history_file(home() / history)
-
-
-def _line_editing(history: str) -> ModuleType | None:
-    """The editor of lines with the lines of earlier sessions; None where Python has none."""
-    try:
-        import readline
-    except ImportError:
-        return None
-    readline.set_history_length(_HISTORY_LINES)
-    readline.clear_history()
-    with suppress(OSError):
-        readline.read_history_file(home() / history)
-    return readline
-
 
 HELP = """\
 theorem t (p : Prop) : p → p   start a proof (on one line or several; `:= by sorry` may be left out)
@@ -92,8 +43,8 @@ _BAR = 30
 
 
 @dataclass(frozen=True)
-class _Moment:
-    """A proof at one moment: the branches that are open, the next one last, the steps so far, the checked text."""
+class _Snapshot:
+    """A proof in progress: the open branches, the next one last, the steps so far, and the checked text at the end."""
 
     open: tuple[Branch, ...]
     steps: tuple[Step, ...] = ()
@@ -102,7 +53,7 @@ class _Moment:
 
 @dataclass
 class Console:
-    """What was typed so far, and the proof at hand. `continue_text` is what `:raw` asks; without it there is none."""
+    """The state of the console: pending lines and the current proof. `:raw` needs `continue_text`."""
 
     policy: Policy
     session: LeanSession | None
@@ -114,23 +65,23 @@ class Console:
     state: str = ""
     theorem: Theorem | None = None
     proved: list[str] = field(default_factory=list)
-    _moments: list[_Moment] = field(default_factory=list)
+    _history: list[_Snapshot] = field(default_factory=list)
     _asked: int = 0
     _suggestion: Suggestion | None = None
 
     @property
     def prompt(self) -> str:
-        """What to ask the next line with."""
+        """The prompt of the next line."""
         if self.pending:
             return "... "
         return "text> " if self.raw else "tactic> " if self.theorem else "state> "
 
     def forget(self) -> None:
-        """Forget the lines of what is not complete yet (Ctrl-C)."""
+        """Drop the lines of an incomplete theorem or state (Ctrl-C)."""
         self.pending = []
 
     def enter(self, line: str) -> str:
-        """Take one line; answers what is to be shown, empty for nothing. What goes wrong is one line too."""
+        """Process one line; returns the text to show, empty for none. An error is one line too."""
         try:
             return self._enter(line)
         except (LeanError, UserError) as error:
@@ -163,7 +114,7 @@ class Console:
             if line.strip() and is_unfinished(text):
                 return ""
             self.pending = []
-            return self._start(theorem_of(text, self.embedded))
+            return self._start(parse_theorem(text, self.embedded))
         if not line.startswith("⊢") and line.strip():
             return ""
         self.pending = []
@@ -176,7 +127,7 @@ class Console:
         if self.session is None:
             raise UserError("there is no Lean here to start a theorem; a state can be asked about")
         branch = self.session.start(theorem)
-        self.theorem, self._moments = theorem, [_Moment((branch,))]
+        self.theorem, self._history = theorem, [_Snapshot((branch,))]
         return self._show()
 
     # -- tactics -------------------------------------------------------------------------------------------------
@@ -189,39 +140,39 @@ class Console:
             if not 1 <= int(text) <= len(tactics):
                 raise UserError(f"there is no tactic {text}; {len(tactics)} are shown")
             text = tactics[int(text) - 1]
-        now = self._moments[-1]
+        now = self._history[-1]
         if not now.open:
             raise UserError("the proof is complete; :export FILE writes it, :new begins another, :undo goes back")
         branch, rest = now.open[-1], now.open[:-1]
         (result,) = self.session.apply(branch, [text])
         if isinstance(result, TacticFailed):
-            return f"{result.kind}: {_said(result)}"
+            return f"{result.kind}: {_message(result)}"
         step = Step(text, len(result.branches), branch.state.text, len(branch.state.goals))
-        self._moments.append(_Moment((*rest, *reversed(result.branches)), (*now.steps, step)))
+        self._history.append(_Snapshot((*rest, *reversed(result.branches)), (*now.steps, step)))
         return self._show()
 
     def _show(self) -> str:
-        """The goals now, with tactics for the next; the checked text where nothing is open."""
-        now = self._moments[-1]
+        """Show the goals, with tactics for the next; the checked text where nothing is open."""
+        now = self._history[-1]
         if not now.open:
             return self._finish(now)
         self.state, self._asked = now.open[-1].state.text, 0
         others = f"\n({len(now.open) - 1} more branches are open)" if len(now.open) > 1 else ""
         return f"{self.state}{others}\n\n{self._suggest()}"
 
-    def _finish(self, now: _Moment) -> str:
+    def _finish(self, now: _Snapshot) -> str:
         assert self.theorem is not None and self.session is not None
         self._suggestion, self.state = None, ""
         for text in layouts(now.steps):
             verdict = check_proof(self.session, self.theorem, text)
             if verdict.accepted:
-                self._moments[-1] = replace(now, source=verdict.source)
+                self._history[-1] = replace(now, source=verdict.source)
                 self.proved.append(verdict.source)
                 return f"no goals: the proof is complete and checked\n\n{verdict.source}"
         return f"no goals, but the whole text is refused: {verdict.reason} (:undo takes the last tactic back)"
 
     def _suggest(self) -> str:
-        """The policy's tactics for the state, likeliest first, with what Lean makes of them."""
+        """Show the policy's tactics for the state, likeliest first, with their results in Lean."""
         found = self.policy.suggest(self.state, self._asked)
         self._asked += 1
         order = sorted(range(len(found.tactics)), key=lambda i: -found.logprobs[i])
@@ -236,7 +187,7 @@ class Console:
         tactics = self._suggestion.tactics
         verdicts = [""] * len(tactics)
         if self.theorem is not None and self.session is not None:
-            verdicts = [_result(result) for result in self.session.apply(self._moments[-1].open[-1], tactics)]
+            verdicts = [_result(result) for result in self.session.apply(self._history[-1].open[-1], tactics)]
         rows = [
             (number, shorten(tactic, _TACTIC_WIDTH), f"{logprob:.2f}", count, verdict)
             for number, (tactic, logprob, count, verdict) in enumerate(
@@ -268,35 +219,35 @@ class Console:
     def _goals(self, rest: str) -> str:
         if self.theorem is None:
             return self.state or "nothing at hand"
-        return "\n\n".join(branch.state.text for branch in reversed(self._moments[-1].open)) or "no goals"
+        return "\n\n".join(branch.state.text for branch in reversed(self._history[-1].open)) or "no goals"
 
     def _tree(self, rest: str) -> str:
         self._require_proof()
         lines: list[str] = []
         depths = [0]
-        for step in self._moments[-1].steps:
+        for step in self._history[-1].steps:
             depth = depths.pop()
             lines.append(f"{'  ' * depth}{shorten_state(step.state)}   {shorten(step.tactic, _TACTIC_WIDTH)}")
             depths += [depth + 1] * step.branches
-        for depth, branch in zip(reversed(depths), reversed(self._moments[-1].open), strict=True):
+        for depth, branch in zip(reversed(depths), reversed(self._history[-1].open), strict=True):
             lines.append(f"{'  ' * depth}{shorten_state(branch.state.text)}   open")
         return "\n".join(lines)
 
     def _proof(self, rest: str) -> str:
         self._require_proof()
-        now = self._moments[-1]
+        now = self._history[-1]
         return now.source or "\n".join(step.tactic for step in now.steps) or "no tactic yet"
 
     def _undo(self, rest: str) -> str:
         self._require_proof()
-        if len(self._moments) == 1:
+        if len(self._history) == 1:
             return self._new("")
-        if self._moments.pop().source:
+        if self._history.pop().source:
             self.proved.pop()
         return self._show()
 
     def _new(self, rest: str) -> str:
-        self.theorem, self.state, self._moments, self._suggestion = None, "", [], None
+        self.theorem, self.state, self._history, self._suggestion = None, "", [], None
         return "left the proof"
 
     def _export(self, rest: str) -> str:
@@ -349,15 +300,15 @@ _COMMANDS: dict[str, Callable[[Console, str], str]] = {
 
 
 def _result(result: TacticApplied | TacticFailed) -> str:
-    """What Lean makes of a tactic, on one line."""
+    """Describe the result of a tactic on one line."""
     if isinstance(result, TacticFailed):
-        return shorten(f"✗ {_said(result)}", _RESULT_WIDTH)
+        return shorten(f"✗ {_message(result)}", _RESULT_WIDTH)
     if not result.branches:
         return "✓ closes the goal"
     goals = "  |  ".join(shorten_state(branch.state.text) for branch in result.branches)
     return shorten(f"✓ {goals}", _RESULT_WIDTH)
 
 
-def _said(result: TacticFailed) -> str:
-    """Lean's words on a tactic, on one line and without those of the servers around them."""
+def _message(result: TacticFailed) -> str:
+    """Return Lean's message on one line, without the prefixes that servers add."""
     return " ".join(_FRAMES.sub("", result.message).split())

@@ -14,12 +14,12 @@ from nanoproof.search.node import Node, or_node
 from nanoproof.search.policy import Policy
 from nanoproof.search.search import Disproof, search
 
-_TURN = "refine (fun {g : Prop} (f : ¬ g → g) (n : ¬ g) => f n) ?_ ?_"
-"""Leaves `¬ goal → goal`, which nobody is to prove, and `¬ goal`."""
+_NEGATE = "refine (fun {g : Prop} (f : ¬ g → g) (n : ¬ g) => f n) ?_ ?_"
+"""Leaves `¬ goal → goal`, which is not to be proved, and `¬ goal`."""
 
 
 class StateDisprover:
-    """Tries to disprove states by a search of its own for each; what that costs is added to the log of the search."""
+    """Tries to disprove states by a search for each, whose samples and tactics count in the log of the main search."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class StateDisprover:
         self._config = replace(config, disprove_inner=False)
 
     def disprove(self, node: Node, num_simulations: int) -> Disproof:
-        """Search for a proof of the negation of an OR node's state; a state that has none (see `negation`) is left."""
+        """Search for a proof of the negation of an OR node's state, unless it has none (see `negation`)."""
         negated = None if node.branch is None else negation(self._lean, node.branch)
         if negated is None:
             return Disproof(False, 0)
@@ -45,9 +45,9 @@ class StateDisprover:
 
 
 def negation(lean: TacticRunner, branch: Branch) -> Branch | None:
-    """The goal `¬ (∀ hypotheses, target)` without hypotheses, for a branch of one goal that holds no metavariable.
+    """Return the goal `¬ (∀ hypotheses, target)` of a branch with one goal and no metavariable, without hypotheses.
 
-    None for other branches, and where Lean does not let a hypothesis out of the context.
+    None for other branches, and where Lean cannot revert a hypothesis.
     """
     goals = branch.state.goals
     if len(goals) != 1 or "?" in branch.state.text:
@@ -62,14 +62,14 @@ def negation(lean: TacticRunner, branch: Branch) -> Branch | None:
 
 
 def negating_tactic(goal: Goal) -> str:
-    """Takes all hypotheses back into the goal, those without a name too, and makes `¬ goal` its second goal."""
+    """Build the tactic that reverts all hypotheses, inaccessible ones too, and leaves `¬ goal` as its second goal."""
     names = [hypothesis.user_name for hypothesis in goal.hypotheses]
     fresh = _fresh(set(names))
     named = {position: next(fresh) for position, name in enumerate(names) if "✝" in name}
     parts = [f"rename_i {' '.join(named.values())}"] if named else []
     if names:
         parts.append("revert " + " ".join(named.get(position, name) for position, name in enumerate(names)))
-    return f"({'; '.join([*parts, _TURN])})" if parts else _TURN
+    return f"({'; '.join([*parts, _NEGATE])})" if parts else _NEGATE
 
 
 def _fresh(taken: set[str]) -> Iterator[str]:

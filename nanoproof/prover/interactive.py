@@ -1,4 +1,4 @@
-"""Proving in front of a person: the search is shown while it runs, Ctrl-C ends it, and the outcome is printed."""
+"""Interactive proving: the search is shown while it runs, Ctrl-C ends it, and the outcome is printed."""
 
 import os
 import random
@@ -43,12 +43,12 @@ class LiveView(AttemptObserver):
         self._drawn = 0
 
     def begin(self, root: Node, log: SearchLog) -> None:
-        """Watch this search from now on."""
+        """Start to watch a search."""
         self._root, self._log = root, log
         self._start = self._last = time.monotonic()
 
     def update(self) -> None:
-        """Show how far the search is, if it is time to."""
+        """Show the progress, unless it was shown just before."""
         now = time.monotonic()
         if self._root is None or now - self._last < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
@@ -59,7 +59,7 @@ class LiveView(AttemptObserver):
             print(", ".join(self.lines(now - self._start)), file=self._stream, flush=True)
 
     def lines(self, seconds: float) -> tuple[str, str]:
-        """How far the search is, and the line of tactics that it follows most."""
+        """Describe the progress of the search, and its most visited line of tactics."""
         assert self._root is not None and self._log is not None
         counts = self._log.counts
         to_go = f", about {-self._root.value:.1f} tactics to go" if self._root.visits else ""
@@ -67,7 +67,7 @@ class LiveView(AttemptObserver):
         return head, best_line(self._root)
 
     def close(self) -> None:
-        """Take the lines away: what comes next is the result."""
+        """Erase the progress lines; the result comes next."""
         if self._drawn:
             self._draw(())
 
@@ -88,7 +88,7 @@ class LiveView(AttemptObserver):
 
 
 def best_line(root: Node) -> str:
-    """The tactics of the most visited path (solved branches of an AND node are passed over), and what is left there."""
+    """Describe the most visited path: its tactics and the state at its end; solved AND branches are skipped."""
     node, words = root, []
     while node.children:
         children = list(node.children)
@@ -112,8 +112,8 @@ def _columns(stream: TextIO) -> int:
         return _FALLBACK_WIDTH
 
 
-class Desk:
-    """Proves one theorem after the other with one prover; keeps the searches for the page of trees."""
+class InteractiveProver:
+    """Proves one theorem after the other, shown live; keeps the searches for the HTML page of trees."""
 
     def __init__(self, prover: Prover, num_simulations: int, max_seconds: float | None, seed: int) -> None:
         self._prover = prover
@@ -124,7 +124,7 @@ class Desk:
         self.interrupted = False
 
     def prove(self, session: LeanCalls, theorem: Theorem, title: str = "") -> Attempt:
-        """One attempt, shown while it runs. Ctrl-C ends its search; a second one is a KeyboardInterrupt."""
+        """Run one attempt, shown live. Ctrl-C ends its search; a second one raises KeyboardInterrupt."""
         deadline = float("inf") if self._max_seconds is None else time.monotonic() + self._max_seconds
         rng = random.Random(self._seed)
         with LiveView(self._num_simulations) as view, _ctrl_c(self._interrupt):
@@ -138,14 +138,14 @@ class Desk:
             refused = [(entry.state, entry.tactic) for entry in attempt.failed_tactics]
             shown = title or " ".join(theorem.source.split("sorry")[0].removesuffix(":= by ").split())
             root = tree_from_json(attempt.tree)
-            self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {effort(attempt)}", root, refused))
+            self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {describe_effort(attempt)}", root, refused))
         return attempt
 
     def fill(self, filler: SorryFiller) -> bool:
-        """Try every `sorry` of a file and print a line on each; whether all that could be tried are proved.
+        """Try every `sorry` of a file and print a line on each; returns whether the file is complete.
 
-        It goes on where nobody reads what is printed any more. Raises UserError if the server fails. `filler.file`
-        holds what was proved, whatever happens.
+        It continues when the output is closed. Raises UserError if the server fails. `filler.file` always
+        holds what was proved so far.
         """
         gaps = filler.file.gaps
         width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
@@ -165,7 +165,7 @@ class Desk:
         return filler.complete
 
     def write_page(self, path: str) -> None:
-        """Write the trees of all searches so far as one page; UserError if that is not possible."""
+        """Write the trees of all searches so far as one HTML page; raises UserError if that is not possible."""
         if self._searches:
             write(path, tree_page(self._searches), "--html")
 
@@ -176,19 +176,21 @@ class Desk:
 
 
 def report(attempt: Attempt, max_tree_nodes: int) -> None:
-    """Print the tree, what became of the attempt, and the proof."""
+    """Print the tree, the outcome of the attempt, and the proof."""
     if attempt.tree is not None:
         print_lines(["\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n"])
     if attempt.outcome in ("proven", "disproven") and attempt.check is not None:
         axioms = ", ".join(attempt.check["axioms"]) or "none"
-        checked = f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {effort(attempt)}\n"
+        checked = (
+            f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {describe_effort(attempt)}\n"
+        )
         print_lines([checked, attempt.source])
     else:
-        print_lines([f"{_outcome(attempt)}; {effort(attempt)}"])
+        print_lines([f"{_outcome(attempt)}; {describe_effort(attempt)}"])
 
 
-def effort(attempt: Attempt) -> str:
-    """What the search took, in words."""
+def describe_effort(attempt: Attempt) -> str:
+    """Describe the effort of the search in words."""
     return (
         f"{_count(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
         f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
@@ -196,7 +198,7 @@ def effort(attempt: Attempt) -> str:
 
 
 def write(path: str, text: str, option: str) -> None:
-    """Write a file; UserError that names the option if that is not possible."""
+    """Write a file; raises UserError that names the option if that is not possible."""
     try:
         atomic_write_text(Path(path), text)
     except OSError as error:

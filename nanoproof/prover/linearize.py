@@ -1,4 +1,4 @@
-"""From the steps of a proof to the text of a Lean 4 tactic block, laid out as a person would."""
+"""From the steps of a proof to the text of a Lean 4 tactic block, in idiomatic layout."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from nanoproof.lean.lexical import ATOM
 from nanoproof.prover.proof import Proof, ends_of
+
+# -- Tactics with a layout of their own ------------------------------------------------------------------------------
 
 _ALTERNATIVES = re.compile(
     r"(?P<head>(?:cases|induction)(?![\w.'!?])[^|]*?\swith)(?P<alternatives>(?:\s*\|[^|\n]*?=>[^|\n]*)+)"
@@ -18,9 +20,9 @@ _RENAME = re.compile(rf"rename_i(?P<names>(?:\s+(?:{ATOM}|_))+)\s*")
 
 
 def alternatives_of(tactic: str, tags: Sequence[str | None]) -> tuple[str, list[str]] | None:
-    """`cases h with | inl a => ?_ | inr b => exact b` as its head and `| inl a =>`, `| inr b => exact b`.
+    """Split `cases h with | inl a => ?_ | inr b => exact b` into its head and `| inl a =>`, `| inr b => exact b`.
 
-    None for any other tactic, and where the tags of the goals do not say that they are its holes, in this order.
+    None for any other tactic, and where the tags of the goals are not those of its holes, in this order.
     """
     match = _ALTERNATIVES.fullmatch(tactic.strip())
     if match is None:
@@ -39,7 +41,7 @@ def alternatives_of(tactic: str, tags: Sequence[str | None]) -> tuple[str, list[
 
 
 def block_of(tactic: str) -> tuple[str, int] | None:
-    """`have h : p := ?_` as the text that its proof follows, `have h : p := by`, and which of its two goals that is.
+    """Split `have h : p := ?_` into the text before its proof, `have h : p := by`, and the index of its goal of two.
 
     Lean puts what is left to prove with the `have` before the hole of it; a `suffices` the other way round.
     """
@@ -51,7 +53,7 @@ def block_of(tactic: str) -> tuple[str, int] | None:
 
 
 def reads_as_case(tactic: str, tags: Sequence[str | None]) -> bool:
-    """Whether the goals are those of a plain `cases h` or `induction n`, each with a tag that can be said."""
+    """Tell whether the goals are those of a plain `cases h` or `induction n`, each with a tag for `case`."""
     names = [_last(tag) for tag in tags]
     return (
         _WITHOUT_NAMES.fullmatch(tactic.strip()) is not None
@@ -61,7 +63,7 @@ def reads_as_case(tactic: str, tags: Sequence[str | None]) -> bool:
 
 
 def names_of_rename(tactic: str) -> str:
-    """The names that a `rename_i` gives; "" for any other tactic."""
+    """Return the names that a `rename_i` gives; "" for any other tactic."""
     match = _RENAME.fullmatch(tactic.strip())
     return " ".join(match["names"].split()) if match else ""
 
@@ -70,16 +72,16 @@ def _last(tag: str | None) -> str:
     return (tag or "").rpartition(".")[2]
 
 
-# -- From the steps of a proof to the text of a Lean 4 tactic block, laid out as a person would ----------------------
+# -- Layout ----------------------------------------------------------------------------------------------------------
 
 LINE_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Where the proof of a branch goes: the step it begins with, and the indentation of its tactics.
+    """The place of the proof of a branch: the step it begins with, and the indentation of its tactics.
 
-    `opening` ("· ", "| zero =>", "case inl h =>") comes before them, two columns further left. `crowded` says that
+    `opening` ("· ", "| zero =>", "case inl h =>") comes before them, two columns further left. `crowded` means that
     other goals stand behind those of the branch, which its tactics can see.
     """
 
@@ -90,21 +92,21 @@ class _Block:
 
 
 _Layout = tuple[str, list["_Block | str"]]
-"""What to write for a tactic, and the blocks (or finished lines) that follow it."""
+"""The text of a tactic, and the blocks (or finished lines) that follow it."""
 
 
 def layouts(steps: Proof) -> list[str]:
-    """Texts of the proof to try, the nicest first; the last relies on nothing but the order of the goals."""
+    """Return texts of the proof to try, the nicest first; the last relies on nothing but the order of the goals."""
     return list(dict.fromkeys([linearize(steps), linearize(steps, plain=True)]))
 
 
 def linearize(steps: Proof, plain: bool = False) -> str:
-    """The proof, one tactic per line (more only where a tactic itself has more).
+    """Write the proof, one tactic per line (more only where a tactic itself has more).
 
     Where a tactic leaves several branches, each gets a `·` block. A branch of several coupled goals cannot have one,
-    since `·` shows its block a single goal: its tactics stand as they are, and work on the first goals that are left.
+    since `·` focuses on a single goal: its tactics are not indented, and work on the first goals that are left.
 
-    Unless `plain`, holes are filled where they stand: the alternatives of `cases` and `induction`, the proof of a
+    Unless `plain`, holes are filled in place: the alternatives of `cases` and `induction`, the proof of a
     `have`; and the goals that `cases h` leaves become `case inl h =>`, which also gives the names of a `rename_i`.
     """
     writer = _Writer(steps)
@@ -123,7 +125,7 @@ def linearize(steps: Proof, plain: bool = False) -> str:
 
 
 def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
-    """The lines of a block's first tactic; on one line with the opening where it is `alone` in the block."""
+    """Yield the lines of a block's first tactic; on one line with the opening where it is `alone` in the block."""
     first, *rest = _at_the_margin(text)
     outer = block.indent[:-2]
     one_line = f"{outer}{block.opening} {first}"
@@ -139,21 +141,21 @@ def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
 
 
 def _at_the_margin(text: str) -> list[str]:
-    """The lines of a tactic, moved to the left until the first one begins at its column."""
+    """Return the lines of a tactic, dedented by the indentation of the first."""
     lines = text.lstrip("\n").rstrip().split("\n")
     margin = len(lines[0]) - len(lines[0].lstrip(" "))
     return [line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines]
 
 
 class _Writer:
-    """Decides how the branches that a tactic leaves are told apart."""
+    """Decides how the branches that a tactic leaves are laid out."""
 
     def __init__(self, steps: Proof) -> None:
         self._steps = steps
         self._ends = ends_of(steps)
 
     def bullets(self, block: _Block) -> _Layout:
-        """A `·` for each of several branches, and for one that other goals stand behind; none for coupled goals."""
+        """Lay out with a `·` for each of several branches, or one that other goals follow; none for coupled goals."""
         starts = self._starts(block.start)
         below: list[_Block | str] = []
         for number, start in enumerate(starts):
@@ -165,7 +167,7 @@ class _Writer:
         return self._steps[block.start].tactic, below
 
     def filled(self, block: _Block) -> _Layout | None:
-        """A layout without bullets, where the tactic has one and every branch is a single goal."""
+        """Lay out without bullets, where the tactic allows it and every branch is a single goal; else None."""
         tactic = self._steps[block.start].tactic
         starts = self._starts(block.start)
         if not starts or block.crowded or any(self._steps[start].goals != 1 for start in starts):
@@ -190,7 +192,7 @@ class _Writer:
         ]
 
     def _block(self, text: str, inside: int, after: int, indent: str) -> _Layout:
-        """`have h : p := by`, the proof, and what uses it."""
+        """Lay out `have h : p := by`, the proof, and what uses it."""
         only = self._steps[inside]
         one_line = f"{text} {only.tactic}"
         if not only.branches and "\n" not in one_line and len(indent + one_line) <= LINE_WIDTH:
@@ -198,7 +200,7 @@ class _Writer:
         return text, [_Block(inside, indent + "  "), _Block(after, indent)]
 
     def _case(self, start: int, tag: str, indent: str) -> _Block:
-        """The block of a goal that its tag tells apart; a `rename_i` that it begins with goes into its opening."""
+        """Make the `case` block of a goal with a tag; a `rename_i` that it begins with goes into its opening."""
         opening = "case " + tag.rpartition(".")[2]
         step = self._steps[start]
         names = names_of_rename(step.tactic) if step.branches == 1 else ""
@@ -207,7 +209,7 @@ class _Writer:
         return _Block(start, indent + "  ", f"{opening} =>")
 
     def _starts(self, start: int) -> list[int]:
-        """Where the proofs of the branches that step `start` leaves begin."""
+        """Return the first steps of the proofs of the branches that step `start` leaves."""
         starts: list[int] = []
         position = start + 1
         for _ in range(self._steps[start].branches):

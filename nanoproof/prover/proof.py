@@ -1,8 +1,8 @@
-"""Proofs as flat lists of steps, and what a solved tree says: the proofs that are in it, and value targets.
+"""Proofs as flat lists of steps, and their extraction from a solved tree, with value targets.
 
-Steps stand in the order in which the finished text has them: a step, then the proof of its first branch, then that of
+Steps are in the order of the finished text: a step, then the proof of its first branch, then that of
 its second. The number of branches that each step leaves is enough to find the structure again, so nothing here is
-recursive and a part of a proof is a slice.
+recursive and a subproof is a slice.
 """
 
 import re
@@ -40,7 +40,7 @@ Proof = tuple[Step, ...]
 
 
 def end_of(steps: Sequence[Step], start: int) -> int:
-    """Where the part that begins with step `start` ends: the index after the last step that works below it."""
+    """Return where the subproof that begins with step `start` ends: the index after its last step."""
     open_branches = 1
     while open_branches:
         open_branches += steps[start].branches - 1
@@ -49,7 +49,7 @@ def end_of(steps: Sequence[Step], start: int) -> int:
 
 
 def ends_of(steps: Sequence[Step]) -> list[int]:
-    """For each step where the part that begins with it ends (`end_of`), for all steps at once."""
+    """Return `end_of` for all steps at once."""
     ends = [0] * len(steps)
     for start in range(len(steps) - 1, -1, -1):
         end = start + 1
@@ -60,7 +60,7 @@ def ends_of(steps: Sequence[Step]) -> list[int]:
 
 
 def subproofs(steps: Proof, start: int) -> list[Proof]:
-    """The proofs of the branches that step `start` leaves."""
+    """Split off the proofs of the branches that step `start` leaves."""
     found = []
     position = start + 1
     for _ in range(steps[start].branches):
@@ -71,7 +71,7 @@ def subproofs(steps: Proof, start: int) -> list[Proof]:
 
 
 def depths(steps: Sequence[Step]) -> list[int]:
-    """For each step how many tactics are still needed with it, along the longest of its branches (at least 1)."""
+    """Count for each step the tactics still needed, this one included, along the longest of its branches."""
     result = [0] * len(steps)
     below: list[int] = []
     for i in range(len(steps) - 1, -1, -1):
@@ -83,17 +83,17 @@ def depths(steps: Sequence[Step]) -> list[int]:
 
 
 def shortest(proofs: Sequence[Proof]) -> list[Proof]:
-    """Sorted by number of steps, then by length of text."""
+    """Sort by number of steps, then by length of text."""
     return sorted(proofs, key=lambda steps: (len(steps), sum(len(step.tactic) for step in steps)))
 
 
-# -- What a solved tree says: how many tactics each solved node needs, and the proofs that are in it -----------------
+# -- Proofs in a solved tree -----------------------------------------------------------------------------------------
 
 _TAG = re.compile(r"^case .*\n", re.MULTILINE)
 
 
 def proof_depths(root: Node, without: Collection[Node] = ()) -> dict[Node, int]:
-    """For each solved node the tactics that its proof needs, counted along its longest branch: minus its value target.
+    """Count for each solved node the tactics that its proof needs along its longest branch: minus its value target.
 
     A closed node needs none, an OR node one more than its best solved child, an AND node as many as its worst. Edges
     that lead to the nodes `without` are not used; what cannot be proved any other way has no entry.
@@ -102,7 +102,7 @@ def proof_depths(root: Node, without: Collection[Node] = ()) -> dict[Node, int]:
 
 
 def proof_sizes(root: Node) -> dict[Node, int]:
-    """For each solved node the tactics that its proof needs in all."""
+    """Count for each solved node the tactics that its proof needs in all."""
     return _solved_costs(root, sum, ())
 
 
@@ -122,7 +122,7 @@ def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: 
 
 
 def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
-    """The nodes that the proof below a solved OR node leads to, in the order of its steps.
+    """Choose the proof below a solved OR node; returns the nodes that its steps lead to, in their order.
 
     Everywhere the edge of least cost is taken, of equals the one of the shortest text.
     """
@@ -137,7 +137,7 @@ def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
 
 
 def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
-    """The steps of the proof that takes the edges of least cost."""
+    """Extract the proof that takes the edges of least cost."""
     steps: list[Step] = []
     stack = [root]
     for child in chosen_edges(root, costs):
@@ -147,14 +147,14 @@ def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
 
 
 def edge_step(node: Node, child: Node) -> Step:
-    """The step of the edge from an OR node to a child."""
+    """Make the step of the edge from an OR node to a child."""
     assert child.tactic is not None, "an edge out of an OR node has a tactic"
     state, branches = node.state, len(_branches(child))
     return Step(child.tactic, branches, state, state.count("\n\n") + 1, child.finisher, child.spellings)
 
 
 def _branches(child: Node) -> Sequence[Node]:
-    """The OR nodes that have to be solved where an edge led to `child`."""
+    """Return the OR nodes that have to be solved where an edge led to `child`."""
     return {Kind.CLOSED: (), Kind.OR: (child,), Kind.AND: child.children}[child.kind]
 
 
@@ -171,7 +171,7 @@ class SolvedStates:
                     self._nodes[_untagged(node.state)] = node
 
     def proof_of(self, state: str, shorter_than: int) -> Proof | None:
-        """The proof with the fewest tactics in all; None if the tree has none in fewer than so many for this state."""
+        """Return the proof of a state with the fewest tactics in all; None if none has fewer than `shorter_than`."""
         node = self._nodes.get(_untagged(state))
         return None if node is None or self._sizes[node] >= shorter_than else extract_proof(node, self._sizes)
 

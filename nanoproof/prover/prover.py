@@ -1,4 +1,4 @@
-"""One theorem in, one checked attempt out."""
+"""The prover: one theorem in, one checked attempt out (search, replay, simplification, final check)."""
 
 import hashlib
 import random
@@ -44,37 +44,39 @@ from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 
+# -- Observers and instrumentation -----------------------------------------------------------------------------------
+
 
 class AttemptObserver:
-    """Whoever is told how an attempt proceeds; this one takes note of nothing. Its methods must not take long."""
+    """Callbacks on the progress of an attempt, which must be fast; these do nothing."""
 
     __slots__ = ()
 
     def begin(self, root: Node, log: SearchLog) -> None:
-        """Its search begins, in which both grow; what was told before is of another try."""
+        """Note that a search begins, whose tree and log grow; earlier callbacks belong to another try."""
 
     def waiting(self, on: Literal["lean", "model"]) -> AbstractContextManager[object]:
-        """What to be in while the attempt waits for an answer of Lean or of the policy."""
+        """Return a context for the time that the attempt waits for Lean or the policy."""
         return nullcontext()
 
     def suggested(self, state: str, suggestion: Suggestion) -> None:
-        """What the policy said of a state."""
+        """Note the policy's suggestion for a state."""
 
     def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
-        """What Lean said to tactics in a state."""
+        """Note Lean's results of tactics in a state."""
 
 
 NOBODY = AttemptObserver()
 
 
-class Stopwatch:
+class Timer:
     """Adds up the seconds spent inside its `with` blocks."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._started = 0.0
 
-    def __enter__(self) -> "Stopwatch":
+    def __enter__(self) -> "Timer":
         self._started = time.perf_counter()
         return self
 
@@ -82,53 +84,53 @@ class Stopwatch:
         self.seconds += time.perf_counter() - self._started
 
 
-class MeteredLean:
-    """Lean, timed and watched."""
+class InstrumentedLean:
+    """A Lean session that counts tactics, measures time and calls the observer."""
 
     def __init__(self, session: LeanCalls, observer: AttemptObserver = NOBODY) -> None:
         self._session, self._observer = session, observer
-        self.watch = Stopwatch()
+        self.timer = Timer()
         self.tactics = 0
 
     def start(self, theorem: Theorem) -> Branch:
-        with self.watch, self._observer.waiting("lean"):
+        with self.timer, self._observer.waiting("lean"):
             return self._session.start(theorem)
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
         self.tactics += len(tactics)
-        with self.watch, self._observer.waiting("lean"):
+        with self.timer, self._observer.waiting("lean"):
             results = self._session.apply(branch, tactics)
         self._observer.applied(branch.state.text, tactics, results)
         return results
 
     def check(self, source: str) -> CheckReport:
-        with self.watch, self._observer.waiting("lean"):
+        with self.timer, self._observer.waiting("lean"):
             return self._session.check(source)
 
 
-class MeteredPolicy:
-    """A policy, timed (waiting for its turn in a batch counts) and watched.
+class InstrumentedPolicy:
+    """A policy with seeds of its own for each attempt, which measures time (batching included) and calls the observer.
 
-    Asking about a state again draws fresh samples; what is drawn depends on `seed`, the state and how often this
-    attempt asked about it, not on other attempts.
+    A state that is expanded again gets fresh samples; what is drawn depends on `seed`, the state and how often this
+    attempt has expanded it, not on other attempts.
     """
 
     def __init__(self, policy: Policy, seed: int, observer: AttemptObserver = NOBODY) -> None:
         self._policy, self._seed, self._observer = policy, seed, observer
         self._asked: Counter[str] = Counter()
-        self.watch = Stopwatch()
+        self.timer = Timer()
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         times = self._asked[state_text]
         self._asked[state_text] += 1
         digest = hashlib.blake2b(f"{self._seed}/{seed}/{times}\n{state_text}".encode(), digest_size=8).digest()
-        with self.watch, self._observer.waiting("model"):
+        with self.timer, self._observer.waiting("model"):
             suggestion = self._policy.suggest(state_text, int.from_bytes(digest, "little") >> 1)
         self._observer.suggested(state_text, suggestion)
         return suggestion
 
 
-# -- One theorem in, one checked attempt out -------------------------------------------------------------------------
+# -- The prover ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class ProverOptions:
 class Prover:
     """Proves theorems with one policy and one configuration; safe to use from many threads, one session each.
 
-    `policy_revision` is asked at the end of each attempt which weights the policy has, for the record.
+    `policy_revision` gives the revision of the policy's weights, for the record at the end of each attempt.
     """
 
     def __init__(
@@ -178,7 +180,7 @@ class Prover:
 
         Never raises for what Lean or its servers do: a refused statement, a lost server, and a proof that was found and
         that the server neither accepts nor refuses are attempts with outcome `error`. `should_stop` ends the search,
-        and the shortening of its proof, early. `observer` is told how the attempt proceeds.
+        and the simplification of its proof, early.
         """
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
@@ -186,8 +188,8 @@ class Prover:
             theorem,
             disproving,
             seed,
-            MeteredLean(session, observer),
-            MeteredPolicy(self.policy, seed, observer),
+            InstrumentedLean(session, observer),
+            InstrumentedPolicy(self.policy, seed, observer),
             should_stop or (lambda: False),
             observer,
         )
@@ -209,12 +211,12 @@ class Prover:
         should_stop: Callable[[], bool] | None = None,
         observer: AttemptObserver = NOBODY,
     ) -> Attempt:
-        """The attempt after second tries of tactics that ran out of time, with a proof if that was all it lacked.
+        """Retry the tactics of an attempt that ran out of time; returns it with a proof if that was all it lacked.
 
         Its counts have `retried` and `passed_on_retry` besides, and those of the search stay as they were. Never raises
         for what Lean or its servers do: then it is an attempt with outcome `error`.
         """
-        lean, policy = MeteredLean(session, observer), MeteredPolicy(self.policy, attempt.seed, observer)
+        lean, policy = InstrumentedLean(session, observer), InstrumentedPolicy(self.policy, attempt.seed, observer)
         run = _Run(attempt.theorem, False, attempt.seed, lean, policy, should_stop or (lambda: False), observer)
         run.message, run.stop_reason = attempt.message, attempt.stop_reason
         try:
@@ -239,7 +241,7 @@ class Prover:
         )
 
     def _begin(self, run: "_Run") -> tuple[Theorem, Branch]:
-        """What is to be proved, and its goals: the theorem, or its negation where there is one that Lean accepts."""
+        """Start the theorem, or its negation where Lean accepts one; returns what is to be proved and its goals."""
         with run.phase("search"):
             if run.disproving:
                 with suppress(TheoremRejected):
@@ -269,7 +271,7 @@ class Prover:
         self._check_found(run, target, lambda: replay_tree(run.lean, start, root), root)
 
     def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
-        """Check a proof that was found: `replayed` gives its steps as they run now, the tree may have shorter ways."""
+        """Check a proof that was found: `replayed` runs its steps again, the tree may have shorter proofs of states."""
         run.found = True
         with run.phase("simplify"):
             proofs = self._replayed_proofs(run, replayed, root)
@@ -281,14 +283,14 @@ class Prover:
                     return
 
     def _check_closed(self, run: "_Run", target: Theorem) -> None:
-        """A theorem without a goal at its `sorry`: there is nothing to search, only to ask Lean whether it is so."""
+        """Check a theorem without a goal at its `sorry`, for which there is nothing to search."""
         run.stop_reason = "solved"
         with run.phase("check"):
             if not self._accepts(run, target, ["done"], replayed=False):
                 raise ProtocolError(f"no goal is shown at the start, but something is left to prove: {run.message}")
 
     def _accepts(self, run: "_Run", target: Theorem, texts: Sequence[str], replayed: bool = True) -> bool:
-        """Whether one of the texts passes the final check as a proof; the verdict on the last one tried is kept."""
+        """Tell whether one of the texts passes the final check; the verdict on the last one tried is kept."""
         for text in texts:
             run.proof_text = text
             run.verdict = check_proof(run.lean, target, text, replayed)
@@ -301,7 +303,7 @@ class Prover:
         return False
 
     def _replayed_proofs(self, run: "_Run", replayed: Callable[[], Replayed | None], root: Node) -> list[Proof]:
-        """The proofs to check, best first: the simplified one, and the one it was made from in case that one fails."""
+        """Return the proofs to check, best first: the simplified one, and the original in case that one fails."""
         before = run.lean.tactics
         original = replayed()
         run.counts["replay_tactics"] = run.lean.tactics - before
@@ -314,7 +316,7 @@ class Prover:
         return [simplified.steps] if simplified.steps == original.steps else [simplified.steps, original.steps]
 
     def _simplified(self, run: "_Run", proof: Replayed, root: Node) -> Replayed:
-        """The shortened proof; the proof as it is if the server fails, since that is no reason to lose it."""
+        """Simplify a proof; if the server fails it stays as it is, since that is no reason to lose it."""
         before = run.lean.tactics
         limit = before + self.options.simplification_tactics
         try:
@@ -351,18 +353,18 @@ class Prover:
 
 @dataclass
 class _Run:
-    """What is known about an attempt while it runs."""
+    """The state of an attempt while it runs."""
 
     theorem: Theorem
     disproving: bool
     seed: int
-    lean: MeteredLean
-    policy: MeteredPolicy
+    lean: InstrumentedLean
+    policy: InstrumentedPolicy
     should_stop: Callable[[], bool]
     observer: AttemptObserver
     log: SearchLog = field(default_factory=SearchLog)
     counts: dict[str, int] = field(default_factory=dict)
-    watches: dict[str, Stopwatch] = field(default_factory=dict)
+    timers: dict[str, Timer] = field(default_factory=dict)
     outcome: Outcome = "unproven"
     message: str = ""
     root: Node | None = None
@@ -374,13 +376,13 @@ class _Run:
     lost: str = ""
 
     def fail(self, error: LeanError) -> None:
-        """Note that the server failed; with it goes a proof that was found."""
+        """Record that the server failed; a proof that was found is lost with it."""
         self.outcome, self.message, self.stop_reason = "error", str(error), type(error).__name__
-        if self.found:  # a text that we cannot make is no fault of the server
+        if self.found:  # a text that we cannot build is no fault of the server
             self.lost = REFUSED if isinstance(error, SourceError) else self.stop_reason
 
     def check(self) -> dict[str, Any] | None:
-        """The record of the final check, and of how a proof was lost that came to it."""
+        """Build the record of the final check, and of how a proof was lost in it."""
         known = self.verdict.to_json() if self.verdict else None
         if not (self.found and self.lost):
             return known
@@ -388,16 +390,18 @@ class _Run:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        with self.watches.setdefault(name, Stopwatch()):
+        """Add the time inside the block to a phase."""
+        with self.timers.setdefault(name, Timer()):
             yield
 
     def seconds(self) -> dict[str, float]:
-        watches = {**self.watches, "lean": self.lean.watch, "policy": self.policy.watch}
-        return {name: round(watch.seconds, 4) for name, watch in watches.items()}
+        """Return the seconds of each phase, and of Lean and the policy in them."""
+        timers = {**self.timers, "lean": self.lean.timer, "policy": self.policy.timer}
+        return {name: round(timer.seconds, 4) for name, timer in timers.items()}
 
 
 def transitions_of(steps: Proof) -> tuple[Transition, ...]:
-    """What a checked proof teaches: (state, tactic, tactics still needed); steps of finishers teach nothing."""
+    """Return the training data of a checked proof: (state, tactic, tactics still needed), without finishers."""
     return tuple(
         Transition(step.state, step.tactic, depth)
         for step, depth in zip(steps, depths(steps), strict=True)

@@ -1,10 +1,4 @@
-"""Replaying: does a list of tactics prove a branch? Shorter proofs, and a second try of tactics that ran out of time.
-
-A shorter proof is a better lesson: its values are smaller, and tactics that did nothing are not learned.
-
-The simulations of the search are spent, and none is added: a tactic that works now only counts, unless it closes its
-branch and nothing else was missing. Then there is a proof, which the search would have found with a faster answer.
-"""
+"""After the search: replay of the proof in a solved tree, its simplification, and retries of tactics that timed out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +20,7 @@ from nanoproof.prover.proof import (
 from nanoproof.search.expand import SearchLog, TacticRunner, TimedOut
 from nanoproof.search.node import Kind, Node
 
-# -- Replaying: does a list of tactics prove a branch, and which proof in a solved tree does? ------------------------
+# -- Replay ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +31,10 @@ class Replayed:
     branches: tuple[Branch, ...]
 
 
-class Remembering:
-    """Lean, asked no question twice: what a tactic did to a branch is known when it is run there again.
+class MemoizedLean:
+    """Lean with memory: a tactic is not run twice on a branch.
 
-    If it is `patient`, a tactic that ran out of time is run once more: what worked before may have met a busy machine.
+    If it is `patient`, a tactic that ran out of time is run once more: the machine may have been busy.
     """
 
     def __init__(self, lean: TacticRunner, patient: bool = False) -> None:
@@ -48,6 +42,7 @@ class Remembering:
         self._known: dict[tuple[int, str], tuple[Branch, TacticApplied | TacticFailed]] = {}
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        """Return the results of tactics on a branch; only those not run there before are run."""
         new = [tactic for tactic in dict.fromkeys(tactics) if (id(branch), tactic) not in self._known]
         if new:
             for tactic, result in zip(new, self._lean.apply(branch, new), strict=True):
@@ -58,15 +53,15 @@ class Remembering:
 
 
 def replay_tree(lean: TacticRunner, branch: Branch, root: Node) -> Replayed | None:
-    """The proof of a solved tree, run from `branch`; of least depth, then shortest text, among those that still work.
+    """Replay the proof of a solved tree from `branch`: of least depth, then shortest text, among those that work.
 
     The search saw every edge work, but Lean may have changed since (another process; a tree that was read from a file)
     and may be slower now. An edge that no longer works is given up, and the best proof without it is tried.
     """
-    remembering = Remembering(lean, patient=True)
+    memoized = MemoizedLean(lean, patient=True)
     broken: set[Node] = set()
     while root in (costs := proof_depths(root, without=broken)):
-        replayed, position = _replay(remembering, branch, extract_proof(root, costs))
+        replayed, position = _replay(memoized, branch, extract_proof(root, costs))
         if replayed is not None:
             return replayed
         broken.add(chosen_edges(root, costs)[position])
@@ -84,7 +79,7 @@ def replay(lean: TacticRunner, branch: Branch, steps: Proof) -> Replayed | None:
 
 
 def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed | None, int]:
-    """What `replay` says, and the step that it stopped at."""
+    """Replay as `replay` does; returns also the step that it stopped at."""
     done: list[Step] = []
     branches: list[Branch] = []
     stack = [branch]
@@ -113,7 +108,7 @@ def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed 
 
 
 def _run(lean: TacticRunner, branch: Branch, step: Step, below: list[str]) -> tuple[str, TacticApplied] | None:
-    """The first spelling that leaves the states `below`; if none does or the branch is another, the first to work."""
+    """Run the first spelling that leaves the states `below`; if none does or the branch differs, the first to work."""
     first: tuple[str, TacticApplied] | None = None
     for tactic in (step.tactic, *step.spellings):
         result = lean.apply(branch, [tactic])[0]
@@ -126,7 +121,7 @@ def _run(lean: TacticRunner, branch: Branch, step: Step, below: list[str]) -> tu
 
 
 def _states_below(steps: Proof, ends: list[int], position: int) -> list[str]:
-    """The states of the branches that a step leaves."""
+    """Return the states of the branches that a step leaves."""
     states, start = [], position + 1
     for _ in range(steps[position].branches):
         states.append(steps[start].state)
@@ -134,21 +129,24 @@ def _states_below(steps: Proof, ends: list[int], position: int) -> list[str]:
     return states
 
 
+# -- Simplification --------------------------------------------------------------------------------------------------
+# A shorter proof is better training data: its values are smaller, and tactics that did nothing are not learned.
+
 Candidates = Callable[[Replayed, int, int], Iterator[Proof]]
-"""Shorter proofs to try for the branch of the step at the first position, whose proof ends before the second."""
+"""Yields shorter proofs to try for the branch of the step at the first position, whose proof ends before the second."""
 
 
 def simplify(
     lean: TacticRunner, proof: Replayed, solved: SolvedStates, may_continue: Callable[[], bool] = lambda: True
 ) -> Replayed:
-    """A proof of the same branch, never longer, all of whose steps were run.
+    """Simplify a proof; returns one of the same branch, never longer, all of whose steps were run.
 
-    From the root on, each part of the proof is replaced by the first shorter one that still works when it is replayed:
+    From the root on, each subproof is replaced by the first shorter one that still works when it is replayed:
     a proof that the tree holds for the same state; what followed the step, without it (also the proof of one of the
     branches of a split, instead of all); and in a second round what followed later, without all that came before.
     This is repeated until nothing changes. `may_continue` is asked before each replay.
     """
-    lean = Remembering(lean)
+    lean = MemoizedLean(lean)
 
     def known_or_next(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
         known = solved.proof_of(proof.steps[start].state, shorter_than=end - start)
@@ -165,7 +163,7 @@ def simplify(
 
 
 def _later_parts(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
-    """Every part of the proof below a step; among them the tactics that close a branch, which may close this one."""
+    """Yield every subproof below a step; among them the tactics that close a branch, which may close this one."""
     ends = ends_of(proof.steps)
     yield from shortest([proof.steps[later : ends[later]] for later in range(start + 1, end)])
 
@@ -184,7 +182,7 @@ def _pass(lean: TacticRunner, proof: Replayed, candidates: Candidates, may_conti
 def _shorten_at(
     lean: TacticRunner, proof: Replayed, position: int, candidates: Candidates, may_continue: Callable[[], bool]
 ) -> Replayed | None:
-    """The proof with a shorter part from step `position` on; None if no candidate works."""
+    """Return the proof with a shorter subproof from step `position` on; None if no candidate works."""
     end = ends_of(proof.steps)[position]
     for candidate in candidates(proof, position, end):
         if not may_continue():
@@ -198,8 +196,12 @@ def _shorten_at(
     return None
 
 
+# -- Second tries of tactics that ran out of time --------------------------------------------------------------------
+# The simulations of the search are spent, and none is added: a tactic that works now is only counted, unless it closes
+# its branch and nothing else was missing. Then there is a proof that the search would have found with a faster answer.
+
 MAX_TRIES = 4
-"""So many tactics of a theorem are tried once more."""
+"""Most tactics of a theorem that are tried once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class SecondTry:
 
 @dataclass(frozen=True, slots=True)
 class SecondTries:
-    """What came of second tries: how many were made, how many tactics worked, and a proof if there is one now."""
+    """The result of second tries: how many were made, how many tactics worked, and a proof if there is one now."""
 
     retried: int
     passed: int
@@ -226,7 +228,7 @@ class SecondTries:
 
 
 def second_tries(log: SearchLog) -> tuple[SecondTry, ...]:
-    """What to try once more after a search without success: what may finish the proof first, then by prior."""
+    """Collect what to try once more after a search without success: what may finish the proof first, then by prior."""
     waiting: dict[tuple[tuple[str, ...], str], TimedOut] = {}
     for (node, tactic), one in log.timed_out.items():
         if tactic not in node.known and not any(above.solved or above.dead for above in one.path):
@@ -239,8 +241,8 @@ def second_tries(log: SearchLog) -> tuple[SecondTry, ...]:
 
 
 def run_second_tries(lean: TacticRunner, start: Branch, tries: Iterable[SecondTry]) -> SecondTries:
-    """Try the tactics one at a time, until there is a proof. LeanError if the server fails."""
-    lean = Remembering(lean)
+    """Try the tactics one at a time, until there is a proof. Raises LeanError if the server fails."""
+    lean = MemoizedLean(lean)
     retried = passed = 0
     for one in tries:
         branch = _follow(lean, start, one.way)
@@ -257,7 +259,7 @@ def run_second_tries(lean: TacticRunner, start: Branch, tries: Iterable[SecondTr
 
 
 def _finishes(path: Sequence[Node]) -> bool:
-    """Whether the root is solved once the last node of a path is."""
+    """Tell whether the root is solved once the last node of a path is."""
     return all(
         other.solved
         for node, below in pairwise(path)
@@ -278,18 +280,18 @@ def _way(path: Sequence[Node]) -> tuple[tuple[str, int], ...]:
 
 
 def _proof(one: TimedOut) -> Proof:
-    """The proof of the root in which the tactic closes the last node of its path."""
+    """Build the proof of the root in which the tactic closes the last node of its path."""
     before: list[Step] = []
-    behind: list[Step] = []
+    after: list[Step] = []
     for node, below in pairwise(one.path):
         if node.kind is not Kind.AND:
             before.append(edge_step(node, below))
             continue
-        place = node.children.index(below)
-        before += _proofs_of(node.children[:place])
-        behind = [*_proofs_of(node.children[place + 1 :]), *behind]
+        index = node.children.index(below)
+        before += _proofs_of(node.children[:index])
+        after = [*_proofs_of(node.children[index + 1 :]), *after]
     state = one.path[-1].state
-    return (*before, Step(one.tactic, 0, state, state.count("\n\n") + 1, one.finisher), *behind)
+    return (*before, Step(one.tactic, 0, state, state.count("\n\n") + 1, one.finisher), *after)
 
 
 def _proofs_of(nodes: Sequence[Node]) -> list[Step]:
@@ -297,7 +299,7 @@ def _proofs_of(nodes: Sequence[Node]) -> list[Step]:
 
 
 def _follow(lean: TacticRunner, start: Branch, way: Sequence[tuple[str, int]]) -> Branch | None:
-    """The branch at the end of a way; None if the way is not there any more."""
+    """Run a way; returns the branch at its end, None if a tactic no longer works."""
     branch = start
     for tactic, position in way:
         result = lean.apply(branch, [tactic])[0]

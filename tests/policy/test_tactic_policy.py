@@ -15,7 +15,7 @@ from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import PolicyCounts, TacticPolicy
-from nanoproof.prover.prover import MeteredPolicy
+from nanoproof.prover.prover import InstrumentedPolicy
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyTimeout, Suggestion
 from tests.fakes.engine import ScriptedEngine, Text
 
@@ -67,7 +67,7 @@ def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(toke
     def seeds(attempt_seed: int) -> list[int]:
         engine = ScriptedEngine(tokenizer, ["simp"])
         with TacticPolicy(engine) as policy:
-            attempt = MeteredPolicy(policy, attempt_seed)
+            attempt = InstrumentedPolicy(policy, attempt_seed)
             for state in ("a", "a", "b"):
                 attempt.suggest(state)
         return engine.seeds

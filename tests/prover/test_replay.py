@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
-from nanoproof.prover.replay import Remembering, replay_tree
+from nanoproof.prover.replay import MemoizedLean, replay_tree
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
@@ -106,7 +106,7 @@ def test_what_was_run_before_an_edge_turned_out_broken_is_not_run_again() -> Non
 
 def test_only_what_is_new_is_asked() -> None:
     lean = ScriptedLean(SCRIPT)
-    asked = Remembering(lean)
+    asked = MemoizedLean(lean)
     start = branch("A")
     first = asked.apply(start, ["go", "no", "go"])
     assert asked.apply(start, ["split", "no"])[1] is first[1] and first[0] is first[2]

@@ -9,7 +9,7 @@ from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import LeanSession, SourceError
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.prover.cli_input import SorryFiller
-from nanoproof.prover.interactive import Desk
+from nanoproof.prover.interactive import InteractiveProver
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from scripts import draw_search
@@ -19,9 +19,9 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller, bool]:
-    desk = Desk(Prover(saying(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
-    filler = SorryFiller(LeanFile.parse(text), session, desk.prove)
-    return filler, desk.fill(filler)
+    prover = InteractiveProver(Prover(saying(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
+    filler = SorryFiller(LeanFile.parse(text), session, prover.prove)
+    return filler, prover.fill(filler)
 
 
 def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:

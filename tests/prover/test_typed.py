@@ -4,7 +4,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.source import parts
-from nanoproof.prover.cli_input import theorem_of
+from nanoproof.prover.cli_input import parse_theorem
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from nanoproof.prover.cli_input import theorem_of
     ],
 )
 def test_a_missing_sorry_is_added(text: str) -> None:
-    assert theorem_of(text, embedded=True).source == "theorem foo : A := by sorry"
+    assert parse_theorem(text, embedded=True).source == "theorem foo : A := by sorry"
 
 
 TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
@@ -27,24 +27,24 @@ TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
 @pytest.mark.parametrize("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
 def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: bool) -> None:
     with pytest.raises(UserError) as error:
-        theorem_of(text, embedded)
+        parse_theorem(text, embedded)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("embedded", [True, False])
 def test_a_theorem_with_a_proof_is_told_so(embedded: bool) -> None:
     with pytest.raises(UserError, match="has a proof already"):
-        theorem_of("theorem t (h : 1 = 1 := by rfl) : let x := 1; x = 1 := by rfl", embedded)
-    assert theorem_of("theorem t (h : p := by rfl) : p := by", embedded=False).source.endswith(": p := by sorry")
+        parse_theorem("theorem t (h : 1 = 1 := by rfl) : let x := 1; x = 1 := by rfl", embedded)
+    assert parse_theorem("theorem t (h : p := by rfl) : p := by", embedded=False).source.endswith(": p := by sorry")
 
 
 @pytest.mark.parametrize("embedded", [True, False])
 @pytest.mark.parametrize("text", ["theorem t : 1 = 1 -- note", "theorem t : 1 = 1 := by -- note"])
 def test_a_comment_at_the_end_of_a_theorem_hides_nothing(text: str, embedded: bool) -> None:
-    theorem = theorem_of(text, embedded)
+    theorem = parse_theorem(text, embedded)
     assert parts(theorem.source).whole
 
 
 def test_a_syntax_error_is_refused_with_its_place() -> None:
     with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
-        theorem_of("theorem t\n    (p : Prop : p := by sorry", embedded=True)
+        parse_theorem("theorem t\n    (p : Prop : p := by sorry", embedded=True)
