@@ -4,9 +4,9 @@ Shapes: S states, K samples of a state, R rows (samples that are being written),
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -21,6 +21,21 @@ class SamplingOptions:
     max_new_tokens: int
     first_token_cap: int | None = None
     temperature: float = 1.0
+
+    @property
+    def shaping(self) -> tuple[float, ...]:
+        """The options that change which tokens are likely, as `shaped_logits` takes them."""
+        return (self.temperature,)
+
+
+UNSHAPED = SamplingOptions(1, 1).shaping
+"""The shaping that leaves the model's distribution as it is."""
+
+
+def shaped_logits(logits_NV: torch.Tensor, shaping: Iterable[Any]) -> torch.Tensor:
+    """Logits of the distribution that tokens are drawn from; `shaping` holds numbers, or a tensor (N, 1) for each."""
+    (temperature,) = shaping
+    return logits_NV / temperature
 
 
 @dataclass(frozen=True)
