@@ -50,6 +50,7 @@ MOST_IMPORT_LINES = 0.055
 """Part of all lines of the library."""
 PAGES = (
     "README.md",
+    "docs/architecture.md",
     "docs/data.md",
     "docs/lean-servers.md",
     "docs/training.md",
@@ -433,6 +434,55 @@ def links(page: Path) -> list[tuple[str, str]]:
     """The file and the anchor of every link of a page into the repository."""
     found = re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", prose_of(page))
     return [(target, anchor) for target, anchor in found if "://" not in target]
+
+
+def defined_in(file: Path) -> set[str]:
+    """Functions, classes and assigned names of a module, those in classes as `Class.name`."""
+    found: set[str] = set()
+
+    def take(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(prefix + node.name)
+                if isinstance(node, ast.ClassDef):
+                    take(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, ast.AnnAssign):
+                found.add(prefix + ast.unparse(node.target))
+            elif isinstance(node, ast.Assign):
+                found.update(prefix + ast.unparse(target) for target in node.targets)
+
+    take(ast.parse(file.read_text(encoding="utf-8")).body, "")
+    return found
+
+
+def missing_code(page: Path) -> list[str]:
+    """What a page names as `file.py` or `file.py:name`, in code or as a link, and what is not there."""
+    missing = []
+    text = page.read_text(encoding="utf-8")
+    for path, name, target in re.findall(r"`([\w/.]+\.py)(?::([\w.]+))?`(?:\]\(([^)]*)\))?", text):
+        file = next((base / path for base in (ROOT, ROOT / "nanoproof") if (base / path).is_file()), None)
+        named = file is not None and (not name or name in defined_in(file))
+        if not named or (target and (page.parent / target).resolve() != file):
+            missing.append(f"{path}:{name}")
+    return missing
+
+
+def test_code_that_is_missing_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("`search/search.py:search` `search/search.py:seek` `rl/loop.py:Cadence.due` `no/such.py` `rl.py:x`")
+    assert missing_code(page) == ["search/search.py:seek", "no/such.py:", "rl.py:x"]
+
+
+def test_the_architecture_page_names_code_that_exists() -> None:
+    page = ROOT / "docs" / "architecture.md"
+    assert page.read_text(encoding="utf-8").count(".py:") > 50
+    assert missing_code(page) == []
+
+
+def test_the_architecture_page_has_the_packages_in_their_layers() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, re.MULTILINE)
+    assert {name: int(layer) for layer, name in rows} == LAYERS
 
 
 def test_links_between_pages_lead_to_a_file_and_a_heading() -> None:

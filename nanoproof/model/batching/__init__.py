@@ -1,1 +1,0 @@
-"""Continuous batching: requests that join and leave while others decode."""
