@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does RL learn? On 2 CPU cores, on NanoLean: finetuning, RL for half an hour, a control with as many updates on
 # supervised data alone, and their scores on held-out theorems, as table and curves. What is finished is kept: the same
-# command goes on where it was stopped. About two hours and a half for the two seeds; ABLATIONS=1 adds an hour.
+# command resumes where it was stopped. About two hours and a half for the two seeds; ABLATIONS=1 adds an hour.
 #   SEEDS="0 1" RL_MINUTES=30 ABLATIONS=1 bash runs/rl_cpu.sh
 #   bash runs/rl_cpu.sh --quick       everything very small, to see it run
 # Other arguments go to scripts/rl_cpu.py (--out DIR, --theorems 100, --monitor-port 5050, ...).

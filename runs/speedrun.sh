@@ -8,7 +8,7 @@
 # Everything is said by environment variables, as in
 #   GPUS=8 DEPTH=20 RL_TIME=24:00:00 LEAN_SERVERS="host-a:8000 host-b:8000" bash runs/speedrun.sh
 # Ctrl-C stops everything with a checkpoint; with the same variables again, finished stages are skipped and the one that
-# was stopped goes on. The stages lie under $NANOPROOF_HOME/<stage>/$NAME; docs/training.md says what each leaves there.
+# was stopped resumes. The stages lie under $NANOPROOF_HOME/<stage>/$NAME; docs/training.md says what each leaves there.
 # Not run as a whole yet: where this was written there were neither such GPUs, nor Lean, nor the data.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,7 +57,7 @@ real_lean=1
 
 # A stage that is interrupted saves and ends in order: then nothing may come after it.
 stopped() {
-    echo "stopped; the same command goes on from here" >&2
+    echo "stopped; the same command resumes from here" >&2
     exit 130
 }
 trap stopped INT TERM
@@ -107,7 +107,7 @@ stage() {
     [ "$DRY_RUN" != 0 ] || [ -e "$dir/finished" ] || stopped  # a stage that a signal ends has saved, and ends with 0 too
 }
 
-# evaluate WORDS...: solved theorems of the held-out benchmarks; goes on where it was stopped.
+# evaluate WORDS...: solved theorems of the held-out benchmarks; resumes where it was stopped.
 evaluate() {
     # shellcheck disable=SC2086
     run scripts.prover_eval "$@" --datasets $EVAL_DATA --split "$EVAL_SPLIT" --seed "$SEED" --continue \

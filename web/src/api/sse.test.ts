@@ -70,7 +70,7 @@ describe("a connection", () => {
     vi.useRealTimers();
   });
 
-  it("ends while the page is hidden, and goes on after the last event that was heard", async () => {
+  it("ends while the page is hidden, and resumes after the last event that was heard", async () => {
     connections[0]!.send("id: 7\ndata: a\n\ndata: half");
     await rest();
     show(false);

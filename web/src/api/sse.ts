@@ -1,4 +1,4 @@
-// Server-sent events: a parser for the text, and a connection that comes back by itself and goes on where it was.
+// Server-sent events: a parser for the text, and a connection that comes back by itself and resumes where it was.
 
 export interface ServerEvent {
   kind: string;
@@ -57,7 +57,7 @@ export function pause(failures: number): number {
 /** Listens to `url` until the returned function is called. A connection that is silent for 20 s is taken for dead.
  *
  * A hidden page does not listen: browsers allow few connections to one host, and a page for each of several tabs would
- * take them all. When it is seen again it goes on after the last event that it heard.
+ * take them all. When it is seen again it resumes after the last event that it heard.
  */
 export function listen(url: string, onEvent: (event: ServerEvent) => void, onLink: (link: Link) => void): () => void {
   let last = "";

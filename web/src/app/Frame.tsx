@@ -23,7 +23,7 @@ export function Frame() {
     if (first.current) first.current = false;
     else {
       window.scrollTo(0, 0);
-      main.current?.focus({ preventScroll: true }); // a screen reader goes on in the new page
+      main.current?.focus({ preventScroll: true }); // a screen reader continues in the new page
     }
   }, [page]);
   return (

@@ -45,7 +45,7 @@ describe("a question that is asked again and again", () => {
     expect(asked).toEqual([0, 5000]);
   });
 
-  it("goes on after an answer that failed", async () => {
+  it("continues after an answer that failed", async () => {
     const asking = new Asking(() => Promise.reject(new Error("away")), (answer) => heard.push(answer), 0);
     asking.again();
     await vi.advanceTimersByTimeAsync(1);

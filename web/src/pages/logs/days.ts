@@ -2,7 +2,7 @@
 
 import type { LogLine } from "../../api/types";
 
-/** For each line the day that begins with it; "" where that of the line before goes on, or none is known. */
+/** For each line the day that begins with it; "" where that of the line before continues, or none is known. */
 export function newDays(lines: LogLine[]): string[] {
   let day = "";
   return lines.map(({ date }) => {
