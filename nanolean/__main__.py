@@ -103,5 +103,10 @@ def run_repl() -> int:
     return 0
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """The console script `nanolean`."""
     run_main(main)
+
+
+if __name__ == "__main__":
+    command()

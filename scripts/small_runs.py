@@ -22,7 +22,7 @@ import psutil
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.common.run_dir import FINISHED
+from nanoproof.common.run_dir import FINISHED, REPO_ROOT, SCRIPTS
 
 RANKS = max(1, min(2, os.cpu_count() or 1))
 SAMPLES = 6
@@ -54,13 +54,15 @@ class Commands:
         """Print what happens, and run a module with its arguments (on several ranks)."""
         launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", "-m"] if ranks > 1 else []
         module, arguments = words[0], ["--", *words[1:]] if ranks > 1 else words[1:]
-        shown = f"torchrun {shlex.join(launcher[1:])}" if launcher else "python -m"
-        print(f"\n== {text}\n   $ {shown} {module} {shlex.join(arguments)}", flush=True)
+        shown = f"torchrun {shlex.join(launcher[1:])} {module}" if launcher else f"python -m {module}"
+        shown = shown.replace("python -m scripts.", SCRIPTS)
+        print(f"\n== {text}\n   $ {shown} {shlex.join(arguments)}", flush=True)
         started = time.monotonic()
         environment = {
             **os.environ,
-            "OMP_NUM_THREADS": "1",
-        }  # more, beside Lean processes on two cores, wait for each other
+            "OMP_NUM_THREADS": "1",  # more, beside Lean processes on two cores, wait for each other
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(REPO_ROOT), os.environ.get("PYTHONPATH")])),
+        }
         code = run_with_signals([sys.executable, "-m", *launcher, module, *arguments], environment, self.lock)
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if code != 0:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from nanoproof.common.errors import UserError, say_error
+from nanoproof.common.run_dir import SCRIPTS
 
 T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
@@ -253,7 +254,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", HelpFormatter)
-        super().__init__(allow_abbrev=False, **kwargs)
+        prog = kwargs.pop("prog", None)
+        super().__init__(prog=prog and prog.replace("python -m scripts.", SCRIPTS), allow_abbrev=False, **kwargs)
         self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
         self._earlier: dict[str, str] = {}
         self._advanced: list[argparse.Action] = []

@@ -32,7 +32,13 @@ log = logging.getLogger(__name__)
 
 FINISHED = "finished"
 """File in the directory of a run that went to its end, and was not stopped before."""
-REPO_ROOT = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[1]
+INSTALLED = (_PACKAGE / "shipped").is_dir()
+"""Whether this is a wheel and no repository."""
+REPO_ROOT = _PACKAGE / "shipped" if INSTALLED else _PACKAGE.parent
+"""The repository; of a wheel, the folder that has in the same places what is used of one (`setup.py` puts it there)."""
+SCRIPTS = "nanoproof " if INSTALLED else "python -m scripts."
+"""How one begins to type a command of `scripts/`."""
 
 
 def home() -> Path:
@@ -65,7 +71,12 @@ def _resolve(text: str, option: str, bases: list[Path]) -> Path:
 
 
 def code_revision() -> str:
-    """The git revision of the code, with "+" behind it if the work tree has changes; "unknown" without git."""
+    """The git revision of the code, with "+" behind it if the work tree has changes; "unknown" without git.
+
+    Of an installed package its version: a repository around it would be another one.
+    """
+    if INSTALLED:
+        return f"version {metadata.version('nanoproof')}"
     try:
         run = ["git", "-C", str(REPO_ROOT)]
         revision = subprocess.run([*run, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)

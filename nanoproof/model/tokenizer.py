@@ -31,6 +31,7 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.run_dir import SCRIPTS
 
 # -- How texts are cut into words ------------------------------------------------------------------------------------
 
@@ -310,8 +311,8 @@ class Tokenizer:
             return cls(tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             raise UserError(
-                f"no tokenizer at {file}; make one with: python -m scripts.tok_build (GPT-2's vocabulary), "
-                "or python -m scripts.tok_train (learned from your texts)"
+                f"no tokenizer at {file}; make one with: {SCRIPTS}tok_build (GPT-2's vocabulary), "
+                f"or {SCRIPTS}tok_train (learned from your texts)"
             ) from error
         except OSError as error:
             raise UserError(f"cannot read the tokenizer {file}: {error.strerror}") from error

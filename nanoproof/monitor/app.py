@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, Counter
 from werkzeug.utils import safe_join
 from werkzeug.wrappers import Response as AnyResponse
 
+from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.common.web.flask_app import guarded_app, metrics_of
 from nanoproof.monitor import routes
 
@@ -52,7 +53,7 @@ class Login:
 
 # -- Static pages: those built in `web/dist` if there are any, else one that needs no build --------------------------
 
-BUILT_PAGE = Path(__file__).resolve().parents[2] / "web" / "dist"
+BUILT_PAGE = REPO_ROOT / "web" / "dist"
 FALLBACK_PAGE = Path(__file__).parent / "static" / "index.html"
 LOGIN_PAGE = Path(__file__).parent / "static" / "login.html"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)

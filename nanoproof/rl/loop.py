@@ -16,7 +16,7 @@ from nanoproof.actors.tasks import Interrupted, ProofsLost
 from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
-from nanoproof.common.run_dir import FINISHED
+from nanoproof.common.run_dir import FINISHED, SCRIPTS
 from nanoproof.data.theorems.theorem_sets import split_names, splits_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.model.checkpoint import finished_steps
@@ -90,7 +90,7 @@ def what_next(run_path: Path, state: LoopState, config: RLConfig) -> list[str]:
         words += ["--split", "test"]
     if config.fleet.lean.servers:
         words += ["--lean-servers", *config.fleet.lean.servers]
-    return [*lines, f"next: python -m scripts.prover_eval {shlex.join(words)}"]
+    return [*lines, f"next: {SCRIPTS}prover_eval {shlex.join(words)}"]
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import torch
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, resolve_run_dir
 from nanoproof.common.terminal import Progress
 from nanoproof.model import checkpoint
 from nanoproof.model.compute import choose_compute
@@ -59,7 +59,7 @@ class TrainingLoop(ABC):
     file is written; subclasses set `num_steps` and take up `self.state.data`."""
 
     stage_name: ClassVar[str]
-    next_command: ClassVar[str] = "python -m scripts.prover_eval --model-path {run}"
+    next_command: ClassVar[str] = f"{SCRIPTS}prover_eval --model-path {{run}}"
     """What a user does next with the checkpoint, with `{run}` in the place of the run directory."""
     num_steps: int
 

@@ -1,0 +1,75 @@
+"""The command `nanoproof`: what `python -m scripts.X` and `python -m nanoproof.X` run, by the name X.
+
+nanoproof                                                       # which names there are
+nanoproof prove FILE.lean --policy solver-only                  # python -m scripts.prove FILE.lean ..
+nanoproof rl --model-path sft/RUN                               # python -m nanoproof.rl --model-path sft/RUN
+torchrun --nproc_per_node=2 -m nanoproof -- prover_eval ..      # on several ranks
+
+A wheel has `scripts/` below `nanoproof/shipped`, because a package of that name does not belong beside those of others:
+there this is the one way to run them.
+"""
+
+import ast
+import runpy
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.run_dir import REPO_ROOT
+
+STAGES = (
+    *("data.download", "data.nanolean", "data.whitelist", "data.contamination"),
+    *("pretrain", "midtrain", "sft", "rl", "inference", "monitor", "doctor"),
+    *("lean.server", "lean.project", "lean.probe"),
+)
+"""Commands that are modules of this package."""
+
+
+def programs() -> dict[str, tuple[str, Path]]:
+    """Every command by its name, with its module and file."""
+    found = {}
+    for name in STAGES:
+        place = Path(__file__).parent.joinpath(*name.split("."))
+        found[name] = (f"nanoproof.{name}", place / "__main__.py" if place.is_dir() else place.with_suffix(".py"))
+    for file in sorted((REPO_ROOT / "scripts").glob("*.py")):
+        if file.read_text(encoding="utf-8").endswith("\n    run_main(main)\n"):
+            found[file.stem] = (f"scripts.{file.stem}", file)
+    return found
+
+
+def overview() -> str:
+    """The names, each with the first line of its module."""
+    lines = ["usage: nanoproof NAME ...", ""]
+    for name, (_, file) in programs().items():
+        about = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        lines.append(f"  {name:<24} {about.splitlines()[0]}")
+    return "\n".join([*lines, "", "nanoproof NAME --help shows the options of one."])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that the first word names. Raises UserError where there is none."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help"):
+        print(overview())
+        return 0
+    known = programs()
+    name = words[0].replace("-", "_")
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else "nanoproof alone lists them"
+        raise UserError(f"there is no command {words[0]}; {hint}")
+    sys.path.insert(0, str(REPO_ROOT))
+    sys.argv = [sys.argv[0], *words[1:]]
+    runpy.run_module(known[name][0], run_name="__main__", alter_sys=True)
+    return 0
+
+
+def command() -> None:
+    """The console script `nanoproof`."""
+    run_main(main)
+
+
+if __name__ == "__main__":
+    command()
