@@ -17,7 +17,7 @@ import torch
 from nanoproof.inference.cuda_graphs import RecordedSteps
 from nanoproof.inference.decode import Plan, SequenceGroups, StepOutput, compute_step, plan_step
 from nanoproof.inference.kv_cache import HostCopy, KVCache, SlotPool, SlotSize, to_device
-from nanoproof.inference.sampling import EngineRequest, Noise, SamplingOptions, first_tokens
+from nanoproof.inference.sampling import EngineRequest, Noise, SamplingOptions, first_tokens, shaped_logits
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 
@@ -226,7 +226,7 @@ class BatchDecoder:
         """Draw the first tokens, and the noise of the others."""
         groups = self.groups
         noise = Noise.draw(seeds, self._eos + 1, options, self._network.device)
-        tokens_SK = first_tokens(logits_SV / options.temperature, noise.arrivals_SVC, options.num_samples)
+        tokens_SK = first_tokens(shaped_logits(logits_SV, options.shaping), noise.arrivals_SVC, options.num_samples)
         logprobs_SK = logits_SV.log_softmax(dim=-1).gather(1, tokens_SK)
         group, sequence = self._index(group_SK), self._index(sequence_SK)
         groups.noise_GTQ[group, : options.max_new_tokens, sequence] = noise.uniforms_TSK.permute(1, 2, 0)

@@ -10,7 +10,8 @@ A step is computed from a few rows of integers and the tables on the device alon
 replayed (`cuda_graphs.py`), for which rows, slots and columns are padded to sizes that recur.
 
 Shapes: G sequence groups, Q sequences of a group or slot, T tokens to generate, N rows of a step, S slots, C columns
-of a slot, H query heads, J key/value heads, D head size, V tokens that a tactic may consist of (text and EOS).
+of a slot, H query heads, J key/value heads, D head size, V tokens that a tactic may consist of (text and EOS),
+F options that shape the distribution.
 """
 
 import math
@@ -22,7 +23,7 @@ import numpy as np
 import torch
 
 from nanoproof.inference.kv_cache import SlotPool, SlotSize, to_device
-from nanoproof.inference.sampling import EngineRequest, next_tokens
+from nanoproof.inference.sampling import UNSHAPED, EngineRequest, next_tokens, shaped_logits
 from nanoproof.model.gpt import GPT
 
 # -- Sequence groups -------------------------------------------------------------------------------------------------
@@ -72,17 +73,17 @@ class SequenceGroups:
             (6, groups), dtype=np.int64
         )
         self.marking = np.zeros(groups, dtype=bool)
-        self.temperature = np.ones(groups)
+        self.shaping = np.tile(UNSHAPED, (groups, 1))
         # Sequences that take part in the next step; samples whose end was not read yet.
         self.running, self.unread = np.zeros((2, *shape), dtype=bool)
         # What was read: tokens, how many precede the end (-1: it did not end), and the sum of their log-probabilities.
         self.tokens = np.zeros((*shape, self.max_steps), dtype=np.int32)
         self.lengths = np.zeros(shape, dtype=np.int32)
         self.logprobs = np.zeros(shape)
-        # On the device: each sequence's latest token, its noise, and each group's temperature.
+        # On the device: each sequence's latest token, its noise, and each group's shaping.
         self.last_GQ = torch.zeros(groups + 1, self.sequences, dtype=torch.long, device=self._device)
         self.noise_GTQ = torch.zeros(groups + 1, self.max_steps, self.sequences, device=self._device)
-        self.temperature_G1 = torch.ones(groups + 1, 1, device=self._device)
+        self.shaping_GF = torch.tensor(UNSHAPED, device=self._device).repeat(groups + 1, 1)
         for name, mine in vars(self).items():
             if num_old and isinstance(mine, (np.ndarray, torch.Tensor)):
                 theirs = old[name][:num_old]
@@ -111,7 +112,9 @@ class SequenceGroups:
         self.unread[group, : info.count] = True
         self.logprobs[group] = 0.0
         self.last_GQ[group, : len(markers)] = to_device(markers, self._device)
-        self.temperature[group] = self.temperature_G1[group] = info.request.options.temperature
+        self.shaping[group] = info.request.options.shaping
+        for option, value in enumerate(info.request.options.shaping):
+            self.shaping_GF[group, option] = value
         return group
 
     def close(self, group: int) -> None:
@@ -150,7 +153,7 @@ class StepShape:
 
     pools: tuple[PoolShape, ...]
     windowed: bool
-    tempered: bool
+    shaped: bool
 
     @property
     def rows(self) -> int:
@@ -218,7 +221,7 @@ def plan_step(groups: SequenceGroups, by_pool: Sequence[tuple[SlotPool, np.ndarr
         positions.append(positions_S)
         first, row = first + len(members), row + rows
     longest = int(groups.position[order_G].max())
-    shape = StepShape(tuple(shapes), longest >= min(windows), bool((groups.temperature[order_G] != 1.0).any()))
+    shape = StepShape(tuple(shapes), longest >= min(windows), bool((groups.shaping[order_G] != UNSHAPED).any()))
     return Plan(shape, group_N, sequence_N, counts_G, rows_5N, np.concatenate(positions))
 
 
@@ -321,11 +324,11 @@ def compute_step(
     hidden_1NC = network.trunk(last[rows_5N[LAST]].unsqueeze(0), rows_5N[POSITION].unsqueeze(0), attention)
     logits_NV = network.logits(hidden_1NC[0], slice(num_tokens))
     probabilities_NV = logits_NV.softmax(dim=-1)
-    tempered_NV = probabilities_NV
-    if shape.tempered:
-        temperature_N = groups.temperature_G1[rows_5N[LAST] // groups.sequences]
-        tempered_NV = (logits_NV / temperature_N).softmax(dim=-1)
-    tokens_N = next_tokens(tempered_NV, groups.noise_GTQ.flatten()[rows_5N[NOISE]])
+    drawn_from_NV = probabilities_NV
+    if shape.shaped:
+        shaping_FN = groups.shaping_GF[rows_5N[LAST] // groups.sequences].T
+        drawn_from_NV = shaped_logits(logits_NV, shaping_FN.unsqueeze(-1)).softmax(dim=-1)
+    tokens_N = next_tokens(drawn_from_NV, groups.noise_GTQ.flatten()[rows_5N[NOISE]])
     logprobs_N = probabilities_NV.gather(1, tokens_N.unsqueeze(1)).squeeze(1).log()
     last[rows_5N[LAST]] = tokens_N
     return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_1NC[0])
