@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.files import read_json
-from nanoproof.common.run_dir import REPO_ROOT, code_revision, home
+from nanoproof.common.run_dir import INSTALLED, REPO_ROOT, SCRIPTS, code_revision, home
 from nanoproof.common.terminal import size
 from nanoproof.doctor.report import CheckInputs, Finding, describe, try_check
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # -- The machine: interpreter, packages, cores, memory, disk, devices ------------------------------------------------
 
-SET_UP = "bash runs/setup.sh"
-REINSTALL = "rm -rf .venv && bash runs/setup.sh"
+SET_UP = "pip install nanoproof" if INSTALLED else "bash runs/setup.sh"
+REINSTALL = "pip install --force-reinstall torch" if INSTALLED else "rm -rf .venv && bash runs/setup.sh"
 OLDEST_PYTHON = (3, 11)
 MIN_FREE_DISK = 2 * 10**9
 """Bytes below which runs are expected to end with a full disk."""
@@ -37,6 +37,8 @@ def python(inputs: CheckInputs) -> list[Finding]:
         wanted = ".".join(map(str, OLDEST_PYTHON))
         return [Finding("python", "broken", f"{text}; nanoproof needs {wanted}", SET_UP)]
     revision = code_revision()
+    if INSTALLED:
+        return [Finding("python", "ok", text), Finding("code", "ok", f"{revision} in {REPO_ROOT.parent}")]
     where = f"{revision.removesuffix('+')[:12]}{' with changes' if revision.endswith('+') else ''} in {REPO_ROOT}"
     code = Finding("code", "ok", where)
     if revision == "unknown":
@@ -52,6 +54,8 @@ def packages(inputs: CheckInputs) -> list[Finding]:
 def _packages() -> Finding:
     import tomllib
 
+    if INSTALLED:
+        return _requirements()
     file = REPO_ROOT / "pyproject.toml"
     if not file.exists():
         return Finding("packages", "absent", f"no {file}: versions cannot be compared", usable=True)
@@ -64,6 +68,18 @@ def _packages() -> Finding:
     if wrong:
         return Finding("packages", "broken", f"not as pinned: {_some(wrong)}", f"rm -f .venv/nanoproof-setup; {SET_UP}")
     return Finding("packages", "ok", f"{compared} are installed, all as pinned")
+
+
+def _requirements() -> Finding:
+    """Check what an installed package asks for; its pins are for the repository's own environment."""
+    from packaging.requirements import Requirement
+
+    asked = [Requirement(text) for text in metadata.requires("nanoproof") or []]
+    needed = [*(each.name for each in asked if each.marker is None), "torch"]
+    missing = [name for name in needed if installed_version(name) is None]
+    if missing:
+        return Finding("packages", "broken", f"not installed: {_some(missing)}", f"pip install {' '.join(missing)}")
+    return Finding("packages", "ok", f"{len(needed)} that nanoproof asks for are installed")
 
 
 def compare_with_pins(pins: list[str]) -> tuple[int, list[str]]:
@@ -315,7 +331,7 @@ def dashboard(inputs: CheckInputs) -> list[Finding]:
 
 
 def _dashboard() -> Finding:
-    built, page = REPO_ROOT / "web" / "dist" / "index.html", REPO_ROOT / "nanoproof" / "monitor" / "static"
+    built, page = REPO_ROOT / "web" / "dist" / "index.html", Path(__file__).parents[1] / "monitor" / "static"
     if built.exists():
         return Finding("dashboard", "ok", f"{built.parent}")
     if not (page / "index.html").exists():
@@ -334,13 +350,13 @@ GENERATED = "nanolean"
 _MODEL = re.compile(r"model_(\d+)\.json")
 
 
-def tokenizer(inputs: CheckInputs) -> list[Finding]:
-    """Check the tokenizer that stages take when no checkpoint brings its own."""
-    make = "python -m scripts.tok_train --vocab-size 1024"
+def tokenizer(asked: Asked) -> list[Finding]:
+    """The tokenizer that stages take when no checkpoint brings its own."""
+    make = f"{SCRIPTS}tok_train --vocab-size 1024"
     if not (home() / "tokenizer").exists():
-        text = f"none in {home() / 'tokenizer'} (large models of real Lean: python -m scripts.tok_build)"
+        text = f"none in {home() / 'tokenizer'} (large models of real Lean: {SCRIPTS}tok_build)"
         return [Finding("tokenizer", "absent", text, make)]
-    return [try_check("tokenizer", _tokenizer, "python -m scripts.tok_build")]
+    return [attempt("tokenizer", _tokenizer, f"{SCRIPTS}tok_build")]
 
 
 def _tokenizer() -> Finding:
@@ -352,9 +368,9 @@ def _tokenizer() -> Finding:
     return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
 
 
-def hub(inputs: CheckInputs) -> list[Finding]:
-    """Check whether there is a token for gated data sets; the hub itself is not contacted."""
-    return [try_check("hub", _hub, "bash runs/setup.sh")]
+def hub(asked: Asked) -> list[Finding]:
+    """Whether gated data sets can be asked for. The hub itself is not."""
+    return [attempt("hub", _hub, SET_UP)]
 
 
 def _hub() -> Finding:
