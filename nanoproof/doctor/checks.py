@@ -350,13 +350,13 @@ GENERATED = "nanolean"
 _MODEL = re.compile(r"model_(\d+)\.json")
 
 
-def tokenizer(asked: Asked) -> list[Finding]:
+def tokenizer(inputs: CheckInputs) -> list[Finding]:
     """The tokenizer that stages take when no checkpoint brings its own."""
     make = f"{SCRIPTS}tok_train --vocab-size 1024"
     if not (home() / "tokenizer").exists():
         text = f"none in {home() / 'tokenizer'} (large models of real Lean: {SCRIPTS}tok_build)"
         return [Finding("tokenizer", "absent", text, make)]
-    return [attempt("tokenizer", _tokenizer, f"{SCRIPTS}tok_build")]
+    return [try_check("tokenizer", _tokenizer, f"{SCRIPTS}tok_build")]
 
 
 def _tokenizer() -> Finding:
@@ -368,9 +368,9 @@ def _tokenizer() -> Finding:
     return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
 
 
-def hub(asked: Asked) -> list[Finding]:
+def hub(inputs: CheckInputs) -> list[Finding]:
     """Whether gated data sets can be asked for. The hub itself is not."""
-    return [attempt("hub", _hub, SET_UP)]
+    return [try_check("hub", _hub, SET_UP)]
 
 
 def _hub() -> Finding:
