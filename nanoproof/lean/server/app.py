@@ -23,7 +23,7 @@ from nanoproof.common.web.http_server import HttpServer
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.repl_goals import ReplBranch
 from nanoproof.lean.server.backend import ServerSettings
-from nanoproof.lean.server.lease import Lease, LeaseError, ProcessGone, TacticRefused, TacticTimedOut
+from nanoproof.lean.server.lease import LeaseError, ProcessGone, ServerLease, TacticRefused, TacticTimedOut
 from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Metrics, Pool, ShuttingDown, TooManyWaiting
 from nanoproof.lean.types import ProtocolError
 
@@ -254,7 +254,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
     def proof_from_sorry(pid: int) -> Response:
         body = ProofFromSorry.read()
 
-        def start(lease: Lease) -> dict[str, Any]:
+        def start(lease: ServerLease) -> dict[str, Any]:
             try:
                 started = lease.start(body.theorem_with_sorry, settings.command_seconds, bool(body.fresh))
                 return {"value": describe(started)}
@@ -301,7 +301,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         return on_lease(pool, pid, lambda lease: {"proof_state_id": state})
 
 
-def on_lease(pool: Pool, pid: int, work: Callable[[Lease], Any], missing_status: int = 404) -> Response:
+def on_lease(pool: Pool, pid: int, work: Callable[[ServerLease], Any], missing_status: int = 404) -> Response:
     """Run `work` with the lease to itself; what goes wrong with the lease becomes an error response."""
     try:
         with pool.use(pid) as lease:
@@ -314,7 +314,7 @@ def on_lease(pool: Pool, pid: int, work: Callable[[Lease], Any], missing_status:
         return flask_app.reply({"error": str(error)}, 500)
 
 
-def attempt(metrics: Metrics, lease: Lease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
+def attempt(metrics: Metrics, lease: ServerLease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
     """One tactic as a value: the branches that it leaves, or why it has none."""
     try:
         return {"value": counted(metrics, lambda: describe_all(lease.apply(state, tactic, seconds)))}

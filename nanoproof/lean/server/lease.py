@@ -45,7 +45,7 @@ class ProcessGone(LeaseError):
 class Keeper(Protocol):
     """What a lease asks of the pool that gave it."""
 
-    def replace(self, lease: "Lease") -> tuple[ReplProcess, int | None]:
+    def replace(self, lease: "ServerLease") -> tuple[ReplProcess, int | None]:
         """Another process and its base environment; raises `ProcessGone` if there is none in time."""
 
     def worn(self, process: ReplProcess) -> str | None:
@@ -55,7 +55,7 @@ class Keeper(Protocol):
         """Count a process that ended or was given up."""
 
 
-class Lease:
+class ServerLease:
     """What one client works with. Requests of one lease are serialized by `lock`.
 
     After the process was lost the lease lives on: the next statement or command gets a fresh process from the keeper,

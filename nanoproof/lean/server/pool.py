@@ -12,7 +12,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from nanoproof.lean.server.backend import Backend, ServerSettings
-from nanoproof.lean.server.lease import Lease, ProcessGone
+from nanoproof.lean.server.lease import ProcessGone, ServerLease
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess
 
 # -- Why the pool gives no lease, or none with this id ---------------------------------------------------------------
@@ -88,8 +88,8 @@ class Pool:
         self._changed = threading.Condition()
         self._free: list[tuple[ReplProcess, int | None]] = []
         self._starting: set[ReplProcess] = set()
-        self._leases: dict[int, Lease] = {}
-        self._ending: set[Lease] = set()
+        self._leases: dict[int, ServerLease] = {}
+        self._ending: set[ServerLease] = set()
         self._waiting = 0
         self._waiting_for_turn = 0
         self._replacing = 0
@@ -112,7 +112,7 @@ class Pool:
                     raise CannotStart(self._start_error or "the server is shutting down")
                 self._changed.wait(_TICK_SECONDS)
 
-    def get(self, blocking: bool, seconds: float, gone: Callable[[], bool] = lambda: False) -> Lease | None:
+    def get(self, blocking: bool, seconds: float, gone: Callable[[], bool] = lambda: False) -> ServerLease | None:
         """Lease a process; None if none came free in time, or if the caller is `gone` meanwhile.
 
         Raises `TooManyWaiting`, `CannotStart` or `ShuttingDown`.
@@ -133,7 +133,7 @@ class Pool:
                     if remaining <= 0 or gone():
                         return None
                     self._changed.wait(min(remaining, _TICK_SECONDS))
-                lease = Lease(self._new_id(), *taken, self._backend, self)
+                lease = ServerLease(self._new_id(), *taken, self._backend, self)
                 self._leases[lease.id] = lease
                 self.metrics.leases.labels("given").inc()
                 return lease
@@ -141,7 +141,7 @@ class Pool:
                 self._waiting -= 1
 
     @contextmanager
-    def use(self, lease_id: int) -> Iterator[Lease]:
+    def use(self, lease_id: int) -> Iterator[ServerLease]:
         """The lease with this id, for the caller alone; raises `LeaseNotFound` or `TooManyWaiting`."""
         lease = self._wait_for_turn(lease_id)
         try:
@@ -154,7 +154,7 @@ class Pool:
             if lease.ended:
                 self._try_to_retire(lease)
 
-    def find(self, lease_id: int) -> Lease:
+    def find(self, lease_id: int) -> ServerLease:
         """The lease with this id, which others may be using; raises `LeaseNotFound`."""
         with self._changed:
             lease = self._leases.get(lease_id)
@@ -229,7 +229,7 @@ class Pool:
         """True once no more work is taken."""
         return self._draining
 
-    def replace(self, lease: Lease) -> tuple[ReplProcess, int | None]:
+    def replace(self, lease: ServerLease) -> tuple[ReplProcess, int | None]:
         """A new process for a lease that lost its own, before any new lease; waits as long as a start may take."""
         deadline = time.monotonic() + self._settings.start_seconds
         with self._changed:
@@ -267,7 +267,7 @@ class Pool:
             pass
         return number
 
-    def _wait_for_turn(self, lease_id: int) -> Lease:
+    def _wait_for_turn(self, lease_id: int) -> ServerLease:
         """The lease, locked for the caller."""
         with self._changed:
             lease = self.find(lease_id)
@@ -283,7 +283,7 @@ class Pool:
             self._waiting_for_turn -= 1
         return lease
 
-    def _end(self, lease_id: int) -> Lease | None:
+    def _end(self, lease_id: int) -> ServerLease | None:
         """Take a lease out of the table; who holds its lock last retires it."""
         with self._changed:
             lease = self._leases.pop(lease_id, None)
@@ -293,7 +293,7 @@ class Pool:
                 self._changed.notify_all()
             return lease
 
-    def _try_to_retire(self, lease: Lease) -> bool:
+    def _try_to_retire(self, lease: ServerLease) -> bool:
         """Retire an ended lease unless a request is under way, which then does so when it ends."""
         if not lease.lock.acquire(blocking=False):
             return False
@@ -303,7 +303,7 @@ class Pool:
             lease.lock.release()
         return True
 
-    def _retire(self, lease: Lease) -> None:
+    def _retire(self, lease: ServerLease) -> None:
         """Make the process of an ended lease free again; the caller holds the lock of the lease."""
         base_env = lease.base_env
         process = lease.release()
