@@ -31,7 +31,8 @@ from benchmarks.math_text import MathText
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.data.transitions.leantree import Transition, load_split, read_transitions
+from nanoproof.data.transitions.leantree import load_split, read_transitions
+from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores, gpt2_tokenizer
 
 SAMPLES = 10

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from nanoproof.common.files import json_line
-from nanoproof.lean.types import Theorem
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Theorem, Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers

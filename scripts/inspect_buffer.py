@@ -18,7 +18,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
-from nanoproof.data.transitions.leantree import Transition
+from nanoproof.lean.types import Transition
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
 from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
@@ -118,8 +118,8 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
                 break
             buffers.add([attempt], step)
             attempts, last_step = attempts + 1, step
-            origins["replay"].update({each[:2]: name_of(attempt.theorem) for each in attempt.transitions})
-            origins["negative"].update({each[:2]: name_of(attempt.theorem) for each in attempt.failed_tactics})
+            for kind, steps in (("replay", attempt.transitions), ("negative", attempt.failed_tactics)):
+                origins[kind].update({(step.state, step.tactic): name_of(attempt.theorem) for step in steps})
             _drop_evicted(origins["replay"], buffers.replay)
             _drop_evicted(origins["negative"], buffers.negative)
     if not attempts:

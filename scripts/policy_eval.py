@@ -21,10 +21,10 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.lean.types import Transition
 from nanoproof.model.checkpoint import find_checkpoint, load_model
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT

@@ -19,8 +19,8 @@ from nanoproof.common.torch_command import run_main
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import use_color
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
+from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
 from scripts.tok_build import default_name, named_tokenizer
 

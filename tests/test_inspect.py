@@ -20,8 +20,8 @@ from nanoproof.common.files import atomic_write_json, json_line
 from nanoproof.data.theorems.whitelists import theorem_hash
 from nanoproof.evaluation import results
 from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
-from nanoproof.lean.types import Theorem
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Theorem, Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.attempt_log import attempts_file, logged_attempts
 from nanoproof.rl.batch_sampler import Buffers

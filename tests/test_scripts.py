@@ -13,9 +13,8 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.lean.source import negate, splice
-from nanoproof.lean.types import Theorem
+from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt
 from scripts import check_with_lean, policy_eval
 from scripts.lean_command import sandbox_prefix

@@ -39,7 +39,7 @@ def read_evaluation(path: Path) -> Evaluated:
     for record in read_jsonl(path / RESULTS):
         try:
             attempt = Attempt.from_json(record)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"{path / RESULTS} holds something that is no attempt: {error}") from error
         attempts[theorem_key(attempt.theorem)] = attempt
     return Evaluated(path, read_json(path / SUMMARY), attempts)

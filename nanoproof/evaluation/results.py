@@ -179,7 +179,7 @@ class EvaluationFiles:
                 try:
                     attempt = Attempt.from_json(record)
                     key = theorem_key(attempt.theorem)
-                except (KeyError, TypeError, AttributeError) as error:
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
                     raise UserError(f"{file} holds something that is no attempt: {error}") from error
                 if key in known and not (attempt.outcome == "error" and key in found and found[key].outcome != "error"):
                     found[key] = attempt

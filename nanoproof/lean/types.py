@@ -26,6 +26,20 @@ class Theorem:
     id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One step of a proof to learn from: in `state`, `tactic` begins a proof whose longest path has `depth` (>= 1)
+    tactics, this one counted.
+
+    `state_after` holds the goals that the tactic leaves ("" for none), None where that is not known.
+    """
+
+    state: str
+    tactic: str
+    depth: int
+    state_after: str | None = None
+
+
 class LeanError(UserError):
     """Something outside our program failed; the message is one line.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from nanoproof.lean.forbidden import banned_reason, block_reason
 from nanoproof.lean.lexical import ATOM
-from nanoproof.lean.types import SourceError, Theorem, TheoremRejected
+from nanoproof.lean.types import SourceError, Theorem, TheoremRejected, Transition
 from nanoproof.prover.check import RUNGS
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
@@ -21,14 +21,6 @@ ON_RETRY = "retry"
 _FIRST_WORD = re.compile(ATOM)
 _REFORMATTED = frozenset({"rename_i", "next", "case"})
 """Tactics that the laid-out text of a proof may hold in another form."""
-
-
-class Transition(NamedTuple):
-    """One step of a proof to learn from; `depth` is the number of tactics still needed, this one counted (>= 1)."""
-
-    state: str
-    tactic: str
-    depth: int
 
 
 class FailedTactic(NamedTuple):
@@ -107,6 +99,8 @@ class Attempt:
         """
         theorem = {"source": self.theorem.source, "dataset": self.theorem.dataset, "id": self.theorem.id}
         data = {name: value for name, value in vars(self).items() if value or name == "outcome"}
+        if self.transitions:
+            data["transitions"] = [[step.state, step.tactic, step.depth] for step in self.transitions]
         if self.failed_tactics:
             runs = groupby(self.failed_tactics, key=lambda entry: entry.state)
             data["failed_tactics"] = [[state, *(entry.tactic for entry in run)] for state, run in runs]
@@ -114,12 +108,14 @@ class Attempt:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":
-        """Read the attempt that `to_json` wrote."""
+        """Read what `to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError for other data."""
         return cls(
             **{
                 **data,
                 "theorem": Theorem(**data["theorem"]),
-                "transitions": tuple(Transition(*entry) for entry in data.get("transitions", ())),
+                "transitions": tuple(
+                    Transition(state, tactic, depth) for state, tactic, depth in data.get("transitions", ())
+                ),
                 "failed_tactics": tuple(
                     FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
                 ),
@@ -153,7 +149,7 @@ def _not_of_its_type(attempt: Attempt) -> str:
     theorem = attempt.theorem
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
-    texts += [text for entry in (*attempt.transitions, *attempt.failed_tactics) for text in entry[:2]]
+    texts += [text for step in (*attempt.transitions, *attempt.failed_tactics) for text in (step.state, step.tactic)]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:
@@ -195,7 +191,8 @@ def _misfitting_steps(attempt: Attempt) -> str:
     if len(steps) > number:
         return f"it has {len(steps)} steps, and a proof of {number} tactics"
     words = set(_FIRST_WORD.findall(attempt.proof))
-    for position, (_, tactic, depth) in enumerate(steps):
+    for position, step in enumerate(steps):
+        tactic, depth = step.tactic, step.depth
         if not _is_count(depth) or not 1 <= depth <= number:
             return f"depth {str(depth)[:80]!r} in a proof of {number} tactics"
         if reason := _no_proof(tactic):

@@ -22,6 +22,7 @@ from nanoproof.lean.types import (
     TacticFailed,
     Theorem,
     TheoremRejected,
+    Transition,
 )
 from nanoproof.prover.attempt import (
     NOT_REPLAYED,
@@ -30,7 +31,6 @@ from nanoproof.prover.attempt import (
     Attempt,
     FailedTactic,
     Outcome,
-    Transition,
 )
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover

@@ -15,8 +15,9 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data.transitions.leantree import Transition, select
+from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
+from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig
@@ -127,12 +128,12 @@ class Buffers:
         """Add what the attempts gave; returns the number of transitions among it."""
         count = 0
         for attempt in attempts:
-            for state, tactic, depth in attempt.transitions:
-                if self._uses_solver(tactic):
+            for transition in attempt.transitions:
+                if self._uses_solver(transition.tactic):
                     continue
-                key = (state, tactic)
-                gone = self.replay.add(key, Transition(state, tactic, depth), step)
-                self.depths[depth] += 1
+                key = (transition.state, transition.tactic)
+                gone = self.replay.add(key, transition, step)
+                self.depths[transition.depth] += 1
                 self.depths.subtract(item.depth for item in gone)
                 self.negative.discard(key)
                 count += 1

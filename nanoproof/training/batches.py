@@ -21,8 +21,9 @@ from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.transitions.augment import augment_transition
-from nanoproof.data.transitions.leantree import Transition, TransitionList, load_split, select
+from nanoproof.data.transitions.leantree import TransitionList, load_split, select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
+from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.options import BatchOptions

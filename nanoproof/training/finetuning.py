@@ -10,8 +10,8 @@ from typing import Any
 from nanoproof.common.config import change, group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.lean.types import Transition
 from nanoproof.training.batches import (
     AUTO,
     EpochSampler,
@@ -66,6 +66,7 @@ class Finetuning(TrainingLoop):
 
     stage_name = "sft"
     next_command = "python -m nanoproof.rl --model-path {run}"
+    memory_advice = "a single row does not fit: try a smaller --row-length, or more ranks"
 
     def __init__(
         self,

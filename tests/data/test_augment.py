@@ -18,9 +18,8 @@ from nanolean.data.replay import library, start
 from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.budget import allow_deep_recursion
 from nanoproof.data.transitions.augment import Shares, augment, augment_transition
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.renaming import kind_of, rename_words, words_of
-from nanoproof.lean.types import Hypothesis, ProofState, parse_state
+from nanoproof.lean.types import Hypothesis, ProofState, Transition, parse_state
 from tests.data.tricky import tricky_proofs
 from tests.data.twins import Replayed, name_map, outcome, replayed, twin
 

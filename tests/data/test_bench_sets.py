@@ -7,8 +7,8 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.data.bench import minif2f, proofnet
 from nanoproof.data.sft import leantree
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.lean.source import parts
+from nanoproof.lean.types import Transition
 from nanoproof.training.batches import load_transitions
 from tests.data.installed import install, install_proofnet
 from tests.training.small import write_leantree

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.transitions.leantree import Transition, TransitionList, load_split, read_transitions, select, stated
+from nanoproof.data.transitions.leantree import TransitionList, load_split, read_transitions, select, stated
+from nanoproof.lean.types import Transition
 from tests.training import small
 
 GOAL = {"type": "q", "hypotheses": [{"user_name": "h", "type": "p"}], "tag": "inl"}

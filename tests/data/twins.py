@@ -23,8 +23,7 @@ from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl, fresh
 from nanolean.printer import shown_names
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, run_tactic
-from nanoproof.data.transitions.leantree import Transition
-from nanoproof.lean.types import Goal
+from nanoproof.lean.types import Goal, Transition
 
 
 @dataclass(frozen=True)

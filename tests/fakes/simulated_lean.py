@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from nanoproof.lean.types import Theorem
-from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome, Transition
+from nanoproof.lean.types import Theorem, Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic, Outcome
 
 _STATEMENTS = [
     ("Nat.add_swap", "(a b c : Nat) : a + b + {k} + c = c + {k} + (b + a)", ["a b c : Nat"]),

@@ -7,9 +7,9 @@ import time
 import pytest
 import torch
 
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.inference.engine import Engine
+from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy

@@ -140,7 +140,8 @@ def assert_depths(lean: ScriptedLean, steps: Proof) -> None:
     transitions = transitions_of(steps)
     assert len(transitions) == len(steps)
     stack = [(branch("A"), transitions[0].depth)]
-    for position, (text, tactic, depth) in enumerate(transitions):
+    for position, transition in enumerate(transitions):
+        text, tactic, depth = transition.state, transition.tactic, transition.depth
         current, at_most = stack.pop()
         assert (text, depth <= at_most) == (current.state.text, True)
         left = lean.script[" & ".join(goal.type for goal in current.state.goals)][tactic]

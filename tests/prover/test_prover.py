@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem
+from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -57,13 +57,22 @@ def test_a_proof_is_found_laid_out_and_checked() -> None:
 
 
 def test_transitions_count_the_tactics_still_needed() -> None:
-    assert attempt(CHAIN).transitions == (("⊢ A", "a", 3), ("⊢ B", "b", 2), ("⊢ C", "c", 1))
+    assert attempt(CHAIN).transitions == (
+        Transition("⊢ A", "a", 3),
+        Transition("⊢ B", "b", 2),
+        Transition("⊢ C", "c", 1),
+    )
 
 
 def test_depth_of_a_split_is_that_of_its_longest_branch() -> None:
     script: Script = {"A": {"s": ["B", "C"]}, **{k: v for k, v in CHAIN.items() if k != "A"}}
     result = attempt(script)
-    assert result.transitions == (("⊢ A", "s", 3), ("⊢ B", "b", 2), ("⊢ C", "c", 1), ("⊢ C", "c", 1))
+    assert result.transitions == (
+        Transition("⊢ A", "s", 3),
+        Transition("⊢ B", "b", 2),
+        Transition("⊢ C", "c", 1),
+        Transition("⊢ C", "c", 1),
+    )
     assert result.proof == "s\n· b\n  c\n· c"
 
 
@@ -202,7 +211,7 @@ def test_a_step_that_is_not_needed_is_dropped() -> None:
     lean = ScriptedLean({**DETOUR, "A": {"a": ["A1"], "b": ["B"]}})
     result = attempt(DETOUR, lean)
     assert result.proof == "b\nc"
-    assert result.transitions == (("⊢ A", "b", 2), ("⊢ B", "c", 1))
+    assert result.transitions == (Transition("⊢ A", "b", 2), Transition("⊢ B", "c", 1))
 
 
 def test_a_split_that_is_not_needed_is_dropped() -> None:
@@ -285,7 +294,7 @@ def test_what_a_finisher_did_is_in_the_proof_and_the_tree_but_teaches_nothing() 
     result = attempt(lean.script, lean, policy_of({"A": {"a": ["B"]}}), SearchConfig(finishers=("grind",)))
     assert result.proof == "a\ngrind"
     assert result.num_tactics == 2
-    assert result.transitions == (("⊢ A", "a", 2),)
+    assert result.transitions == (Transition("⊢ A", "a", 2),)
     assert result.tree is not None
     assert [node.tactic for node in walk(tree_from_json(result.tree)) if node.finisher] == ["grind"]
     assert not result.failed_tactics

@@ -43,7 +43,7 @@ def test_branches_are_laid_out_as_lean_accepts_them(session: LeanSession) -> Non
         "  right",
         "  exact h",
     ]
-    assert [depth for _, _, depth in result.transitions] == [5, 4, 3, 2, 1, 1, 2, 1]
+    assert [step.depth for step in result.transitions] == [5, 4, 3, 2, 1, 1, 2, 1]
     assert result.transitions[-1].state.endswith("⊢ r")
     assert result.check is not None and result.check["axioms"] == []
 
@@ -53,7 +53,7 @@ def test_the_alternatives_of_an_induction_are_filled_in(session: LeanSession) ->
     result = attempt(session, "theorem zero_add' (n : Nat) : 0 + n = n := by sorry", *tactics)
     assert (result.outcome, result.message) == ("proven", "")
     assert result.proof == "induction n with\n| zero => rfl\n| succ n ih => rw [Nat.add_succ, ih]"
-    assert [tactic for _, tactic, _ in result.transitions] == tactics
+    assert [step.tactic for step in result.transitions] == tactics
 
 
 def test_goals_coupled_by_a_metavariable_are_proved_together(session: LeanSession) -> None:
@@ -90,7 +90,7 @@ def test_finishers_close_leaves_and_teach_nothing(session: LeanSession) -> None:
     source = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by sorry"
     result = attempt(session, source, "constructor", finishers=("assumption",))
     assert result.proof == "constructor\n· assumption\n· assumption"
-    assert [tactic for _, tactic, _ in result.transitions] == ["constructor"]
+    assert [step.tactic for step in result.transitions] == ["constructor"]
 
 
 def disprove(session: LeanSession, source: str, *tactics: str) -> Attempt:

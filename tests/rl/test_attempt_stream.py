@@ -4,7 +4,8 @@ import tracemalloc
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl import collection
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
@@ -105,7 +106,7 @@ def test_the_record_of_a_checked_proof_is_learned_from(tmp_path, caplog):
         (proven(transitions=[["⊢ a", "simp", 2], ["⊢ a", "simp", 2], ["⊢ a", "simp", 1]]), "no step follows"),
         (proven(transitions=[["⊢ a", "simp", 1]] * 4), "it has 4 steps, and a proof of 3 tactics"),
         (proven(transitions=[["⊢ a", 7, 1]]), "not a text: '7'"),
-        (proven(transitions=[["⊢ a", "simp"]]), "missing 1 required positional argument"),
+        (proven(transitions=[["⊢ a", "simp"]]), "not enough values to unpack"),
         (proven(failed_tactics=[[["⊢ a"], "simp"]]), "not a text"),
         (proven(num_tactics="many"), "not a number that counts something: 'many'"),
         (proven(counts={"simulations": -1}), "not a number that counts something"),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
 from tests.rl.small import theorems
 

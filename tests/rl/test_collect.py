@@ -7,8 +7,8 @@ from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import deal_slots
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.lean.types import Theorem
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Theorem, Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import REFUSALS_AT_LEAST, CollectSource, Experience, relearn

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.prover.attempt import Attempt, FailedTactic, Transition
+from nanoproof.lean.types import Transition
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.batch_sampler import DRAWS, Buffers, Mixture
 from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
 from nanoproof.rl.options import RLConfig, parse_args

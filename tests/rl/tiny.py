@@ -8,8 +8,7 @@ from pathlib import Path
 from nanoproof import sft
 from nanoproof.common.errors import run_main
 from nanoproof.data.theorems import theorem_sets as sets
-from nanoproof.data.transitions.leantree import Transition
-from nanoproof.lean.types import Theorem
+from nanoproof.lean.types import Theorem, Transition
 from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.rl import __main__ as rl
 from tests.training.small import write_leantree

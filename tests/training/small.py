@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 
 from nanoproof.common.distributed import DistInfo
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transition
+from nanoproof.lean.types import Transition
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW

@@ -10,10 +10,10 @@ import torch
 from nanoproof import sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import KIND_CODES, ExampleLimits, pack
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.lean.types import Transition
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import train_tokenizer

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import (
     KIND_CODES,
     NO_TARGET,
@@ -13,6 +12,7 @@ from nanoproof.data.transitions.packing import (
     encode_transitions,
     pack,
 )
+from nanoproof.lean.types import Transition
 from tests.training import small
 
 WORDS = small.tokenizer()

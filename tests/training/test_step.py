@@ -5,8 +5,8 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
+from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.training import step
 from nanoproof.training.loss import LossWeights

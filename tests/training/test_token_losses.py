@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition, pack
+from nanoproof.lean.types import Transition
 from nanoproof.training.loss import LossWeights, Normalizers, token_losses, transition_loss
 from nanoproof.training.options import BatchOptions
 from tests.training import small

@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition, pack
+from nanoproof.lean.types import Transition
 from nanoproof.training.loss import LossWeights, Normalizers, token_unlikelihood, transition_loss
 from tests.training import small
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nanoproof.data.transitions.leantree import Transition
 from nanoproof.data.transitions.renaming import (
     Renaming,
     inaccessible_words,
@@ -25,7 +24,7 @@ from nanoproof.data.transitions.renaming import (
     new_tags,
     words_of,
 )
-from nanoproof.lean.types import LINE_WIDTH, Goal, Hypothesis, ProofState, ProtocolError, parse_state
+from nanoproof.lean.types import LINE_WIDTH, Goal, Hypothesis, ProofState, ProtocolError, Transition, parse_state
 
 # -- Other orders of hypotheses, and of goals behind the first, in which a tactic does the same ----------------------
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.types import ProofState, ProtocolError
+from nanoproof.lean.types import ProofState, ProtocolError, Transition
 
 T = TypeVar("T")
 _GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|admit)(?![\w'])")
@@ -170,19 +170,6 @@ def _brief(value: Any) -> str:
 # -- Transitions (state, tactic, proof depth) from LeanTree JSONL files, and their deterministic split ---------------
 
 VALID_FRACTION = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One supervised example: in `state`, `tactic` begins a proof whose longest path has `depth` (>= 1) tactics.
-
-    `state_after` holds the goals that the tactic leaves ("" for none), None where that is not known.
-    """
-
-    state: str
-    tactic: str
-    depth: int
-    state_after: str | None = None
 
 
 class _Texts:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 
-from nanoproof.data.transitions.leantree import Transition
+from nanoproof.lean.types import Transition
 from nanoproof.model.attention import RowLayout
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import prefix_text
