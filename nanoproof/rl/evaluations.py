@@ -21,7 +21,7 @@ from nanoproof.evaluation.results import SETTINGS, SUMMARY, EvalSettings, Evalua
 from nanoproof.evaluation.summary import event_fields
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import weights_sha256
-from nanoproof.rl.learner import BEST, LoopState
+from nanoproof.rl.learner import BEST, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.setup import Stage
 
@@ -51,7 +51,7 @@ class Evaluations:
         """What is evaluated on, for the log."""
         return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items())
 
-    def run(self, pool: ActorPool, stage: Stage, lean: str | None, state: LoopState) -> None:
+    def run(self, pool: ActorPool, stage: Stage, lean: str | None, state: RLState) -> None:
         """Evaluate on every benchmark; note in `state` and `best.json` if these weights solve most theorems so far.
 
         All ranks call it together. Raises Interrupted on all of them if one was asked to end.
@@ -77,7 +77,7 @@ class Evaluations:
             if self._dist.is_main:
                 _write_best(stage.run.path, state, scores)
 
-    def restore_best(self, stage: Stage, state: LoopState) -> None:
+    def restore_best(self, stage: Stage, state: RLState) -> None:
         """Replace a damaged `best.json` by what the checkpoint and the summaries of evaluations say (rank 0)."""
         scores = {}
         for name in self.benchmarks:
@@ -133,7 +133,7 @@ class Evaluations:
         return stage.run.path / "evals" / f"{step}_{name}_{SPLIT}"
 
 
-def _write_best(run_path: Path, state: LoopState, scores: dict[str, dict[str, int]]) -> None:
+def _write_best(run_path: Path, state: RLState, scores: dict[str, dict[str, int]]) -> None:
     step, solved, of = state.best_step, state.best_solved, state.best_of
     best = {"step": step, "solved": solved, "of": of, "checkpoint": f"model_{step}.pt", "benchmarks": scores}
     atomic_write_json(run_path / BEST, best)

@@ -23,7 +23,7 @@ from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import Mixture
 from nanoproof.rl.collection import Collection
 from nanoproof.rl.evaluations import Evaluations
-from nanoproof.rl.learner import Learner, LoopState
+from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.updates import Updates
@@ -48,7 +48,7 @@ class Cadence:
         """Whether to evaluate before the first step."""
         self._waiting = self._first is not None
 
-    def resume(self, state: LoopState) -> None:
+    def resume(self, state: RLState) -> None:
         """Go on where `state` was."""
         self._evaluation.resume(state.since_evaluation)
         self._save.resume(state.since_save)
@@ -77,7 +77,7 @@ class Cadence:
 # -- How a run ends: what its last lines say, and what to do when the disk is full -----------------------------------
 
 
-def what_next(run_path: Path, state: LoopState, config: RLConfig) -> list[str]:
+def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
     """The last checkpoint, and the command that comes next: to go on, or to score the best one on what is held out."""
     run = run_name(run_path)
     lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]

@@ -11,7 +11,6 @@ from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.distributed import DistInfo, StopSignal
 from nanoproof.data.transitions.packing import Example
 from nanoproof.model.gpt import GPT
-from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.batch_sampler import Batch, Mixture
 from nanoproof.rl.learner import Learner
@@ -20,7 +19,6 @@ from nanoproof.rl.recorder import Recorder
 from nanoproof.training.loss import token_losses
 from nanoproof.training.options import BatchOptions
 from nanoproof.training.setup import Stage
-from nanoproof.training.step import FailedStep
 
 # -- A few of the examples that are trained on, with the loss of each token, for the records of a run ----------------
 
@@ -80,9 +78,11 @@ class Updates:
         for update in range(self._config.rl.num_updates_per_step):
             if update > 0 and self._stop.agreed(self._dist.device):
                 break
-            batch = self._mixture.batch(state.step, update)
-            record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
-            metrics.append({**self._update(stage, batch.examples, progress), **batch.metrics})
+            with learner.failures_explained(stage.run):
+                batch = self._mixture.batch(state.step, update)
+                record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
+                losses = learner.update(batch.examples, progress)
+            metrics.append({**losses, **batch.metrics})
         learner.model.eval()
         state.sft_position = self._mixture.position()
         return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
@@ -92,26 +92,14 @@ class Updates:
 
         Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
         """
-        options, step = self._config.rl, self._learner.state.step
-        self._learner.restart(stage.run.path)
+        options, learner, step = self._config.rl, self._learner, self._learner.state.step
+        learner.restart(stage.run.path)
         first = options.num_updates_per_step
         for update in range(first, first + options.restart_updates):
             if self._stop.agreed(self._dist.device):
                 raise Interrupted
-            self._update(stage, self._mixture.batch(step, update).examples, progress)
+            with learner.failures_explained(stage.run):
+                learner.update(self._mixture.batch(step, update).examples, progress)
         if self._dist.is_main:
             stage.run.event("restart", step=step, updates=options.restart_updates)
             log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)
-
-    def _update(self, stage: Stage, examples: list[Example], progress: float) -> dict[str, float]:
-        learner, run = self._learner, stage.run
-        try:
-            return learner.update(examples, progress)
-        except FailedStep as error:
-            step = learner.state.step + 1
-            told = error.write_to(run.path, step, self._dist.rank, learner.model)
-            run.event("not_finite", step=step, problem=str(error), path=told.name)
-            raise NonFiniteLoss(
-                f"step {step}: {error}; the run ends here, the last checkpoint is of step {learner.saved_step}; "
-                f"{told} tells of the step"
-            ) from error

@@ -12,20 +12,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
-
-import torch
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import SCRIPTS, resolve_model_path
 from nanoproof.common.terminal import Progress
-from nanoproof.model import checkpoint
+from nanoproof.model.checkpoint import find_checkpoint
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
-from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import (
     CadenceOptions,
@@ -35,30 +32,25 @@ from nanoproof.training.options import (
     RunOptions,
     StartOptions,
 )
-from nanoproof.training.schedule import Trigger, clock, learning_rate_factor, peak_memory_bytes, run_name, short
-from nanoproof.training.setup import Stage, check_stage, load_or_build_model, parse_resumable, start_ranks, start_stage
-from nanoproof.training.step import FailedStep, build_optimizer
+from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, run_name, short
+from nanoproof.training.setup import Stage, load_or_build_model, parse_resumable, start_ranks, start_stage
+from nanoproof.training.trainer import LoopState, Trainer
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
-class LoopState:
-    """Where the loop is. `data` is the position in the training data, in JSON; `seconds` are those of all steps, and
-    `since_evaluation` those from the last evaluation to the checkpoint; `evaluated` is the step of that evaluation."""
+class StageState(LoopState):
+    """State of a stage: also the position in the training data, as JSON, and the step of the last evaluation."""
 
-    step: int = 0
-    seconds: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
-    since_evaluation: float = 0.0
     evaluated: int = -1
 
 
-class TrainingLoop(ABC):
+class TrainingLoop(Trainer[StageState], ABC):
     """A stage of training. Everything that can be wrong with options and data is found in constructors, before any
-    file is written; subclasses set `num_steps` and take up `self.state.data`."""
+    file is written; subclasses set `num_steps` and continue from `self.state.data`."""
 
-    stage_name: ClassVar[str]
     next_command: ClassVar[str] = f"{SCRIPTS}prover_eval --model-path {{run}}"
     """What a user does next with the checkpoint, with `{run}` in the place of the run directory."""
     num_steps: int
@@ -72,36 +64,20 @@ class TrainingLoop(ABC):
         optim: OptimizerOptions,
         dist: DistInfo,
     ) -> None:
-        self.run_options, self.start, self.optim, self.dist = run_options, start, optim, dist
+        """Load a fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from`."""
+        self.run_options = run_options
         self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
         self.keep_checkpoints = cadence.keep_checkpoints
-        self.state = LoopState()
-        self._saved_step = -1
-        self.model, self.tokenizer, self.optimizer = self._load(model_options)
+
+        def load() -> tuple[GPT, Tokenizer]:
+            return load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
+
+        super().__init__(start, optim, dist, StageState(), load)
+        if start.resume_from is not None:
+            self.eval_trigger.resume(self.state.since_evaluation)
         self.stop = StopSignal()
         self.last_metrics: dict[str, float] = {}
-
-    def _load(self, model_options: ModelOptions) -> tuple[GPT, Tokenizer, MuonAdamW]:
-        """A fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from` with its state."""
-        if self.start.resume_from is None:
-            model, tokenizer = load_or_build_model(
-                model_options, self.start.checkpoint.model_path, self.dist, self.run_options.seed
-            )
-            return model, tokenizer, build_optimizer(model, self.optim)
-        path = resolve_run_dir(self.start.resume_from, "--resume-from")
-        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
-        model, tokenizer, manifest = checkpoint.load_model(path, self.dist.device, self.dist.dtype)
-        try:
-            self.state = LoopState(**manifest["extra"]["loop"])
-        except (KeyError, TypeError) as error:
-            raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
-        self.eval_trigger.resume(self.state.since_evaluation)
-        self._saved_step = self.state.step
-        optimizer = build_optimizer(model, self.optim)
-        if not self.start.resume_fresh_optimizer:
-            checkpoint.load_optimizer(path, optimizer, self.dist)
-        return model, tokenizer, optimizer
 
     def check_length(self) -> None:
         """Raise UserError if the run that is resumed is longer than it is to be."""
@@ -128,22 +104,19 @@ class TrainingLoop(ABC):
     def data_state(self) -> dict[str, Any]:
         """The position in the training data, for a checkpoint. All ranks call it together."""
 
-    def after_evaluation(self, stage: Stage) -> None:  # noqa: B027 (a hook)
+    def after_evaluation(self, stage: Stage) -> None:
         """What else to show after an evaluation; nothing by default. All ranks call it together."""
 
-    def after_step(self, stage: Stage) -> None:  # noqa: B027 (a hook)
+    def after_step(self, stage: Stage) -> None:
         """What else to do after a step (samples ...); nothing by default. All ranks call it together."""
 
-    def close(self) -> None:  # noqa: B027 (a hook)
+    def close(self) -> None:
         """Let go of what the constructor opened; nothing by default."""
 
     @property
     def lr_factor(self) -> float:
         """The schedule's factor on the learning rates for the step at hand, taken in the middle of the step."""
-        options, progress = self.optim, (self.state.step + 0.5) / max(1, self.num_steps)
-        return learning_rate_factor(
-            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
-        )
+        return self.lr_factor_at((self.state.step + 0.5) / max(1, self.num_steps))
 
     def run(self, stage: Stage) -> None:
         """Train to the end or to a signal, evaluating and saving on the way.
@@ -171,7 +144,8 @@ class TrainingLoop(ABC):
     def _step(self, stage: Stage, progress: Progress) -> bool:
         """A step and what is due after it; returns whether a signal asked to end (the same on all ranks)."""
         started = time.monotonic()
-        metrics = self._train_checked(stage)
+        with self.failures_explained(stage.run):
+            metrics = self.train_one()
         self.state.step += 1
         metrics["step_seconds"] = time.monotonic() - started
         self.state.seconds += metrics["step_seconds"]
@@ -199,21 +173,6 @@ class TrainingLoop(ABC):
             self.state.evaluated = self.state.step
         return metrics, stopping
 
-    def _train_checked(self, stage: Stage) -> dict[str, float]:
-        try:
-            return self.train_one()
-        except torch.OutOfMemoryError as error:
-            raise UserError(
-                f"step {self.state.step + 1}: out of memory on {self.dist.device} "
-                f"({short(peak_memory_bytes(self.dist.device))}B in use at most); try a smaller --device-batch-size"
-            ) from error
-        except NonFiniteLoss as error:
-            kept = f"the last checkpoint is of step {self._saved_step}" if self._saved_step >= 0 else "nothing is saved"
-            if isinstance(error, FailedStep):
-                told = error.write_to(stage.run.path, self.state.step + 1, self.dist.rank, self.model)
-                kept += f"; {told} tells of the step"
-            raise NonFiniteLoss(f"step {self.state.step + 1}: {error}; the run ends here, {kept}") from error
-
     def wants_save(self) -> bool:
         """Whether to save after this step; all ranks ask together."""
         return self.save_trigger.due(self.state.step)
@@ -231,19 +190,14 @@ class TrainingLoop(ABC):
 
     def save(self, stage: Stage) -> None:
         """Save a checkpoint, unless this step has one. All ranks call it together."""
-        if self._saved_step == self.state.step:
+        if self.saved:
             return
-        self._saved_step = self.state.step
         self.state.data = self.data_state()
         self.state.since_evaluation = self.eval_trigger.elapsed()
-        extra = {"stage": self.stage_name, "loop": asdict(self.state)}
-        path = checkpoint.save_checkpoint(
-            stage.run.path, self.state.step, self.model, self.tokenizer, self.optimizer, extra, self.dist
-        )
+        path = self.write_checkpoint(stage.run.path, self.keep_checkpoints)
         if self.dist.is_main:
             stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)
-            checkpoint.prune_checkpoints(stage.run.path, self.keep_checkpoints)
 
     def summary(self) -> dict[str, str]:
         """What the last lines say, in order; stages add their own numbers."""
@@ -288,7 +242,7 @@ def train_main(
     run_options, wanted = from_args(RunOptions, args), from_args(ComputeOptions, args)
     options: list[Any] = [from_args(group, args) for group in groups]
     if args.model_path is not None:
-        checkpoint.find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
+        find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
     choose(args)
     options = [from_args(group, args) for group in groups]
     dist = start_ranks(run_options)

@@ -1,0 +1,127 @@
+"""What pretraining, finetuning and reinforcement learning share: model, optimizer and loop state.
+
+A trainer loads or resumes them, saves them to checkpoints, and explains a step that fails: one for which memory does
+not suffice, or whose loss or gradient is not finite.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+
+import torch
+
+from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import RunDir, resolve_run_dir
+from nanoproof.model import checkpoint
+from nanoproof.model.gpt import GPT
+from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.training.options import OptimizerOptions, StartOptions
+from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, short
+from nanoproof.training.setup import check_stage
+from nanoproof.training.step import FailedStep, build_optimizer
+
+
+@dataclass
+class LoopState:
+    """Where a loop is: what a checkpoint stores beside weights and optimizer state; loops add fields of their own.
+
+    `seconds` are those of the whole run so far, all its parts together; `since_evaluation` those from the last
+    evaluation to the checkpoint.
+    """
+
+    step: int = 0
+    seconds: float = 0.0
+    since_evaluation: float = 0.0
+
+
+S = TypeVar("S", bound=LoopState)
+
+
+class Trainer(Generic[S]):
+    """Model, tokenizer, optimizer and `state` of a loop: fresh ones, or those of the last checkpoint of a run."""
+
+    stage_name: ClassVar[str]
+    memory_advice: ClassVar[str] = "try a smaller --device-batch-size"
+    """What may help when a step runs out of memory."""
+
+    def __init__(
+        self,
+        start: StartOptions,
+        optim: OptimizerOptions,
+        dist: DistInfo,
+        state: S,
+        load: Callable[[], tuple[GPT, Tokenizer]],
+    ) -> None:
+        """Resume the run `--resume-from`; without one, take the model that `load` returns, and `state` as it is.
+
+        Raises UserError if there is no checkpoint, or if it is of another stage.
+        """
+        self.start, self.optim, self.dist = start, optim, dist
+        self.state = state
+        self.saved_step = -1
+        """The step of the last checkpoint; -1 before the first one."""
+        if start.resume_from is None:
+            self.model, self.tokenizer = load()
+            self.optimizer = build_optimizer(self.model, optim)
+        else:
+            self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
+
+    def _resume(self, path: Path) -> None:
+        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
+        self.model, self.tokenizer, manifest = checkpoint.load_model(path, self.dist.device, self.dist.dtype)
+        try:
+            self.state = type(self.state)(**manifest["extra"]["loop"])
+        except (KeyError, TypeError) as error:
+            raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
+        self.saved_step = self.state.step
+        self.optimizer: MuonAdamW = build_optimizer(self.model, self.optim)
+        if not self.start.resume_fresh_optimizer:
+            checkpoint.load_optimizer(path, self.optimizer, self.dist)
+
+    @property
+    def saved(self) -> bool:
+        """Whether there is a checkpoint of the present weights."""
+        return self.saved_step == self.state.step
+
+    def lr_factor_at(self, progress: float) -> float:
+        """Return the schedule's factor on the learning rates at `progress` (0 to 1) through the run."""
+        options = self.optim
+        return learning_rate_factor(
+            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
+        )
+
+    def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
+        """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
+        step = self.saved_step = self.state.step
+        extra = {"stage": self.stage_name, "loop": asdict(self.state)}
+        path = checkpoint.save_checkpoint(run_path, step, self.model, self.tokenizer, self.optimizer, extra, self.dist)
+        if self.dist.is_main:
+            checkpoint.prune_checkpoints(run_path, keep, protect=protect)
+        return path
+
+    @contextmanager
+    def failures_explained(self, run: RunDir) -> Iterator[None]:
+        """Raise what ends a step anew, with its number and what a user can do or read.
+
+        Raises UserError for memory that does not suffice. Raises NonFiniteLoss for a loss or gradient that is not
+        finite, once each rank has written its batch to the run directory (`FailedStep.write_to`).
+        """
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"step {self.state.step + 1}: out of memory on {self.dist.device} "
+                f"({short(peak_memory_bytes(self.dist.device))}B in use at most); {self.memory_advice}"
+            ) from error
+        except NonFiniteLoss as error:
+            step = self.state.step + 1
+            kept = f"the last checkpoint is of step {self.saved_step}" if self.saved_step >= 0 else "nothing is saved"
+            if isinstance(error, FailedStep):
+                record = error.write_to(run.path, step, self.dist.rank, self.model)
+                run.event("not_finite", step=step, problem=str(error), path=record.name)
+                kept += f"; {record} tells of the step"
+            raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {kept}") from error
