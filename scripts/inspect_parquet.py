@@ -19,7 +19,7 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Paint, print_lines, shorten, size, table, width
 from nanoproof.data.sources.catalog import CATALOG
-from nanoproof.data.sources.manifest import open_files
+from nanoproof.data.sources.manifest import file_paths
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, not_shown
 
 BATCH_ROWS = 256
@@ -101,7 +101,7 @@ def find_shards(names: Sequence[str]) -> list[Shard]:
     for name in names:
         path = Path(name).expanduser()
         if name in CATALOG and not path.exists():
-            found += open_files(name, "*.parquet")
+            found += file_paths(name, "*.parquet")
         elif path.is_dir():
             files = sorted(path.rglob("*.parquet"))
             if not files:

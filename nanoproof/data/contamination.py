@@ -1,4 +1,4 @@
-"""What two data sets share: by name, by statement, by runs of 13 words.
+"""Compare two data sets: shared theorem names, statements, and 13-grams of words.
 
     python -m nanoproof.data.contamination leangithubraw minif2f
     python -m nanoproof.data.contamination numinamath:train proofnet:test --json
@@ -6,8 +6,8 @@
 
 A set is the name of a data set, a split of it behind a colon, or a file or directory (parquet or jsonl with a column
 `text`, `source` or `formal_statement`, LeanTree's jsonl, .lean, .txt). The first may be large: it is read once, piece
-by piece; the index of the second is kept in memory. Statements are compared by the text (`statements.py` says what
-counts as equal), those of the embedded prover's sets with each other also as they are elaborated.
+by piece; the index of the second is kept in memory. Statements are compared by their text (`theorems/overlap.py` says
+what counts as equal); two sets of the embedded prover are compared as elaborated, too.
 """
 
 import argparse
@@ -25,26 +25,27 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Progress
 from nanoproof.data.nanolean import statement_key
-from nanoproof.data.sources.manifest import open_file
-from nanoproof.data.text.documents import NAMED, Documents, text_corpus
+from nanoproof.data.sources.manifest import file_path
+from nanoproof.data.text.documents import NAMED_CORPORA, Documents, text_corpus
 from nanoproof.data.theorems import overlap
 from nanoproof.data.theorems.theorem_sets import DATASETS, jsonl_rows, list_theorems, splits_of
-from nanoproof.data.transitions.leantree import split_lines, stated
+from nanoproof.data.transitions.leantree import first_goal_statement, split_lines
 from nanoproof.lean.types import Theorem
 
 EMBEDDED = "nanolean"
 SUFFIXES = (".parquet", ".jsonl", ".lean", ".txt")
 FIELDS = ("text", "source", "formal_statement")
 MOSTLY = 0.5
-"""A theorem is mostly there if one document holds this share of its runs of words."""
+"""A theorem is mostly contained in a document that holds this share of its n-grams."""
 
 Key = Callable[[str], str] | None
 Read = Callable[[str, str], Iterable[overlap.Piece]]
+"""Makes pieces of a text and its label."""
 
 
 @dataclass
 class Found:
-    """What was found in one way: the pieces of both sets, and the first examples."""
+    """The overlaps of one kind: the labels of the pieces of both sets, and the first examples."""
 
     of_a: set[str] = field(default_factory=set)
     of_b: set[str] = field(default_factory=set)
@@ -52,7 +53,7 @@ class Found:
     examples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, hit: overlap.Hit, examples: int) -> None:
-        """One more."""
+        """Add an overlap, and keep it as an example if there are fewer than `examples`."""
         self.of_a.add(hit.piece.label)
         if hit.share >= MOSTLY:
             self.mostly.add(hit.other.label)
@@ -62,7 +63,7 @@ class Found:
 
 
 def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, Any]:
-    """The report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
+    """Return the report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
     key: Key = None
     if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
         key = statement_key
@@ -93,12 +94,11 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
     }
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Sets
+# -- Reading sets ----------------------------------------------------------------------------------------------------
 
 
 def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator[overlap.Piece]:
-    """The pieces of a set by its name, split or path: theorems, and documents, as a whole or by their statements."""
+    """Yield the pieces of a set given by name, split or path: theorems, and documents whole or by their statements."""
     read: Read = overlap.statement_pieces if by_statement else _whole
     name, _, split = spec.partition(":")
     if name in DATASETS:
@@ -110,13 +110,13 @@ def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator
                 for theorem in list_theorems(name, chosen):
                     yield overlap.theorem_piece(theorem, key)
     elif name == "leantree":
-        path = open_file("leantree", "leantree_mathlib.jsonl")
+        path = file_path("leantree", "leantree_mathlib.jsonl")
         first_valid = split_lines(path)[1] if split else 0
         lines = {"": (0, None), "train": (0, first_valid), "valid": (first_valid, None)}
         if split not in lines:
             raise UserError(f"leantree has no split {split!r}; there are: train, valid")
         yield from _of_rows(islice(jsonl_rows(path), *lines[split]), read)
-    elif name in NAMED:
+    elif name in NAMED_CORPORA:
         corpus = text_corpus(name)
         parts: dict[str, Documents] = {"train": corpus.train, "valid": corpus.valid}
         if split and split not in parts:
@@ -146,9 +146,10 @@ def _of_path(path: Path, read: Read) -> Iterator[overlap.Piece]:
             yield from _of_path(file, read)
         return
     if not path.is_file():
+        names = ", ".join(dict.fromkeys([*DATASETS, "leantree", *NAMED_CORPORA]))
         raise UserError(
-            f"no set {path}: neither a data set ({', '.join(dict.fromkeys([*DATASETS, 'leantree', *NAMED]))}; a split "
-            f"behind a colon) nor a file ({', '.join(SUFFIXES)}) or directory"
+            f"no set {path}: neither a data set ({names}; a split behind a colon) "
+            f"nor a file ({', '.join(SUFFIXES)}) or directory"
         )
     if path.suffix == ".jsonl":
         yield from _of_rows(jsonl_rows(path), read)
@@ -195,9 +196,9 @@ def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[overlap.
 
 
 def _of_leantree(row: dict[str, Any], place: str) -> Iterator[overlap.Piece]:
-    """The theorems of a file of LeanTree: the statement is the first goal of the first proof, as Lean printed it."""
+    """Yield the theorems of a LeanTree record; a statement is the first goal of the first proof, as Lean printed it."""
     for number, theorem in enumerate(row["theorems"]):
-        statement = stated(theorem)
+        statement = first_goal_statement(theorem)
         if statement is None:
             continue  # a theorem without a tactic proof, or one that LeanTree could not read
         name = theorem.get("name") or "_"
@@ -205,12 +206,11 @@ def _of_leantree(row: dict[str, Any], place: str) -> Iterator[overlap.Piece]:
         yield overlap.theorem_piece(Theorem(source, "", f"{row.get('path') or place}: {name} ({number})"))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Command line
+# -- Command line ----------------------------------------------------------------------------------------------------
 
 
 def table(report: dict[str, Any]) -> str:
-    """The report for people."""
+    """Format the report as text."""
     a, b = report["a"], report["b"]
     lines = [
         f"{side}: {x['name']}, {x['pieces']:,} pieces, {x['statements']:,} statements" for side, x in zip("AB", (a, b))
@@ -227,7 +227,7 @@ def table(report: dict[str, Any]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command's flags."""
+    """Return the parser of the command line."""
     made = Parser(prog="python -m nanoproof.data.contamination", description=(__doc__ or "").splitlines()[0])
     made.add_argument("a", metavar="A", help="The set that may be contaminated: NAME, NAME:SPLIT, file or directory.")
     made.add_argument("b", metavar="B", help="The set that should not be in it.")

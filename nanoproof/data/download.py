@@ -1,15 +1,15 @@
 """Download data sets to `$NANOPROOF_HOME/data`.
 
-A set stays at the commit that its manifest records, so that a second download changes nothing; that its repository has
-moved on is only noted. `--force` takes the newest commit, `--revision NAME=COMMIT` the one that is named.
-
-python -m nanoproof.data.download                           # every data set, as `all`
+    python -m nanoproof.data.download                           # every data set, as `all`
     python -m nanoproof.data.download rl bench                  # those of some stages
     python -m nanoproof.data.download nemotron --shards 4       # four training shards and the validation shard
     python -m nanoproof.data.download leantree --dry-run        # what would be fetched
 
-Files that are here are not fetched again, what was interrupted is continued, and a set that fails does not stop the
-others; the exit code is 1 then. docs/data.md says what the sets are.
+A set stays at the commit that its manifest records, so that a second download changes nothing; newer commits of its
+repository are only noted. `--force` takes the newest commit, `--revision NAME=COMMIT` the one that is named.
+
+Complete files are not fetched again, interrupted ones are resumed, and a set that fails does not stop the others; the
+exit code is 1 then. docs/data.md describes the sets.
 """
 
 import argparse
@@ -27,32 +27,15 @@ from filelock import FileLock, Timeout
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
-from nanoproof.common.terminal import Progress
-from nanoproof.data.sources.catalog import CATALOG, STAGES, DataSet, Source, choose
+from nanoproof.common.terminal import Progress, size
+from nanoproof.data.sources import manifest, transfer
+from nanoproof.data.sources.catalog import CATALOG, STAGES, DataSet, Source, select_data_sets
 from nanoproof.data.sources.hub import Hub, RawHost
-from nanoproof.data.sources.manifest import (
-    FileRecord,
-    Manifest,
-    dataset_dir,
-    find_problems,
-    now,
-    read_manifest,
-    sha256_of,
-    write_manifest,
-)
-from nanoproof.data.sources.transfer import (
-    Remote,
-    RemoteFile,
-    Stopped,
-    TransferError,
-    count_rows,
-    fetch,
-    partial_path,
-    patiently,
-)
+from nanoproof.data.sources.transfer import RemoteFile, TransferError
 
 ROUNDED = 0.02
-"""How far a number of rows may be from one that is only roughly known."""
+"""Relative error of a rounded number of rows."""
+MEGABYTE = 10**6
 
 
 @dataclass(frozen=True)
@@ -75,25 +58,25 @@ class DownloadConfig:
             check(bool(known and revision), f"--revision must be NAME=REVISION with a downloaded data set, got {text}")
 
     def pin(self, name: str) -> str:
-        """The revision that was asked for of a data set; "" if none was."""
+        """Return the revision that the user asked for of a data set; "" for none."""
         return dict(text.partition("=")[::2] for text in self.revision).get(name, "")
 
 
 @dataclass
-class Plan:
-    """The work for one data set, and then what has become of it. `here` are the good files, by local name."""
+class DownloadPlan:
+    """The files to download of one data set, and their outcome. `here` are the complete files, by local name."""
 
     data_set: DataSet
-    before: Manifest | None = None
-    here: dict[str, FileRecord] = field(default_factory=dict)
+    before: manifest.Manifest | None = None
+    here: dict[str, manifest.FileRecord] = field(default_factory=dict)
     to_fetch: list[RemoteFile] = field(default_factory=list)
     wanted: dict[str, int | None] = field(default_factory=dict)
     commits: dict[str, str] = field(default_factory=dict)
     fetched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    closed: dict[str, str] = field(default_factory=dict)
-    """Repositories of which nothing can be had, with the reason."""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Repositories whose files cannot be downloaded, with the reason."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -103,40 +86,40 @@ class Plan:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Names of files that are wanted and not here."""
+        """Names of wanted files that are not complete."""
         return tuple(sorted(set(self.wanted) - set(self.here)))
 
     def target(self, file: RemoteFile) -> Path:
-        """Where a file belongs."""
-        return dataset_dir(self.name) / file.local
+        """Return the path at which a file is stored."""
+        return manifest.dataset_dir(self.name) / file.local
 
     @property
-    def bytes_to_come(self) -> int:
-        """Bytes to fetch, as far as sizes are known, less what waits half done."""
-        return sum(max(0, (file.size or 0) - waiting_bytes(file, self.target(file))) for file in self.to_fetch)
+    def bytes_to_fetch(self) -> int:
+        """Bytes to fetch, as far as sizes are known, without those that arrived in an earlier attempt."""
+        return sum(max(0, (file.size or 0) - partial_bytes(file, self.target(file))) for file in self.to_fetch)
 
-    def add(self, file: RemoteFile, size: int, sha256: str, rows: int | None) -> None:
-        """A file has arrived: it is listed from now on."""
-        record = FileRecord(size, sha256, rows, file.source.address, file.path, file.source.revision, file.commit)
+    def add(self, file: RemoteFile, num_bytes: int, sha256: str, rows: int | None) -> None:
+        """Record a file that has arrived, and write the manifest."""
+        record = _file_record(file, num_bytes, sha256, rows)
         with self.lock:
             self.here[file.local] = record
             self.fetched.append(file.local)
             self.save()
 
     def fail(self, file: RemoteFile, error: TransferError) -> None:
-        """A file did not arrive."""
+        """Record that a file did not arrive."""
         with self.lock:
             self.failures[file.local] = str(error)
-            if error.for_all:
-                self.closed[file.source.repository] = str(error)
+            if error.whole_repository:
+                self.unavailable[file.source.repository] = str(error)
 
-    def end(self) -> None:
-        """All is done that could be done: write down what is here and what is missing."""
+    def finish(self) -> None:
+        """End the download of this set, and write the manifest with what is complete and what is missing."""
         self.to_fetch = []
         self.save()
 
     def save(self) -> None:
-        """Write the manifest if there is something to list and it is news."""
+        """Write the manifest if any file is complete and something has changed."""
         if not self.here:
             return
         main = self.data_set.files[0]
@@ -144,11 +127,12 @@ class Plan:
         known = (self.before.commit, self.before.files, self.before.missing) if self.before else None
         if known != (commit, self.here, self.missing):
             revision = main.revision
-            self.before = Manifest(self.name, main.address, revision, commit, now(), dict(self.here), self.missing)
-            write_manifest(self.before)
+            date, files = manifest.now(), dict(self.here)
+            self.before = manifest.Manifest(self.name, main.address, revision, commit, date, files, self.missing)
+            manifest.write_manifest(self.before)
 
     def row_warnings(self) -> list[str]:
-        """Files with another number of rows than the catalog expects."""
+        """Describe the files with another number of rows than the catalog expects."""
         found = []
         for filename, record in sorted(self.here.items()):
             expected = self.data_set.expected_rows(filename)
@@ -160,30 +144,36 @@ class Plan:
         return found
 
 
-def waiting_bytes(file: RemoteFile, target: Path) -> int:
-    """Bytes of a file that came in an earlier attempt."""
-    partial = partial_path(file, target)
+def _file_record(file: RemoteFile, num_bytes: int, sha256: str, rows: int | None) -> manifest.FileRecord:
+    source = file.source
+    return manifest.FileRecord(num_bytes, sha256, rows, source.address, file.path, source.revision, file.commit)
+
+
+def partial_bytes(file: RemoteFile, target: Path) -> int:
+    """Return the bytes of a file that arrived in an earlier attempt."""
+    partial = transfer.partial_path(file, target)
     return partial.stat().st_size if file.resume_key and partial.exists() else 0
 
 
 def make_plan(
     data_set: DataSet,
     config: DownloadConfig,
-    remotes: Mapping[str, Remote],
+    remotes: Mapping[str, transfer.Remote],
     stop: threading.Event,
     on_hashed: Callable[[int], None],
-) -> Plan:
-    """Ask the hosts and look at the disk. What a host refuses ends up in the plan's failures.
+) -> DownloadPlan:
+    """Compare the hosts' files with those on disk. What a host refuses becomes a failure of the plan.
 
-    `on_hashed` hears how many bytes of files that are here have been compared.
+    `on_hashed` is called with the numbers of bytes on disk that have been hashed.
     """
-    plan = Plan(data_set)
+    plan = DownloadPlan(data_set)
     try:
-        plan.before = read_manifest(data_set.name)
+        plan.before = manifest.read_manifest(data_set.name)
     except UserError as error:
         plan.notes.append(f"the manifest is made anew: {error}")
     if plan.before is not None:
-        problems = find_problems(plan.before, hashes=config.verify and not config.force, on_bytes=on_hashed)
+        hashes = config.verify and not config.force
+        problems = manifest.find_problems(plan.before, hashes=hashes, on_bytes=on_hashed)
         plan.here = {name: record for name, record in plan.before.files.items() if name not in problems}
         plan.notes += [f"{name} {problem}; it is fetched again" for name, problem in problems.items()]
     for source in (*data_set.files, *(source for _, source in data_set.whitelists)):
@@ -194,16 +184,21 @@ def make_plan(
                 if config.force or not _is_here(plan, file):
                     plan.to_fetch.append(file)
         except TransferError as error:
-            _without_listing(plan, source, error)
+            _keep_known_files(plan, source, error)
     return plan
 
 
 def _list_files(
-    plan: Plan, source: Source, pin: str, config: DownloadConfig, remote: Remote, stop: threading.Event
+    plan: DownloadPlan,
+    source: Source,
+    pin: str,
+    config: DownloadConfig,
+    remote: transfer.Remote,
+    stop: threading.Event,
 ) -> list[RemoteFile]:
-    """The files to have of a source, at the right commit."""
+    """Return the files to have of a source: of the pinned, the recorded or the newest commit."""
     recorded = "" if config.force else _recorded_commit(plan, source)
-    newest = patiently(lambda: remote.commit(source, pin or source.revision), stop)
+    newest = transfer.with_retries(lambda: remote.commit(source, pin or source.revision), stop)
     if recorded and newest and newest != recorded:
         if pin:
             plan.notes.append(f"{source.repository} was at {recorded[:12]} and is taken at {newest[:12]} now")
@@ -214,7 +209,7 @@ def _list_files(
             )
     commit = newest if pin or not recorded else recorded
     plan.commits[source.repository] = commit
-    files = patiently(lambda: remote.files(source, commit or pin or source.revision), stop)
+    files = transfer.with_retries(lambda: remote.files(source, commit or pin or source.revision), stop)
     if source.is_pattern and plan.data_set.shards:
         if len(files) != plan.data_set.shards:
             plan.notes.append(f"{source.repository} has {len(files)} shards, {plan.data_set.shards} were expected")
@@ -223,16 +218,16 @@ def _list_files(
     return files
 
 
-def _recorded_commit(plan: Plan, source: Source) -> str:
-    """The commit that the files of a repository were taken from; those too that are damaged or gone since."""
+def _recorded_commit(plan: DownloadPlan, source: Source) -> str:
+    """Return the commit that the files of a repository were taken from, even if they are damaged or gone since."""
     known = plan.before.files.values() if plan.before else ()
     return next((record.commit for record in known if record.source == source.address), "")
 
 
-def _without_listing(plan: Plan, source: Source, error: TransferError) -> None:
-    """Of a host that does not answer or refuses, what was known before stays known.
+def _keep_known_files(plan: DownloadPlan, source: Source, error: TransferError) -> None:
+    """DownloadPlan without the list of a host that does not answer or refuses: what was known before stays known.
 
-    One that is not reached is no failure if all of its files are here.
+    A host that is not reached is no failure if all of its files are complete.
     """
     known = [name for name, record in plan.here.items() if record.source == source.address]
     lacking = plan.before.missing if plan.before else ()
@@ -246,8 +241,8 @@ def _without_listing(plan: Plan, source: Source, error: TransferError) -> None:
     plan.failures[source.path if source.is_pattern else source.local] = str(error)
 
 
-def _is_here(plan: Plan, file: RemoteFile) -> bool:
-    """Whether a file is on disk as its host has it; one that nobody has listed yet is hashed and listed."""
+def _is_here(plan: DownloadPlan, file: RemoteFile) -> bool:
+    """Return whether a file is on disk as its host has it; one that no manifest lists is hashed and added."""
     record, target = plan.here.get(file.local), plan.target(file)
     if record is not None and record.source != file.source.address:
         plan.notes.append(f"{file.local} was made here and is kept; --force takes the published one")
@@ -260,92 +255,74 @@ def _is_here(plan: Plan, file: RemoteFile) -> bool:
         return same
     if not file.sha256 or not target.is_file() or target.stat().st_size != file.size:
         return False
-    if sha256_of(target) != file.sha256:
+    if manifest.sha256_of(target) != file.sha256:
         return False
-    address, revision = file.source.address, file.source.revision
-    rows = count_rows(target, file.local)
-    plan.here[file.local] = FileRecord(file.size, file.sha256, rows, address, file.path, revision, file.commit)
+    rows = transfer.count_rows(target, file.local)
+    plan.here[file.local] = _file_record(file, file.size, file.sha256, rows)
     return True
 
 
-def refuse_what_does_not_fit(plans: list[Plan], place: Path) -> None:
-    """Give up the largest sets if there is no room for all; the reason becomes their failure."""
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
-    for plan in sorted(plans, key=lambda plan: plan.bytes_to_come):
-        need = plan.bytes_to_come
+def drop_sets_over_free_space(plans: list[DownloadPlan], directory: Path) -> None:
+    """Give up the largest sets if the disk has not enough space for all; the reason becomes their failure."""
+    while not directory.exists():
+        directory = directory.parent
+    free = shutil.disk_usage(directory).free
+    for plan in sorted(plans, key=lambda plan: plan.bytes_to_fetch):
+        need = plan.bytes_to_fetch
         if need <= free:
             free -= need
             continue
-        reason = f"no room: {readable(need)} are to come and {readable(free)} are left at {place}"
+        reason = f"no room: {size(need)} are to come and {size(free)} are left at {directory}"
         if plan.data_set.shards:
             reason += "; --shards N fetches less"
         plan.failures |= {file.local: reason for file in plan.to_fetch}
         plan.to_fetch = []
 
 
-def readable(count: float) -> str:
-    """Bytes for people: 12.3 MB."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
-# -- Download data sets to `$NANOPROOF_HOME/data` --------------------------------------------------------------------
-
-MEGABYTE = 10**6
-
-
-class HelpFormatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
-    """Keeps the lines of the table of data sets, and says defaults."""
-
-
 class Downloader:
-    """Plans and fetches several data sets at once."""
+    """Plans and fetches several data sets at once, with `DownloadConfig.workers` threads."""
 
     def __init__(self, config: DownloadConfig) -> None:
         self._config = config
-        self._remotes: dict[str, Remote] = {"hub": Hub(config.timeout), "git": RawHost(config.timeout)}
+        self._remotes: dict[str, transfer.Remote] = {"hub": Hub(config.timeout), "git": RawHost(config.timeout)}
         self._stop = threading.Event()
 
-    def plan(self, data_sets: Sequence[DataSet], closed: Mapping[str, str]) -> list[Plan]:
-        """What is to be done for each set but the closed ones."""
-        opened = [data_set for data_set in data_sets if data_set.name not in closed]
-        manifests = [manifest_if_good(data_set.name) for data_set in opened if self._config.verify]
-        sizes = [record.bytes for manifest in manifests if manifest for record in manifest.files.values()]
-        with Counter("verify", sum(sizes), len(sizes)) as counter, self._pool() as pool:
+    def plan(self, data_sets: Sequence[DataSet], unwritable: Mapping[str, str]) -> list[DownloadPlan]:
+        """Plan the download of each set; those whose directories are not writable fail with the given reason."""
+        writable = [data_set for data_set in data_sets if data_set.name not in unwritable]
+        manifests = [read_manifest_or_none(data_set.name) for data_set in writable if self._config.verify]
+        sizes = [record.bytes for known in manifests if known for record in known.files.values()]
+        with ByteProgress("verify", sum(sizes), len(sizes)) as progress, self._pool() as pool:
             plans = list(
-                pool.imap(lambda s: make_plan(s, self._config, self._remotes, self._stop, counter.bytes), opened)
+                pool.imap(lambda s: make_plan(s, self._config, self._remotes, self._stop, progress.add_bytes), writable)
             )
-        plans += [Plan(s, failures={s.files[0].local: closed[s.name]}) for s in data_sets if s.name in closed]
-        refuse_what_does_not_fit(plans, home() / "data")
+        for data_set in data_sets:
+            if reason := unwritable.get(data_set.name):
+                plans.append(DownloadPlan(data_set, failures={data_set.files[0].local: reason}))
+        drop_sets_over_free_space(plans, home() / "data")
         return plans
 
-    def fetch(self, plans: Sequence[Plan]) -> None:
-        """Do it. Failures are written into the plans."""
+    def fetch(self, plans: Sequence[DownloadPlan]) -> None:
+        """Fetch the files of all plans. Failures are recorded in the plans."""
         work = [(plan, file) for plan in plans for file in plan.to_fetch]
         total = sum(file.size or 0 for _, file in work)
-        with Counter("download", total, len(work)) as counter, self._pool() as pool:
-            for _ in pool.imap_unordered(lambda job: self._fetch_one(*job, counter), work):
+        with ByteProgress("download", total, len(work)) as progress, self._pool() as pool:
+            for _ in pool.imap_unordered(lambda job: self._fetch_one(*job, progress), work):
                 pass
         for plan in plans:
-            plan.end()
+            plan.finish()
 
-    def _fetch_one(self, plan: Plan, file: RemoteFile, counter: "Counter") -> None:
+    def _fetch_one(self, plan: DownloadPlan, file: RemoteFile, progress: "ByteProgress") -> None:
         try:
-            closed = plan.closed.get(file.source.repository)
-            if closed:
-                raise TransferError(closed)
-            remote, rows_of = self._remotes[file.source.host], partial(count_rows, filename=file.local)
-            plan.add(file, *fetch(remote, file, plan.target(file), rows_of, counter.bytes, self._stop))
+            if reason := plan.unavailable.get(file.source.repository):
+                raise TransferError(reason)
+            remote, count = self._remotes[file.source.host], partial(transfer.count_rows, filename=file.local)
+            plan.add(file, *transfer.fetch(remote, file, plan.target(file), count, progress.add_bytes, self._stop))
         except TransferError as error:
             plan.fail(file, error)
-        except Stopped:
+        except transfer.Stopped:
             return
-        counter.file()
+        progress.add_file()
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPool]:
@@ -358,29 +335,29 @@ class Downloader:
                 raise
 
 
-class Counter:
-    """Progress in megabytes, from many threads; silent without files."""
+class ByteProgress:
+    """A progress bar in megabytes that several threads advance; not shown without files."""
 
     def __init__(self, title: str, total_bytes: int, files: int) -> None:
         self._lock = threading.Lock()
         self._bytes, self._shown, self._done, self._files = 0, 0, 0, files
         self._progress = Progress(total_bytes // MEGABYTE, title, unit="MB", show=files > 0)
 
-    def bytes(self, count: int) -> None:
-        """So many bytes are done with."""
+    def add_bytes(self, count: int) -> None:
+        """Advance by so many bytes."""
         with self._lock:
             self._bytes += count
             step = self._bytes // MEGABYTE - self._shown
             self._shown += step
             self._progress.update(step)
 
-    def file(self) -> None:
-        """A file is done with."""
+    def add_file(self) -> None:
+        """Count a file that has been fetched or has failed."""
         with self._lock:
             self._done += 1
             self._progress.update(0, f"{self._done} of {self._files} files")
 
-    def __enter__(self) -> "Counter":
+    def __enter__(self) -> "ByteProgress":
         self._progress.__enter__()
         return self
 
@@ -389,15 +366,15 @@ class Counter:
 
 
 @contextmanager
-def locked(data_sets: Sequence[DataSet]) -> Iterator[dict[str, str]]:
-    """Keep other downloads away from these sets, and wait for those that run.
+def lock_data_sets(data_sets: Sequence[DataSet]) -> Iterator[dict[str, str]]:
+    """Lock the directories of these sets against other downloads, and wait for those that run.
 
     Yields the names of sets whose directories cannot be written, with the reason.
     """
-    closed: dict[str, str] = {}
+    unwritable: dict[str, str] = {}
     with ExitStack() as stack:
         for data_set in data_sets:
-            directory = dataset_dir(data_set.name)
+            directory = manifest.dataset_dir(data_set.name)
             try:
                 directory.mkdir(parents=True, exist_ok=True)
                 lock = FileLock(directory / ".download.lock")
@@ -407,49 +384,48 @@ def locked(data_sets: Sequence[DataSet]) -> Iterator[dict[str, str]]:
                     print(f"waiting for another download of {data_set.name} to end", flush=True)
                     stack.enter_context(lock.acquire())
             except OSError as error:
-                closed[data_set.name] = f"cannot write to {directory}: {error.strerror or error}"
-        yield closed
+                unwritable[data_set.name] = f"cannot write to {directory}: {error.strerror or error}"
+        yield unwritable
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is said
+# -- Output ----------------------------------------------------------------------------------------------------------
 
 
-def manifest_if_good(name: str) -> Manifest | None:
-    """The manifest of a data set, None also if it is damaged."""
+def read_manifest_or_none(name: str) -> manifest.Manifest | None:
+    """Read the manifest of a data set; None if there is none, or if it is damaged."""
     try:
-        return read_manifest(name)
+        return manifest.read_manifest(name)
     except UserError:
         return None
 
 
-def list_files(plan: Plan) -> list[str]:
-    """A line for each file that is wanted: its size, and whether it is here."""
-    to_come = {file.local: file for file in plan.to_fetch}
+def list_files(plan: DownloadPlan) -> list[str]:
+    """Return a line for each wanted file: its size, and whether it is to be fetched."""
+    to_fetch = {file.local: file for file in plan.to_fetch}
     gated = "; gated, its terms must be accepted there" if plan.data_set.gated else ""
     lines = [f"{plan.name}: {plan.data_set.title} ({plan.data_set.files[0].page}{gated})"]
-    for name, size in plan.wanted.items():
+    for name, num_bytes in plan.wanted.items():
         state = "here"
-        if name in to_come:
-            waiting = waiting_bytes(to_come[name], plan.target(to_come[name]))
-            state = f"to fetch, {readable(waiting)} of it wait" if waiting else "to fetch"
+        if name in to_fetch:
+            waiting = partial_bytes(to_fetch[name], plan.target(to_fetch[name]))
+            state = f"to fetch, {size(waiting)} of it wait" if waiting else "to fetch"
         elif name in plan.failures:
             state = "not to be had"
-        lines.append(f"  {name:<60} {'?' if size is None else readable(size):>10}  {state}")
+        lines.append(f"  {name:<60} {'?' if num_bytes is None else size(num_bytes):>10}  {state}")
     lines += [f"  {name:<60} {'?':>10}  not to be had" for name in plan.failures if name not in plan.wanted]
     return lines
 
 
-def announce(plans: Sequence[Plan]) -> None:
-    """Say what is about to be fetched and how large it is, as far as hosts tell; nothing if all is here."""
-    sizes = {plan.name: plan.bytes_to_come for plan in plans if plan.to_fetch}
+def announce(plans: Sequence[DownloadPlan]) -> None:
+    """Print the sets to be fetched with their sizes, as far as hosts tell them; nothing if all are complete."""
+    sizes = {plan.name: plan.bytes_to_fetch for plan in plans if plan.to_fetch}
     if sizes:
-        parts = ", ".join(f"{name} {readable(size) if size else '?'}" for name, size in sizes.items())
-        print(f"to fetch: {parts}; {readable(sum(sizes.values()))} in all", flush=True)
+        parts = ", ".join(f"{name} {size(count) if count else '?'}" for name, count in sizes.items())
+        print(f"to fetch: {parts}; {size(sum(sizes.values()))} in all", flush=True)
 
 
-def status_of(plan: Plan) -> str:
-    """One word or two for the table."""
+def status_of(plan: DownloadPlan) -> str:
+    """Return the status of a set for the table: failed, incomplete, fetched, to fetch, or up to date."""
     whitelists = {source.local for _, source in plan.data_set.whitelists}
     if set(plan.failures) - whitelists:
         return "failed"
@@ -460,17 +436,17 @@ def status_of(plan: Plan) -> str:
     return "to fetch" if plan.to_fetch else "up to date"
 
 
-def summary(plans: Sequence[Plan], made_here: Sequence[DataSet]) -> list[str]:
-    """A table of the sets, then what is to be known, then what failed and why."""
+def summary(plans: Sequence[DownloadPlan], made_here: Sequence[DataSet]) -> list[str]:
+    """Return the lines of a table of the sets, then notes and warnings, then failures with their reasons."""
     lines = [f"{'data set':<16} {'status':<11} {'files':>7} {'size':>9}  commit"]
     for plan in plans:
         files = f"{len(set(plan.wanted) & set(plan.here))}/{len({*plan.wanted, *plan.failures})}"
-        size = readable(sum(record.bytes for record in plan.here.values()))
+        total = size(sum(record.bytes for record in plan.here.values()))
         commit = plan.before.commit[:12] if plan.before else ""
-        lines.append(f"{plan.name:<16} {status_of(plan):<11} {files:>7} {size:>9}  {commit or '-'}")
+        lines.append(f"{plan.name:<16} {status_of(plan):<11} {files:>7} {total:>9}  {commit or '-'}")
     for data_set in made_here:
-        manifest = manifest_if_good(data_set.name)
-        counts = f"{len(manifest.files):>7} {readable(manifest.bytes):>9}" if manifest else f"{'':>17}"
+        made = read_manifest_or_none(data_set.name)
+        counts = f"{len(made.files):>7} {size(made.bytes):>9}" if made else f"{'':>17}"
         lines.append(f"{data_set.name:<16} {'made here':<11} {counts}  {data_set.build}")
     lines += [f"note: {plan.name}: {note}" for plan in plans for note in plan.notes]
     lines += [f"warning: {plan.name}: {text}" for plan in plans for text in plan.row_warnings()]
@@ -485,19 +461,19 @@ def summary(plans: Sequence[Plan], made_here: Sequence[DataSet]) -> list[str]:
 
 
 def download(names: Sequence[str], config: DownloadConfig) -> int:
-    """Download data sets and print what has become of each; returns the exit code."""
-    chosen = choose(names)
+    """Download data sets, print the outcome of each, and return the exit code."""
+    chosen = select_data_sets(names)
     for text in config.revision:
         if text.partition("=")[0] not in {data_set.name for data_set in chosen}:
             raise UserError(f"--revision {text}: this data set is not among those to download")
     data_sets = [data_set for data_set in chosen if data_set.files]
     made_here = [data_set for data_set in chosen if not data_set.files]
     downloader = Downloader(config)
-    with locked(() if config.dry_run else data_sets) as closed:
-        plans = downloader.plan(data_sets, closed)
+    with lock_data_sets(() if config.dry_run else data_sets) as unwritable:
+        plans = downloader.plan(data_sets, unwritable)
         if config.dry_run:
             print("\n".join(line for plan in plans for line in list_files(plan)))
-            print(f"to fetch: {readable(sum(plan.bytes_to_come for plan in plans))}")
+            print(f"to fetch: {size(sum(plan.bytes_to_fetch for plan in plans))}")
         else:
             announce(plans)
             downloader.fetch(plans)
@@ -509,8 +485,15 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
     return 1 if failed else 0
 
 
+# -- Command line ----------------------------------------------------------------------------------------------------
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
+    """Keeps the line breaks of the table of data sets, and shows defaults."""
+
+
 def parser() -> argparse.ArgumentParser:
-    """The command's flags."""
+    """Return the parser of the command line."""
     width = max(map(len, CATALOG))
     table = [f"  {s.name:<{width}}  {', '.join(s.stages)}: {s.title}" for s in CATALOG.values()]
     made = Parser(

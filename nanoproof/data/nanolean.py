@@ -27,7 +27,7 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
-from nanoproof.data.transitions.leantree import VALID_FRACTION, stated
+from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement
 from nanoproof.lean import lexical, types
 from nanoproof.lean.types import SourceError, Theorem, parse_goal
 
@@ -173,7 +173,7 @@ def theorem_text(theorem: dict[str, Any]) -> str | None:
     """A theorem with its proof, stated as its first goal; None where that has names that cannot be written."""
     nodes = {node["id"]: node for node in theorem["by_blocks"][0]["tree"]["nodes"]}
     root = theorem["by_blocks"][0]["tree"]["root_id"]
-    statement = stated(theorem)
+    statement = first_goal_statement(theorem)
     if statement is None or "✝" in statement:
         return None
     from nanolean.data.problem import render

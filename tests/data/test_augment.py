@@ -17,20 +17,20 @@ from nanolean.data.problem import Step, chain
 from nanolean.data.replay import library, start
 from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.budget import allow_deep_recursion
-from nanoproof.data.transitions.augment import Shares, augment, augment_transition
+from nanoproof.data.transitions.augment import Probabilities, augment, augment_transition
 from nanoproof.data.transitions.renaming import kind_of, rename_words, words_of
 from nanoproof.lean.types import Hypothesis, ProofState, Transition, parse_state
 from tests.data.tricky import tricky_proofs
 from tests.data.twins import Replayed, name_map, outcome, replayed, twin
 
-NAMES_ONLY = Shares(rename=1, rename_tags=0, shuffle=0)
-TAGS_ONLY = Shares(rename=0, rename_tags=1, shuffle=0)
-ORDER_ONLY = Shares(rename=0, rename_tags=0, shuffle=1)
-EVERYTHING = Shares(rename=1, rename_tags=1, shuffle=1)
+NAMES_ONLY = Probabilities(rename=1, rename_tags=0, shuffle=0)
+TAGS_ONLY = Probabilities(rename=0, rename_tags=1, shuffle=0)
+ORDER_ONLY = Probabilities(rename=0, rename_tags=0, shuffle=1)
+EVERYTHING = Probabilities(rename=1, rename_tags=1, shuffle=1)
 TRIES = 60
 
 
-def augmented(state: str, tactic: str, config: Shares = EVERYTHING) -> Iterator[tuple[ProofState, str]]:
+def augmented(state: str, tactic: str, config: Probabilities = EVERYTHING) -> Iterator[tuple[ProofState, str]]:
     """The same transition augmented in many ways."""
     for seed in range(TRIES):
         yield augment(parse_state(state), tactic, random.Random(seed), config)
@@ -258,7 +258,7 @@ def test_the_same_seed_gives_the_same() -> None:
 
 
 def test_nothing_changes_at_probability_zero() -> None:
-    assert set(augmented(STATE, TACTIC, Shares(0, 0, 0))) == {(parse_state(STATE), TACTIC)}
+    assert set(augmented(STATE, TACTIC, Probabilities(0, 0, 0))) == {(parse_state(STATE), TACTIC)}
 
 
 @pytest.mark.parametrize("text", ["no goal at all", "h : p\n\n\n⊢ p", "⊢ p\n", "h:p\n⊢ p"])
@@ -296,7 +296,7 @@ def proofs() -> Iterator[tuple[str, Step]]:
 def verdict(item: Replayed, rng: random.Random) -> str:
     """How NanoLean finds the augmented transition: `unchanged`, `works`, or what is wrong."""
     shuffled = augment_transition(item.transition, rng, ORDER_ONLY)
-    changed = augment_transition(shuffled, rng, Shares(rename=1, rename_tags=1, shuffle=0))
+    changed = augment_transition(shuffled, rng, Probabilities(rename=1, rename_tags=1, shuffle=0))
     if changed == item.transition:
         return "unchanged"
     before, wanted = (parse_state(each.state).goals[0] for each in (shuffled, changed))

@@ -149,7 +149,7 @@ def test_sets_are_read_from_jsonl_and_from_leantree(benchmark: None, tmp_path: P
 def test_leantree_has_two_splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rows = [{"name": f"u{n}", "formal_statement": f"theorem u{n} (h : {n} = 7) : {n} ∣ 49 :="} for n in range(20)]
     (tmp_path / "tree.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.setattr(contamination, "open_file", lambda *_: tmp_path / "tree.jsonl")
+    monkeypatch.setattr(contamination, "file_path", lambda *_: tmp_path / "tree.jsonl")
     labels = {split: [piece.label for piece in read_set(f"leantree{split}")] for split in ("", ":train", ":valid")}
     assert labels[":valid"] == ["u18", "u19"] and labels[":train"] + labels[":valid"] == labels[""]
 

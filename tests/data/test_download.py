@@ -23,15 +23,14 @@ from huggingface_hub.errors import GatedRepoError
 
 from nanoproof.common.errors import UserError
 from nanoproof.data import download
-from nanoproof.data import download as download_plan
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources import transfer
 from nanoproof.data.sources.catalog import CATALOG, Source
 from nanoproof.data.sources.manifest import (
     dataset_dir,
+    file_path,
+    file_paths,
     manifest_path,
-    open_file,
-    open_files,
     read_manifest,
     record_file,
     write_manifest,
@@ -92,9 +91,9 @@ def test_everything_is_downloaded_as_published(hub: FakeHub, monkeypatch: pytest
         for filename, record in manifest.files.items():
             host, _, repository_name = record.source.partition(":")
             published = (hub.hub if host == "hub" else hub.git)[repository_name].commits[record.commit][record.path]
-            assert open_file(name, filename).read_bytes() == published
+            assert file_path(name, filename).read_bytes() == published
             assert (record.bytes, record.sha256) == (len(published), sha256(published))
-    assert len(open_files("nemotron", "4plus/part_*.parquet")) == 46
+    assert len(file_paths("nemotron", "4plus/part_*.parquet")) == 46
     assert left_over() == []
 
 
@@ -168,8 +167,8 @@ def test_another_number_of_rows_is_a_warning_that_names_both(hub: FakeHub, capsy
 
 def test_the_whitelists_lie_beside_the_data(hub: FakeHub) -> None:
     assert run("rl") == 0
-    path = open_file("numinamath", "numinamath.parquet.whitelist.v4.27.0.json")
-    assert path.parent == open_file("numinamath", "numinamath.parquet").parent
+    path = file_path("numinamath", "numinamath.parquet.whitelist.v4.27.0.json")
+    assert path.parent == file_path("numinamath", "numinamath.parquet").parent
     assert json.loads(path.read_text())["lean_version"] == "v4.27.0"
 
 
@@ -210,13 +209,13 @@ def test_a_dry_run_lists_files_with_their_sizes_and_writes_nothing(
 def test_a_few_shards_come_with_the_validation_shard(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert run("nemotron", "--shards", 2) == 0
-    names = [path.name for path in open_files("nemotron", "4plus/*")]
+    names = [path.name for path in file_paths("nemotron", "4plus/*")]
     assert names == ["part_000000.parquet", "part_000001.parquet", "part_000045.parquet"]
     hub.requests.clear()
     assert run("nemotron", "--shards", 4) == 0
     fetched = sorted({request.path[-14:-8] for request in hub.contents()})
     assert fetched == ["000002", "000003"]
-    assert len(open_files("nemotron", "4plus/*")) == 5
+    assert len(file_paths("nemotron", "4plus/*")) == 5
 
 
 # -- versions ----------------------------------------------------------------------------------------------------
@@ -245,7 +244,7 @@ def test_a_file_that_is_lost_comes_again_from_its_commit(
     first = hub.hub[LEAN_WORKBOOK].newest
     assert run("leanworkbook") == 0
     hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: shapes.workbook(7)})
-    (file,) = open_files("leanworkbook", WORKBOOK_FILE)
+    (file,) = file_paths("leanworkbook", WORKBOOK_FILE)
     if lost == "removed":
         file.unlink()
     else:
@@ -299,7 +298,7 @@ def test_a_gated_set_without_token_names_the_terms_and_the_others_arrive(
     assert f"datasets/{NEMOTRON}" in failed[0] and "hf auth login" in failed[0] and "HF_TOKEN" in failed[0]
     assert printed.rstrip().endswith("go on with: python -m nanoproof.data.download nemotron")
     assert read_manifest("nemotron") is None and left_over() == []
-    assert len(open_files("minif2f", "*.lean")) == 2
+    assert len(file_paths("minif2f", "*.lean")) == 2
 
 
 def test_a_gated_set_whose_files_are_not_even_listed_names_the_terms(
@@ -317,7 +316,7 @@ def test_shards_that_are_here_stay_usable_when_the_token_no_longer_is(
     assert run("nemotron", "--shards", 1) == 0
     monkeypatch.setenv("HF_TOKEN", "hf_expired")
     assert run("nemotron") == 1
-    assert len(open_files("nemotron", "4plus/*.parquet")) == 2
+    assert len(file_paths("nemotron", "4plus/*.parquet")) == 2
 
 
 def test_a_token_without_access_is_told_from_none(
@@ -358,7 +357,7 @@ def test_a_missing_whitelist_leaves_the_data_usable(hub: FakeHub, capsys: pytest
     assert run("leanworkbook") == 1
     printed = capsys.readouterr().out
     assert "incomplete" in printed and "failed: leanworkbook: lean_workbook.json.whitelist.v4.27.0.json: " in printed
-    assert open_file("leanworkbook", WORKBOOK_FILE).exists()
+    assert file_path("leanworkbook", WORKBOOK_FILE).exists()
 
 
 @pytest.mark.parametrize("kind", ["truncate", "reset", "503", "500", "429"])
@@ -367,7 +366,7 @@ def test_what_passes_is_tried_again(hub: FakeHub, name: str, kind: str) -> None:
     source = CATALOG[name].files[0]
     hub.mishaps[source.path] = [kind]
     assert run(name) == 0
-    assert open_file(name, source.local).stat().st_size > 0
+    assert file_path(name, source.local).stat().st_size > 0
     assert hub.mishaps[source.path] == [] and left_over() == []
 
 
@@ -387,7 +386,7 @@ def test_a_body_that_stays_truncated_is_given_up_with_a_message(
     assert run("leanworkbook") == 1
     assert f"failed: leanworkbook: {WORKBOOK_FILE}: the connection to {hub.endpoint} broke" in said(capsys, "failed")[0]
     with pytest.raises(UserError, match="download leanworkbook"):
-        open_file("leanworkbook", WORKBOOK_FILE)
+        file_path("leanworkbook", WORKBOOK_FILE)
     manifest = read_manifest("leanworkbook")
     assert manifest is not None and manifest.missing == (WORKBOOK_FILE,)
 
@@ -439,12 +438,12 @@ def test_a_stopped_download_is_continued_by_the_next_one(hub: FakeHub, monkeypat
     assert run("leanworkbook") == 1
     assert len(left_over()) == 1
     with pytest.raises(UserError):
-        open_file("leanworkbook", WORKBOOK_FILE)
+        file_path("leanworkbook", WORKBOOK_FILE)
     hub.requests.clear()
     assert run("leanworkbook") == 0
     (request,) = hub.contents(WORKBOOK_FILE)
     assert request.range.startswith("bytes=") and request.range != "bytes=0-"
-    assert open_file("leanworkbook", WORKBOOK_FILE).read_bytes() == content
+    assert file_path("leanworkbook", WORKBOOK_FILE).read_bytes() == content
 
 
 def test_a_file_whose_name_continues_that_of_another_keeps_its_beginning(tmp_path: Path) -> None:
@@ -470,7 +469,7 @@ def test_the_beginning_of_another_version_is_not_continued(hub: FakeHub, monkeyp
     hub.requests.clear()
     assert run("leanworkbook") == 0
     assert [request.range for request in hub.contents(WORKBOOK_FILE)] == [""]
-    assert open_file("leanworkbook", WORKBOOK_FILE).read_bytes() == content and left_over() == []
+    assert file_path("leanworkbook", WORKBOOK_FILE).read_bytes() == content and left_over() == []
 
 
 def test_a_host_that_ignores_ranges_sends_the_whole(hub: FakeHub) -> None:
@@ -478,7 +477,7 @@ def test_a_host_that_ignores_ranges_sends_the_whole(hub: FakeHub) -> None:
     hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: content})
     hub.mishaps[WORKBOOK_FILE] = ["truncate", "no range"]
     assert run("leanworkbook") == 0
-    assert open_file("leanworkbook", WORKBOOK_FILE).read_bytes() == content
+    assert file_path("leanworkbook", WORKBOOK_FILE).read_bytes() == content
 
 
 def test_a_beginning_that_was_damaged_on_disk_is_thrown_away(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,7 +488,7 @@ def test_a_beginning_that_was_damaged_on_disk_is_thrown_away(hub: FakeHub, monke
     (partial,) = [dataset_dir("leanworkbook") / name for name in left_over()]
     partial.write_bytes(b"x" * partial.stat().st_size)
     assert run("leanworkbook") == 0
-    assert open_file("leanworkbook", WORKBOOK_FILE).read_bytes() == shapes.workbook(4000)
+    assert file_path("leanworkbook", WORKBOOK_FILE).read_bytes() == shapes.workbook(4000)
 
 
 # -- the disk ----------------------------------------------------------------------------------------------------
@@ -508,7 +507,7 @@ def test_a_disk_that_becomes_full_leaves_nothing_behind(hub: FakeHub, tmp_path: 
     failed = [line for line in done.stdout.splitlines() if line.startswith("failed: leanworkbook")]
     assert len(failed) == 1 and "cannot write" in failed[0] and "nothing of it is kept, free space" in failed[0]
     assert left_over() == [] and not (dataset_dir("leanworkbook") / WORKBOOK_FILE).exists()
-    assert len(open_files("leanworkbook", "*.whitelist.*")) == 1
+    assert len(file_paths("leanworkbook", "*.whitelist.*")) == 1
 
 
 def test_a_full_disk_is_named(
@@ -528,15 +527,15 @@ def test_what_does_not_fit_is_not_begun_and_the_rest_is(
 ) -> None:
     hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: shapes.workbook(4000)})
     usage = type("Usage", (), {"free": 100_000})
-    monkeypatch.setattr(download_plan.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(download.shutil, "disk_usage", lambda _: usage)
     assert run("leanworkbook", "minif2f") == 1
     assert "no room: " in said(capsys, "failed")[0]
-    assert hub.contents(WORKBOOK_FILE) == [] and len(open_files("minif2f", "*.lean")) == 2
+    assert hub.contents(WORKBOOK_FILE) == [] and len(file_paths("minif2f", "*.lean")) == 2
 
 
 def test_a_damaged_file_is_found_by_verify_and_fetched_again(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("leanworkbook") == 0
-    path = open_file("leanworkbook", WORKBOOK_FILE)
+    path = file_path("leanworkbook", WORKBOOK_FILE)
     good = path.read_bytes()
     path.write_bytes(b" " + good[1:])
     assert run("leanworkbook") == 0
@@ -557,7 +556,7 @@ def test_a_file_that_was_put_here_by_hand_is_taken_if_it_is_the_right_one(hub: F
 
 def test_a_whitelist_that_was_made_here_is_kept(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("leanworkbook") == 0
-    path = open_file("leanworkbook", f"{WORKBOOK_FILE}.whitelist.v4.27.0.json")
+    path = file_path("leanworkbook", f"{WORKBOOK_FILE}.whitelist.v4.27.0.json")
     path.write_text('{"made": "here"}')
     manifest = read_manifest("leanworkbook")
     assert manifest is not None
@@ -577,7 +576,7 @@ def test_a_place_that_cannot_be_written_fails_its_set_alone(hub: FakeHub, capsys
     failed = sorted(said(capsys, "failed"))
     assert len(failed) == 2 and f"cannot write to {dataset_dir('leantree')}: " in failed[0]
     assert f"cannot write {dataset_dir('minif2f') / 'Valid.lean'}: Is a directory" in failed[1]
-    assert open_file("proofnet", "proofnet.jsonl").exists()
+    assert file_path("proofnet", "proofnet.jsonl").exists()
 
 
 def test_a_damaged_manifest_is_made_anew(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
@@ -586,7 +585,7 @@ def test_a_damaged_manifest_is_made_anew(hub: FakeHub, capsys: pytest.CaptureFix
     hub.requests.clear()
     assert run("leantree") == 0
     assert "the manifest is made anew: " in said(capsys, "note")[0]
-    assert open_file("leantree", "leantree_mathlib.jsonl").exists() and hub.contents() == []
+    assert file_path("leantree", "leantree_mathlib.jsonl").exists() and hub.contents() == []
 
 
 # -- no network --------------------------------------------------------------------------------------------------
@@ -681,7 +680,7 @@ def test_a_second_download_of_a_set_waits_for_the_first(hub: FakeHub, capsys: py
         wait_for(lambda: "waiting for another download of proofnet to end" in capsys.readouterr().out)
         assert second.is_alive() and hub.requests == []
     second.join(30)
-    assert open_file("proofnet", "proofnet.jsonl").exists()
+    assert file_path("proofnet", "proofnet.jsonl").exists()
 
 
 def test_the_command_as_a_user_runs_it(hub: FakeHub) -> None:
@@ -696,7 +695,7 @@ def test_the_command_as_a_user_runs_it(hub: FakeHub) -> None:
         [sys.executable, "-m", "nanoproof.data.download", "leantree"], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert open_file("leantree", "leantree_mathlib.jsonl").exists()
+    assert file_path("leantree", "leantree_mathlib.jsonl").exists()
 
 
 def test_the_hubs_own_library_works_with_the_stand_in(hub: FakeHub, tmp_path: Path) -> None:

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.sources.catalog import CATALOG, choose, of_stages
+from nanoproof.data.sources.catalog import CATALOG, of_stages, select_data_sets
 from nanoproof.data.sources.manifest import (
     FileRecord,
     Manifest,
     dataset_dir,
+    file_path,
+    file_paths,
     find_problems,
     manifest_path,
-    open_file,
-    open_files,
     read_manifest,
     record_file,
     write_manifest,
@@ -50,51 +50,51 @@ def test_what_is_written_is_read_back() -> None:
 
 def test_a_listed_file_of_the_right_size_is_opened() -> None:
     make(a="1\n")
-    assert open_file("leantree", "a.jsonl").read_text() == "1\n"
+    assert file_path("leantree", "a.jsonl").read_text() == "1\n"
 
 
 def test_without_a_manifest_the_error_names_the_download_command() -> None:
     (dataset_dir("leantree")).mkdir(parents=True)
     (dataset_dir("leantree") / "a.jsonl").write_text("1\n")
     with pytest.raises(UserError, match=r"leantree is not in .*python -m nanoproof\.data\.download leantree$"):
-        open_file("leantree", "a.jsonl")
+        file_path("leantree", "a.jsonl")
 
 
 def test_of_a_set_that_is_built_the_error_names_the_build_command() -> None:
     with pytest.raises(UserError, match=r"python -m nanoproof\.data\.midtrain\.leangithubraw build$"):
-        open_files("leangithubraw")
+        file_paths("leangithubraw")
 
 
 def test_a_file_that_is_not_listed_does_not_count() -> None:
     make(a="1\n")
     (dataset_dir("leantree") / "b.jsonl").write_text("1\n")
     with pytest.raises(UserError, match=r"lists no b\.jsonl.*download leantree"):
-        open_file("leantree", "b.jsonl")
+        file_path("leantree", "b.jsonl")
 
 
 def test_a_file_of_another_size_does_not_count() -> None:
     make(a="1\n2\n")
     (dataset_dir("leantree") / "a.jsonl").write_text("1\n")
     with pytest.raises(UserError, match=r"a\.jsonl is incomplete or changed: 2 bytes, its manifest says 4.*download"):
-        open_file("leantree", "a.jsonl")
+        file_path("leantree", "a.jsonl")
 
 
 def test_a_file_that_is_gone_does_not_count() -> None:
     make(a="1\n")
     (dataset_dir("leantree") / "a.jsonl").unlink()
     with pytest.raises(UserError, match=r"a\.jsonl is gone; get it again with: .*download leantree"):
-        open_file("leantree", "a.jsonl")
+        file_path("leantree", "a.jsonl")
 
 
 def test_files_are_opened_by_pattern_and_sorted() -> None:
     make(b="1\n", a="1\n", other="1\n")
-    assert [path.name for path in open_files("leantree", "[ab].jsonl")] == ["a.jsonl", "b.jsonl"]
+    assert [path.name for path in file_paths("leantree", "[ab].jsonl")] == ["a.jsonl", "b.jsonl"]
 
 
 def test_a_set_of_files_that_is_incomplete_is_not_opened_by_pattern() -> None:
     make(a="1\n", missing=("b.jsonl", "x.whitelist.json"))
     with pytest.raises(UserError, match=r"incomplete: b\.jsonl did not arrive; go on with: .*download leantree"):
-        open_files("leantree", "*.jsonl")
+        file_paths("leantree", "*.jsonl")
 
 
 def test_changed_content_of_the_same_size_is_found_by_its_checksum() -> None:
@@ -133,14 +133,14 @@ def test_stages_stand_for_their_data_sets() -> None:
 
 
 def test_names_and_stages_are_mixed_and_come_once_in_the_order_of_the_catalog() -> None:
-    names = [data_set.name for data_set in choose(["rl", "leantree", "numinamath"])]
+    names = [data_set.name for data_set in select_data_sets(["rl", "leantree", "numinamath"])]
     assert names == [name for name in CATALOG if name in {"leantree", *of_stages(["rl"])}]
-    assert [data_set.name for data_set in choose(["all"])] == list(CATALOG)
+    assert [data_set.name for data_set in select_data_sets(["all"])] == list(CATALOG)
 
 
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(UserError, match=r"unknown data set minif2g; there are: all, the stages pretrain.*minif2f"):
-        choose(["minif2g"])
+        select_data_sets(["minif2g"])
 
 
 def test_local_names_do_not_collide() -> None:

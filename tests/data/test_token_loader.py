@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from benchmarks.loader import LoaderBenchmark, run_benchmark
 from nanoproof.common.errors import UserError
 from nanoproof.data.text import token_loader
-from nanoproof.data.text.documents import Documents, Plan, all_documents
+from nanoproof.data.text.documents import Documents, ReadingPlan, all_documents
 from nanoproof.data.text.text_files import MemoryFile, ParquetFile
 from nanoproof.data.text.token_loader import PADDING, SLACK, TokenLoader, merge_states, pack_rows, plan_rows
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
@@ -146,7 +146,7 @@ def test_every_document_is_dealt_to_one_stream_once_an_epoch(
     sizes: list[int], num_streams: int, chunk_bytes: int
 ) -> None:
     files = [MemoryFile(Path(f"f{n}"), [f"{n}/{k}" for k in range(size)]) for n, size in enumerate(sizes)]
-    plan = Plan.of(all_documents("x", files), num_streams, 0, chunk_bytes)
+    plan = ReadingPlan.of(all_documents("x", files), num_streams, 0, chunk_bytes)
     expected = sorted(f"{n}/{k}" for n, size in enumerate(sizes) for k in range(size))
     for epoch in (0, 1):
         dealt: list[str | None] = []

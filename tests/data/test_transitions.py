@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.transitions.leantree import TransitionList, load_split, read_transitions, select, stated
+from nanoproof.data.transitions.leantree import (
+    TransitionList,
+    first_goal_statement,
+    load_split,
+    read_transitions,
+    select,
+)
 from nanoproof.lean.types import Transition
 from tests.training import small
 
@@ -63,9 +69,9 @@ def test_the_state_after_a_tactic_is_that_of_all_its_children(tmp_path: Path) ->
 def test_a_theorem_is_stated_as_its_first_goal_where_it_has_a_proof_that_was_read() -> None:
     names = [{"user_name": name, "type": kind} for name, kind in (("a", "Nat"), ("b", "Nat"), ("h", "a = b"))]
     (theorem,) = record(node(0, "rfl", goals=[{"type": "b = a", "hypotheses": names}]))["theorems"]
-    assert stated(theorem) == "(a b : Nat) (h : a = b) : b = a"
+    assert first_goal_statement(theorem) == "(a b : Nat) (h : a = b) : b = a"
     for other in ({"error": "no"}, {"by_blocks": []}, {"by_blocks": [{"error": "no"}]}, record(node(1, "rfl"))):
-        assert stated(other) is None
+        assert first_goal_statement(other) is None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

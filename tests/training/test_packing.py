@@ -93,7 +93,7 @@ def test_the_goals_left_follow_the_tactic_in_its_branch():
         WORDS, [Transition("⊢ p", "exact h", 1, "⊢ q")], ExampleLimits(sequence=64), state_after=True
     )[0]
     tactic, after, value = example.continuations
-    assert after.tokens == [*WORDS.encode("⊢ q"), WORDS.eos] and after.goes_on
+    assert after.tokens == [*WORDS.encode("⊢ q"), WORDS.eos] and after.follows_previous
     batch = pack([example], 64, WORDS.pad)
     start, stop = len(example.prefix), len(example.prefix) + len(tactic.tokens) + len(after.tokens)
     assert batch.branches[0, start:stop].tolist() == [1] * (stop - start)

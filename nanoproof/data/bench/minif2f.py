@@ -10,59 +10,54 @@ from pathlib import Path
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_text
 from nanoproof.data.dataset_cli import run_command
-from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import find_top_level, mask
-from nanoproof.lean.types import Theorem
 
 NAME = "minif2f"
 FILES = {"valid": "Valid.lean", "test": "Test.lean"}
 PREFIX = "open scoped Real\nopen scoped Nat\nopen scoped Topology\nopen scoped Polynomial\n\n"
 
 
-def parse(paths: dict[str, Path]) -> theorem_sets.Parsed:
-    """The theorems of each split's file as they stand there, up to their `sorry`; the id is the name.
+def parse(paths: dict[str, Path]) -> theorem_sets.ParsedTheorems:
+    """Parse the theorems of each split's file, unchanged up to their `sorry`; the id is the name.
 
     Where a proof is shipped (in Test.lean those of mathd_numbertheory_66 and mathd_algebra_302) it becomes `sorry`.
     Raises UserError, with file and line, for what would change the number of theorems without notice: a name that
     occurs twice, a statement that cannot be worked with.
     """
-    parsed = theorem_sets.Parsed(NAME)
+    parsed = theorem_sets.ParsedTheorems(NAME)
     names: set[str] = set()
     for split, path in paths.items():
-        for found in theorem_sets.blocks(read_text(path)):
+        for found in theorem_sets.theorem_blocks(read_text(path)):
             place = f"{path}, line {found.line}, theorem {found.name}"
             if found.name in names:
                 raise UserError(f"{place}: the name occurs twice")
             names.add(found.name)
-            block = (
-                found.text if theorem_sets.unusable_because(PREFIX + found.text) is None else without_proof(found.text)
-            )
-            theorem_sets.require_usable(PREFIX + block, place)
-            parsed.add(found.name, PREFIX + block, split)
+            source = PREFIX + found.text
+            if theorem_sets.unusable_because(source) is not None:
+                source = PREFIX + without_proof(found.text)
+            theorem_sets.require_usable(source, place)
+            parsed.add(found.name, source, split)
     return parsed
 
 
 def without_proof(block: str) -> str:
-    """A theorem with `sorry` in place of its proof."""
+    """Replace the proof of a theorem by `sorry`."""
     assign = find_top_level(mask(block), ":=")
     return block if assign < 0 else block[:assign] + ":= by\n  sorry"
 
 
-def _read() -> theorem_sets.Parsed:
-    return parse({split: open_file(NAME, filename) for split, filename in FILES.items()})
+def _read() -> theorem_sets.ParsedTheorems:
+    return parse({split: file_path(NAME, filename) for split, filename in FILES.items()})
 
 
 SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, _read)
-
-
-def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """The theorems of `valid` or `test`, whatever the Lean version."""
-    return SET.list_theorems(split, lean_version)
+list_theorems = SET.list_theorems
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`."""
+    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
     return run_command(SET, "nanoproof.data.bench.minif2f", argv)
 
 

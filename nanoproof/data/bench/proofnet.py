@@ -9,28 +9,25 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.dataset_cli import run_command
-from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import without_header
-from nanoproof.lean.types import Theorem
 
 NAME, FILE = "proofnet", "proofnet.jsonl"
 
 
-def parse(path: Path) -> theorem_sets.Parsed:
-    """Header without imports, an empty line, statement, and `sorry` on a line of its own; the id is the name.
+def parse(path: Path) -> theorem_sets.ParsedTheorems:
+    """Parse each line: header without imports, statement, and `sorry` on a line of its own; the id is the name.
 
     Raises UserError, with the line, for what would change the number of theorems without notice: an unknown split, a
     name that occurs twice, a statement that cannot be worked with.
     """
-    parsed = theorem_sets.Parsed(NAME)
+    parsed = theorem_sets.ParsedTheorems(NAME)
     names: set[str] = set()
     for place, row in theorem_sets.jsonl_rows(path):
         name, split = theorem_sets.text_field(row, "name", place), theorem_sets.text_field(row, "split", place)
-        header, statement = (
-            theorem_sets.text_field(row, "header", place),
-            theorem_sets.text_field(row, "formal_statement", place).rstrip(),
-        )
+        header = theorem_sets.text_field(row, "header", place)
+        statement = theorem_sets.text_field(row, "formal_statement", place).rstrip()
         if split not in theorem_sets.BENCH_SPLITS:
             raise UserError(
                 f"{place}: the field 'split' must be one of {', '.join(theorem_sets.BENCH_SPLITS)}, got {split!r}"
@@ -48,16 +45,12 @@ def parse(path: Path) -> theorem_sets.Parsed:
     return parsed
 
 
-SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, lambda: parse(open_file(NAME, FILE)))
-
-
-def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """The theorems of `valid` or `test`, whatever the Lean version."""
-    return SET.list_theorems(split, lean_version)
+SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, lambda: parse(file_path(NAME, FILE)))
+list_theorems = SET.list_theorems
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`."""
+    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
     return run_command(SET, "nanoproof.data.bench.proofnet", argv)
 
 

@@ -23,7 +23,7 @@ from nanoproof.common.terminal import Progress
 from nanoproof.data.dataset_cli import check_max, chosen_splits, make_parser, print_items
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.sources.hub import Hub
-from nanoproof.data.sources.manifest import open_files
+from nanoproof.data.sources.manifest import file_paths
 from nanoproof.data.sources.transfer import TransferError
 from nanoproof.data.text.text_files import COLUMN, ParquetFile
 
@@ -40,7 +40,7 @@ def shards() -> tuple[list[Path], list[Path]]:
 
     Raises UserError, with the command that fetches them, if none is here or a download has not been completed.
     """
-    paths = open_files(NAME, PATTERN)
+    paths = file_paths(NAME, PATTERN)
     return paths[:-1], paths[-1:]
 
 

@@ -9,20 +9,20 @@ from pathlib import Path
 
 from nanoproof.common.errors import run_main
 from nanoproof.data.dataset_cli import run_command
-from nanoproof.data.sources.manifest import open_file
-from nanoproof.data.theorems.theorem_sets import RL_SPLITS, Parsed, TheoremSet, jsonl_rows, text_field, with_sorry
-from nanoproof.lean.types import Theorem
+from nanoproof.data.sources.manifest import file_path
+from nanoproof.data.theorems import theorem_sets
 
 NAME, FILE = "deepseek_prover", "deepseek_prover.jsonl"
 PREFIX = "open BigOperators Real Nat Topology Rat\n\n"
 
 
-def parse(path: Path) -> Parsed:
-    """The statements that end in `:= by` or `:=`; the id is the name."""
-    parsed = Parsed(NAME)
-    for place, row in jsonl_rows(path):
-        name, statement = text_field(row, "name", place), text_field(row, "formal_statement", place).strip()
-        source = with_sorry(statement, " sorry", " by sorry")
+def parse(path: Path) -> theorem_sets.ParsedTheorems:
+    """Parse the statements that end in `:= by` or `:=`; the id is the name."""
+    parsed = theorem_sets.ParsedTheorems(NAME)
+    for place, row in theorem_sets.jsonl_rows(path):
+        name = theorem_sets.text_field(row, "name", place)
+        statement = theorem_sets.text_field(row, "formal_statement", place).strip()
+        source = theorem_sets.with_sorry(statement, " sorry", " by sorry")
         if source is None:
             parsed.leave_out("does not end in := by or :=")
         else:
@@ -30,16 +30,12 @@ def parse(path: Path) -> Parsed:
     return parsed
 
 
-SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(open_file(NAME, FILE)))
-
-
-def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """The theorems of `train` or `valid`; see `TheoremSet.list_theorems`."""
-    return SET.list_theorems(split, lean_version)
+SET = theorem_sets.TheoremSet(NAME, theorem_sets.RL_SPLITS, lambda: parse(file_path(NAME, FILE)))
+list_theorems = SET.list_theorems
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`."""
+    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
     return run_command(SET, "nanoproof.data.rl.deepseek_prover", argv)
 
 

@@ -1,4 +1,4 @@
-"""Lean Workbook: contest problems put into Lean. Those with a proof are kept; the statement is as in the file.
+"""Lean Workbook: contest problems formalized in Lean. Those with a proof are kept; statements are not changed.
 
 python -m nanoproof.data.rl.leanworkbook stats
 python -m nanoproof.data.rl.leanworkbook show --split valid --max 3
@@ -10,9 +10,8 @@ from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.dataset_cli import run_command
-from nanoproof.data.sources.manifest import open_file
-from nanoproof.data.theorems.theorem_sets import RL_SPLITS, Parsed, TheoremSet, json_rows, text_field
-from nanoproof.lean.types import Theorem
+from nanoproof.data.sources.manifest import file_path
+from nanoproof.data.theorems.theorem_sets import RL_SPLITS, ParsedTheorems, TheoremSet, json_rows, text_field
 
 NAME, FILE = "leanworkbook", "lean_workbook.json"
 PREFIX = "open BigOperators\nopen Nat\nopen Real\nopen Rat\n\n"
@@ -20,9 +19,9 @@ PREFIX = "open BigOperators\nopen Nat\nopen Real\nopen Rat\n\n"
 _NAME = re.compile(r"(?:theorem|lemma)\s+([^\s:({\[⦃]+)")
 
 
-def parse(path: Path) -> Parsed:
-    """The statements with a proof; the id is the theorem's name."""
-    parsed = Parsed(NAME)
+def parse(path: Path) -> ParsedTheorems:
+    """Parse the statements with a proof; the id is the theorem's name."""
+    parsed = ParsedTheorems(NAME)
     for place, row in json_rows(path):
         statement = text_field(row, "formal_statement", place)
         if not _has_proof(row, place):
@@ -35,7 +34,7 @@ def parse(path: Path) -> Parsed:
 
 
 def _has_proof(row: dict[str, object], place: str) -> bool:
-    """Whether the field `proof`, a text or a list of texts, holds anything."""
+    """Return whether the field `proof`, a text or a list of texts, holds anything."""
     if "proof" not in row:
         raise UserError(f"{place}: the field 'proof' is missing")
     proof = row["proof"]
@@ -44,16 +43,12 @@ def _has_proof(row: dict[str, object], place: str) -> bool:
     return bool(proof)
 
 
-SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(open_file(NAME, FILE)))
-
-
-def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """The theorems of `train` or `valid`; see `TheoremSet.list_theorems`."""
-    return SET.list_theorems(split, lean_version)
+SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(file_path(NAME, FILE)))
+list_theorems = SET.list_theorems
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`."""
+    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
     return run_command(SET, "nanoproof.data.rl.leanworkbook", argv)
 
 

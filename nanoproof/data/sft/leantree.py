@@ -13,7 +13,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.data.dataset_cli import check_max, chosen_splits, make_parser, print_items
-from nanoproof.data.sources.manifest import open_file
+from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.transitions.leantree import TransitionList, load_split
 
 NAME, FILE = "leantree", "leantree_mathlib.jsonl"
@@ -22,7 +22,7 @@ SPLITS = ("train", "valid")
 
 def transitions_file() -> Path:
     """The file of LeanTree JSONL. Raises UserError, with the command that fetches it, if it is not there."""
-    return open_file(NAME, FILE)
+    return file_path(NAME, FILE)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,7 +1,7 @@
-"""The table of data sets: what each is for, where its files come from, under which terms, and how many rows it has.
+"""The catalog of data sets: the stage that each is for, the origin of its files, its licence and its number of rows.
 
-CATALOG["leanworkbook"].files             # what `python -m nanoproof.data.download leanworkbook` fetches
-    of_stages(["rl"])                         # the names of a stage
+    CATALOG["leanworkbook"].files             # what `python -m nanoproof.data.download leanworkbook` fetches
+    of_stages(["rl"])                         # the names of a stage's data sets
 
 Revisions are branch names here. They become commits when a set is downloaded, and its manifest records these; from
 then on the set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`.
@@ -22,7 +22,7 @@ GIT_PAGE = "https://github.com/"
 LEAN_VERSIONS = ("v4.27.0",)
 """Lean versions with published whitelists."""
 WHITELISTS = "Kripner/nanoproof"
-"""The repository they lie in, under `data/whitelists/`."""
+"""The repository of these whitelists; they are in `data/whitelists/`."""
 
 Host = Literal["hub", "git"]
 
@@ -61,12 +61,12 @@ class Source:
 
     @property
     def address(self) -> str:
-        """The repository in one word, as manifests record it."""
+        """The host and repository as manifests record them, such as `hub:owner/name`."""
         return f"{self.host}:{self.repository}"
 
     @property
     def page(self) -> str:
-        """The repository's page, for people."""
+        """The URL of the repository's page."""
         return (HUB_PAGE if self.host == "hub" else GIT_PAGE) + self.repository
 
 
@@ -74,10 +74,10 @@ class Source:
 class DataSet:
     """One data set.
 
-    `files` are needed, `whitelists` (by Lean version) are fetched beside them. `rows` are those to expect in each file
-    (of files that are not named they are not known); `about` says that the number is rounded. `shards` is the number of
-    files of a pattern, the last of which is for validation. `build` is the command that makes a set which is not
-    downloaded.
+    `files` are required, `whitelists` (by Lean version) are fetched beside them. `reader` is the module that reads the
+    set. `rows` holds the expected number of rows of files, where it is known; `about` says that it is rounded. `shards`
+    is the number of files that a pattern matches, the last of which is for validation. `build` is the command that
+    makes a set which is not downloaded.
     """
 
     name: str
@@ -94,7 +94,7 @@ class DataSet:
 
     @property
     def command(self) -> str:
-        """The command that brings the data set here."""
+        """The command that downloads or builds the data set."""
         return self.build or f"python -m nanoproof.data.download {self.name}"
 
     @property
@@ -103,7 +103,7 @@ class DataSet:
         return next((source.page for source in self.files if source.gated), "")
 
     def expected_rows(self, filename: str) -> int | None:
-        """Rows that a file should have; None if that is not known."""
+        """Return the number of rows that a file should have; None if it is not known."""
         return dict(self.rows).get(filename)
 
 
@@ -195,13 +195,13 @@ CATALOG: dict[str, DataSet] = {data_set.name: data_set for data_set in _DATA_SET
 
 
 def of_stages(stages: Iterable[str]) -> list[str]:
-    """The names of the data sets of some stages, in the order of the catalog."""
+    """Return the names of the data sets of some stages, in the order of the catalog."""
     wanted = set(stages)
     return [data_set.name for data_set in _DATA_SETS if wanted & set(data_set.stages)]
 
 
-def choose(words: Iterable[str]) -> list[DataSet]:
-    """The data sets that names, stages or `all` stand for, each once. Raises UserError for other words."""
+def select_data_sets(words: Iterable[str]) -> list[DataSet]:
+    """Return the data sets that names, stages or `all` stand for, each once. Raises UserError for other words."""
     words = list(words)
     unknown = [word for word in words if word not in (*CATALOG, *STAGES, "all")]
     if unknown or not words:
@@ -214,5 +214,5 @@ def choose(words: Iterable[str]) -> list[DataSet]:
 
 
 def how_to_get(name: str) -> str:
-    """The command that brings a data set here."""
+    """Return the command that downloads or builds a data set."""
     return CATALOG[name].command if name in CATALOG else f"python -m nanoproof.data.download {name}"

@@ -1,10 +1,11 @@
-"""Where files come from: data set repositories of the hub, and single files of public repositories over HTTPS.
+"""The hosts that data sets are downloaded from: the hub (`Hub`), and raw files of git repositories (`RawHost`).
 
-The token (`HF_TOKEN` or that of `hf auth login`), `HF_ENDPOINT`, `HF_HUB_OFFLINE` and proxies are that library's. Only
-the loop that writes a file is ours (`transfer.py`), because the library keeps nothing of a download that was stopped.
-Contents come over plain HTTPS, which the hub offers for every file of less than 50 GB.
+Commits, file lists and addresses of the hub come from `huggingface_hub`, which also handles the token (`HF_TOKEN` or
+that of `hf auth login`), `HF_ENDPOINT`, `HF_HUB_OFFLINE` and proxies. Only the loop that writes a file is ours
+(`transfer.py`), because the library keeps nothing of a download that was stopped. Contents come over plain HTTPS, which
+the hub offers for every file of less than 50 GB.
 
-`NANOPROOF_RAW_ENDPOINT` names a mirror: it serves `/OWNER/NAME/COMMIT/PATH`, and may serve
+Raw files come from `NANOPROOF_RAW_ENDPOINT` if it names a mirror: this serves `/OWNER/NAME/COMMIT/PATH`, and may serve
 `/repos/OWNER/NAME/commits/REVISION` with the commit as its text. Where the commit cannot be learned, the file is taken
 at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
 """
@@ -24,18 +25,21 @@ from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import build_hf_headers
 
 from nanoproof.data.sources.catalog import Source
-from nanoproof.data.sources.transfer import PASSING_STATUS, Body, PassingError, RemoteFile, TransferError
+from nanoproof.data.sources.transfer import TRANSIENT_STATUS, Body, RemoteFile, TransferError, TransientError
 
-# -- Data set repositories of the hub: commits, file lists and contents, through `huggingface_hub` -------------------
-
-DEFAULT_ENDPOINT = "https://huggingface.co"
+HUB_ENDPOINT = "https://huggingface.co"
+RAW_ENDPOINT = "https://raw.githubusercontent.com"
+COMMITS_ENDPOINT = "https://api.github.com"
+RAW_ENDPOINT_VARIABLE = "NANOPROOF_RAW_ENDPOINT"
+READ_BYTES = 1 << 16
+HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Hub:
-    """The hub, or what `HF_ENDPOINT` names in its place. `timeout` is how many seconds of silence are borne."""
+    """The hub, or what `HF_ENDPOINT` names in its place. `timeout` is in seconds without a byte."""
 
     def __init__(self, timeout: float) -> None:
-        self.endpoint = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.endpoint = (os.environ.get("HF_ENDPOINT") or HUB_ENDPOINT).rstrip("/")
         self._timeout = timeout
         self._api = HfApi(endpoint=self.endpoint)
 
@@ -79,47 +83,47 @@ class Hub:
 
     @contextmanager
     def _errors(self, source: Source, revision: str, path: str) -> Iterator[None]:
-        """The library's exceptions as ours, each with what to do about it."""
+        """Turn the library's exceptions into ours, each with what to do about it."""
         try:
             yield
         except errors.OfflineModeIsEnabled as error:
             message = "HF_HUB_OFFLINE is set, so nothing is asked of the hub; unset it to download"
-            raise TransferError(message, for_all=True, offline=True) from error
+            raise TransferError(message, whole_repository=True, offline=True) from error
         except errors.GatedRepoError as error:
-            raise TransferError(_gated(source), for_all=True) from error
+            raise TransferError(_gated(source), whole_repository=True) from error
         except errors.RevisionNotFoundError as error:
-            raise TransferError(f"{source.page} has no revision {revision}", for_all=True) from error
+            raise TransferError(f"{source.page} has no revision {revision}", whole_repository=True) from error
         except errors.EntryNotFoundError as error:
             raise TransferError(_no_file(source, revision, path)) from error
         except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-            raise TransferError(self._no_repository(source), for_all=True) from error
+            raise TransferError(self._no_repository(source), whole_repository=True) from error
         except errors.HfHubHTTPError as error:
             raise self._by_status(source, error) from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            message = f"HF_ENDPOINT={self.endpoint} is no address such as {DEFAULT_ENDPOINT}"
-            raise TransferError(message, for_all=True) from error
+            message = f"HF_ENDPOINT={self.endpoint} is no address such as {HUB_ENDPOINT}"
+            raise TransferError(message, whole_repository=True) from error
         except httpx2.TimeoutException as error:
             message = f"no answer from {self.endpoint} within {self._timeout:g} s"
-            raise PassingError(message, reached=False) from error
+            raise TransientError(message, reached=False) from error
         except httpx2.ConnectError as error:
-            raise PassingError(f"{self.endpoint} cannot be reached ({error})", reached=False) from error
+            raise TransientError(f"{self.endpoint} cannot be reached ({error})", reached=False) from error
         except httpx2.HTTPError as error:
-            raise PassingError(f"the connection to {self.endpoint} broke ({_one_line(error)})") from error
+            raise TransientError(f"the connection to {self.endpoint} broke ({_one_line(error)})") from error
         except (ValueError, TypeError, KeyError) as error:
             message = f"{self.endpoint} does not answer as the hub does ({_one_line(error)}); does a proxy answer?"
-            raise TransferError(message, for_all=True) from error
+            raise TransferError(message, whole_repository=True) from error
 
     def _by_status(self, source: Source, error: errors.HfHubHTTPError) -> Exception:
         status = error.response.status_code
-        if status in PASSING_STATUS:
-            return PassingError(f"{self.endpoint} answers {status}", _seconds(error.response.headers))
+        if status in TRANSIENT_STATUS:
+            return TransientError(f"{self.endpoint} answers {status}", _retry_after(error.response.headers))
         if status in (401, 403) and _is_token_refused(error):
             message = f"{self.endpoint} does not accept your token; log in with `hf auth login` or mend HF_TOKEN"
-            return TransferError(message, for_all=True)
+            return TransferError(message, whole_repository=True)
         if status in (401, 403) and source.gated:
-            return TransferError(_gated(source), for_all=True)
+            return TransferError(_gated(source), whole_repository=True)
         message = f"{self.endpoint} answers {status} for {source.repository}: {_one_line(error)}"
-        return TransferError(message, for_all=status in (401, 403))
+        return TransferError(message, whole_repository=status in (401, 403))
 
     def _no_repository(self, source: Source) -> str:
         if source.gated:  # the hub does not tell hidden repositories from missing ones
@@ -129,7 +133,7 @@ class Hub:
 
 
 def _is_token_refused(error: errors.HfHubHTTPError) -> bool:
-    """Whether it is the token that was refused, whatever it was to read."""
+    """Return whether it is the token that was refused, whatever it was to read."""
     return "credentials" in (error.server_message or str(error)).lower()
 
 
@@ -151,7 +155,8 @@ def _no_file(source: Source, revision: str, path: str) -> str:
     )
 
 
-def _seconds(headers: Any) -> float | None:
+def _retry_after(headers: Any) -> float | None:
+    """Return the seconds to wait that a host asks for; None if it names none."""
     value = headers.get("Retry-After", "")
     return float(value) if value.isdigit() else None
 
@@ -160,20 +165,11 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-# -- Single files of public repositories over HTTPS, as the repositories' host serves them raw -----------------------
-
-RAW_ENDPOINT = "https://raw.githubusercontent.com"
-COMMITS_ENDPOINT = "https://api.github.com"
-VARIABLE = "NANOPROOF_RAW_ENDPOINT"
-PIECE_BYTES = 1 << 16
-HEXADECIMAL = frozenset("0123456789abcdef")
-
-
 class RawHost:
-    """The host of raw files. `timeout` is how many seconds of silence are borne."""
+    """The host of single raw files of public git repositories. `timeout` is in seconds without a byte."""
 
     def __init__(self, timeout: float) -> None:
-        mirror = os.environ.get(VARIABLE, "").rstrip("/")
+        mirror = os.environ.get(RAW_ENDPOINT_VARIABLE, "").rstrip("/")
         self.endpoint = mirror or RAW_ENDPOINT
         self._commits = mirror or COMMITS_ENDPOINT
         self._timeout = timeout
@@ -187,7 +183,7 @@ class RawHost:
         try:
             with self._request("GET", url, {"Accept": "application/vnd.github.sha"}) as response:
                 text = response.text.strip()
-        except (TransferError, PassingError):  # such as too many questions today; the file itself may well be had
+        except (TransferError, TransientError):  # such as a rate limit; the file itself may well be had
             return ""
         return text if is_commit(text) else ""
 
@@ -214,7 +210,7 @@ class RawHost:
                 raise TransferError(f"{file.url} answers {response.status_code}")
             else:
                 start = offset if response.status_code == 206 else 0
-                yield Body(start, response.iter_content(PIECE_BYTES))
+                yield Body(start, response.iter_content(READ_BYTES))
 
     @contextmanager
     def _request(self, method: str, url: str, headers: dict[str, str] | None = None) -> Iterator[requests.Response]:
@@ -222,31 +218,33 @@ class RawHost:
             with self._session.request(
                 method, url, headers=headers, stream=True, timeout=self._timeout, allow_redirects=True
             ) as response:
-                if response.status_code in PASSING_STATUS:
-                    wait = response.headers.get("Retry-After", "")
+                if response.status_code in TRANSIENT_STATUS:
                     message = f"{self.endpoint} answers {response.status_code}"
-                    raise PassingError(message, float(wait) if wait.isdigit() else None)
+                    raise TransientError(message, _retry_after(response.headers))
                 yield response
-        except (requests.exceptions.InvalidURL, requests.exceptions.MissingSchema) as error:
-            raise TransferError(f"{VARIABLE}={self.endpoint} is no address such as {RAW_ENDPOINT}") from error
-        except requests.exceptions.InvalidSchema as error:
-            raise TransferError(f"{VARIABLE}={self.endpoint} is no address such as {RAW_ENDPOINT}") from error
+        except (
+            requests.exceptions.InvalidURL,
+            requests.exceptions.MissingSchema,
+            requests.exceptions.InvalidSchema,
+        ) as error:
+            message = f"{RAW_ENDPOINT_VARIABLE}={self.endpoint} is no address such as {RAW_ENDPOINT}"
+            raise TransferError(message) from error
         except requests.exceptions.Timeout as error:
             message = f"no answer from {self.endpoint} within {self._timeout:g} s"
-            raise PassingError(message, reached=False) from error
+            raise TransientError(message, reached=False) from error
         except requests.exceptions.ChunkedEncodingError as error:
-            raise PassingError(f"the connection to {self.endpoint} broke ({error})") from error
+            raise TransientError(f"the connection to {self.endpoint} broke ({error})") from error
         except requests.exceptions.RequestException as error:
-            raise PassingError(f"{self.endpoint} cannot be reached ({_cause(error)})", reached=False) from error
+            raise TransientError(f"{self.endpoint} cannot be reached ({_cause(error)})", reached=False) from error
 
 
 def is_commit(text: str) -> bool:
-    """Whether a text is a whole commit hash."""
+    """Return whether a text is a full commit hash: 40 hexadecimal digits."""
     return len(text) == 40 and set(text) <= HEXADECIMAL
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost reason, in a line; the outer ones repeat the address."""
+    """Return the innermost reason in a line; the outer ones repeat the address."""
     while error.args and isinstance(error.args[0], BaseException):
         error = error.args[0]
     reason = getattr(error, "reason", None)

@@ -1,9 +1,9 @@
-"""What of a data set is here: `manifest.json` in its directory, and access to the files that it lists.
+"""Manifests: the record of a data set's complete files, `manifest.json` in its directory, and the paths of these files.
 
-path = open_file("leanworkbook", "lean_workbook.json")     # or a UserError with the command that fetches it
+    path = file_path("leanworkbook", "lean_workbook.json")     # or a UserError with the command that fetches it
 
-A file counts only if the manifest lists it and it has the size that the manifest says; what a stopped download left
-behind is never read. Checksums are compared by `python -m nanoproof.data.download NAME --verify`.
+A file counts only if the manifest lists it and it has the size recorded there; what a stopped download left behind is
+never read. Checksums are compared by `python -m nanoproof.data.download NAME --verify`.
 """
 
 import fnmatch
@@ -25,9 +25,9 @@ READ_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class FileRecord:
-    """One file: what it holds, and which file of which repository at which commit it is a copy of.
+    """One file: its size and content, and which file of which repository at which commit it is a copy of.
 
-    `commit` is "" where the host did not say it; `rows` is None where rows are not counted.
+    `commit` is "" where the host did not tell it; `rows` is None where rows are not counted.
     """
 
     bytes: int
@@ -41,9 +41,9 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The files of a data set that are complete, and the names of those that were wanted and are not here.
+    """The complete files of a data set, and the names of those that were wanted and are missing.
 
-    `source`, `revision` and `commit` are those of the main files; `date` is when the last of them came.
+    `source`, `revision` and `commit` are those of the main files; `date` is when the last of them arrived.
     """
 
     name: str
@@ -56,53 +56,53 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all files."""
+        """The size of all files together."""
         return sum(record.bytes for record in self.files.values())
 
 
 def now() -> str:
-    """The date as manifests say it."""
+    """Return the present date in UTC as manifests record it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def dataset_dir(name: str) -> Path:
-    """Where the files of a data set are kept."""
+    """Return the directory of a data set's files, below `$NANOPROOF_HOME/data`."""
     return home() / "data" / name
 
 
 def manifest_path(name: str) -> Path:
-    """Where its manifest is kept."""
+    """Return the path of a data set's manifest."""
     return dataset_dir(name) / FILENAME
 
 
 def write_manifest(manifest: Manifest, directory: Path | None = None) -> None:
-    """Write it, in place of an older one; to another directory than the data set's if one is given."""
+    """Write a manifest over an older one; to another directory than the data set's if one is given."""
     record = asdict(manifest)
     record["files"] = {name: record["files"][name] for name in sorted(record["files"])}
     atomic_write_json((directory or dataset_dir(manifest.name)) / FILENAME, record)
 
 
 def read_manifest(name: str) -> Manifest | None:
-    """The manifest of a data set; None if it has none. Raises UserError if it is damaged."""
+    """Read the manifest of a data set; None if it has none. Raises UserError if it is damaged."""
     path = manifest_path(name)
     return _parse(path, read_json(path)) if path.exists() else None
 
 
 def require_manifest(name: str) -> Manifest:
-    """The manifest of a data set. Raises UserError, with the command that brings the data set, if it has none."""
+    """Read the manifest of a data set. Raises UserError, with the command that fetches the set, if it has none."""
     manifest = read_manifest(name)
     if manifest is None:
         raise UserError(f"the data set {name} is not in {dataset_dir(name)}; get it with: {how_to_get(name)}")
     return manifest
 
 
-def open_file(name: str, filename: str) -> Path:
-    """The path of a file that the manifest lists with the size that it has. Raises UserError otherwise."""
-    return _checked(require_manifest(name), filename)
+def file_path(name: str, filename: str) -> Path:
+    """Return the path of a complete file of a data set. Raises UserError if it is not listed, missing or truncated."""
+    return _checked_path(require_manifest(name), filename)
 
 
-def open_files(name: str, pattern: str = "*") -> list[Path]:
-    """The paths of all files whose names match, sorted. Raises UserError if there is none, or if one is missing."""
+def file_paths(name: str, pattern: str = "*") -> list[Path]:
+    """Return the sorted paths of all files whose names match. Raises UserError if none does, or if one is missing."""
     manifest = require_manifest(name)
     missing = fnmatch.filter(manifest.missing, pattern)
     if missing:
@@ -112,15 +112,15 @@ def open_files(name: str, pattern: str = "*") -> list[Path]:
     found = sorted(fnmatch.filter(manifest.files, pattern))
     if not found:
         raise UserError(f"the data set {name} has no file {pattern}; get it with: {how_to_get(name)}")
-    return [_checked(manifest, filename) for filename in found]
+    return [_checked_path(manifest, filename) for filename in found]
 
 
 def find_problems(
     manifest: Manifest, hashes: bool = False, on_bytes: Callable[[int], None] | None = None
 ) -> dict[str, str]:
-    """What is wrong with files on disk, by their names: gone or of another size, or (if asked) of another checksum.
+    """Compare the files on disk with a manifest: the problem of each that is gone, or has another size or checksum.
 
-    `on_bytes` hears how many bytes have been hashed.
+    Checksums are compared only with `hashes`; `on_bytes` is called with the numbers of bytes hashed.
     """
     problems = {filename: _problem(manifest, filename) for filename in manifest.files}
     found = {filename: problem for filename, problem in problems.items() if problem}
@@ -134,7 +134,7 @@ def find_problems(
 
 
 def sha256_of(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
-    """The SHA-256 of a file, read in pieces."""
+    """Return the SHA-256 of a file, which is read in pieces."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while piece := file.read(READ_BYTES):
@@ -147,11 +147,11 @@ def sha256_of(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
 def record_file(
     path: Path, rows: int | None = None, source: str = "", revision: str = "", commit: str = ""
 ) -> FileRecord:
-    """The record of a file that was made here rather than downloaded."""
+    """Return the record of a file that was made on this machine rather than downloaded."""
     return FileRecord(path.stat().st_size, sha256_of(path), rows, source, path.name, revision, commit)
 
 
-def _checked(manifest: Manifest, filename: str) -> Path:
+def _checked_path(manifest: Manifest, filename: str) -> Path:
     path = dataset_dir(manifest.name) / filename
     if filename not in manifest.files:
         raise UserError(f"{manifest_path(manifest.name)} lists no {filename}; get it with: {how_to_get(manifest.name)}")

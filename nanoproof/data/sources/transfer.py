@@ -1,10 +1,8 @@
-"""One file from a host to the disk: resumed where it stopped, tried again after what passes, checked, then renamed.
+"""The download of one file: resumed where it stopped, retried after transient errors, verified, then renamed.
 
-What has arrived of a file waits under a hidden name in the file's folder, with a part of the expected checksum in it,
-so that it is continued only with more of the same. (The hub's own library begins again in a new process.) Nothing has
-its real name before size, checksum and content are right.
-
-A proxy may answer with a page of its own where a file was asked for; that must not take the file's name.
+What has arrived of a file is kept under a hidden name in the file's folder, with a part of the expected checksum in it,
+so that it is resumed only with more of the same. (The hub's own library begins again in a new process.) A file gets its
+real name once its size, checksum and content are right: a proxy may have answered with a page of its own.
 """
 
 import errno
@@ -29,30 +27,32 @@ from nanoproof.data.sources.manifest import READ_BYTES
 T = TypeVar("T")
 
 ATTEMPTS = 7
-"""How often in a row the request of a file may fail without a byte coming through: for a minute or so."""
+"""Attempts in a row for a file without a byte coming through: about a minute of them."""
 LIST_ATTEMPTS = 4
-"""How often other requests may; who mistyped an address should not wait long."""
+"""Attempts for other requests; who mistyped an address should not wait long."""
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 """Seconds before the second attempt and, doubling, before later ones; a host may ask for others."""
-PASSING_STATUS = (408, 425, 429, 500, 502, 503, 504)
-"""HTTP answers that may be others later."""
+TRANSIENT_STATUS = (408, 425, 429, 500, 502, 503, 504)
+"""HTTP status codes that are worth another attempt."""
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_THEOREM = re.compile(r"^(?:theorem|lemma)\s", re.MULTILINE)
 
 
 class TransferError(Exception):
-    """A file or a listing cannot be had; the message is one sentence and says what to do where something can be done.
+    """A file or a listing is not available; the message is one sentence, with what to do where something can be done.
 
-    `for_all` says that the other files of the repository cannot be had either, `offline` that the host was not reached.
+    `whole_repository` says that this holds for all files of the repository, `offline` that the host was not reached.
     """
 
-    def __init__(self, message: str, for_all: bool = False, offline: bool = False) -> None:
+    def __init__(self, message: str, whole_repository: bool = False, offline: bool = False) -> None:
         super().__init__(message)
-        self.for_all, self.offline = for_all, offline
+        self.whole_repository, self.offline = whole_repository, offline
 
 
-class PassingError(Exception):
-    """What may go away by itself: a lost connection, a busy host. `wait` is in seconds, if the host said it."""
+class TransientError(Exception):
+    """An error that may pass: a lost connection, a busy host. `wait` is in seconds, where a host names it."""
 
     def __init__(self, message: str, wait: float | None = None, reached: bool = True) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file as its host describes it. Where the host does not say them, `size` is None and the others are ""."""
+    """A file as its host describes it. Where the host does not tell them, `size` is None and the others are ""."""
 
     source: Source
     path: str
@@ -78,7 +78,7 @@ class RemoteFile:
 
     @property
     def resume_key(self) -> str:
-        """What is equal only for the same content; "" if that cannot be told."""
+        """A key that is equal only for equal contents; "" if there is none."""
         if self.sha256 or self.git_blob:
             return (self.sha256 or self.git_blob)[:16]
         return hashlib.sha256(f"{self.commit} {self.path}".encode()).hexdigest()[:16] if self.commit else ""
@@ -93,33 +93,33 @@ class Body:
 
 
 class Remote(Protocol):
-    """A kind of host. All methods raise TransferError or PassingError."""
+    """A kind of host. All methods raise TransferError or TransientError."""
 
     def commit(self, source: Source, revision: str) -> str:
-        """The commit that a revision stands for; "" if the host does not tell."""
+        """Resolve a revision to its commit; "" if the host does not tell."""
         ...
 
     def files(self, source: Source, revision: str) -> list[RemoteFile]:
-        """The files that a source stands for, at a revision."""
+        """List the files that a source stands for, at a revision."""
         ...
 
     def open(self, file: RemoteFile, offset: int) -> AbstractContextManager[Body]:
-        """The bytes of a file, from `offset` on if the host can (the body says it)."""
+        """Request a file from byte `offset` on; a host that cannot resume sends it from the start (`Body.start`)."""
         ...
 
 
-def patiently(call: Callable[[], T], stop: threading.Event) -> T:
-    """The result of a call that is repeated while it raises PassingErrors, up to `LIST_ATTEMPTS` times."""
+def with_retries(call: Callable[[], T], stop: threading.Event) -> T:
+    """Return the result of a call, which is repeated on TransientErrors for up to `LIST_ATTEMPTS` attempts."""
     for attempt in range(1, LIST_ATTEMPTS + 1):
         try:
             return call()
-        except PassingError as error:
+        except TransientError as error:
             _wait_or_give_up(error, attempt, LIST_ATTEMPTS, stop)
     raise AssertionError("not reached")
 
 
 def partial_path(file: RemoteFile, target: Path) -> Path:
-    """Where the beginning of a file waits for the rest."""
+    """Return the path under which the arrived part of a file is kept."""
     return target.with_name(f".{target.name}.{file.resume_key or 'new'}.partial")
 
 
@@ -131,10 +131,10 @@ def fetch(
     on_bytes: Callable[[int], None],
     stop: threading.Event,
 ) -> tuple[int, str, int | None]:
-    """Bring a file to `target`; returns its size, its SHA-256 and what `check` said (its rows).
+    """Download a file to `target` and return its size in bytes, its SHA-256 and the result of `check` (its rows).
 
-    `on_bytes` hears how many bytes came, those of an earlier attempt included. Raises TransferError; then `target` is
-    as it was before.
+    `on_bytes` is called with the numbers of bytes that arrived, those of an earlier attempt included. Raises
+    TransferError; then `target` is as it was before.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = partial_path(file, target)
@@ -155,7 +155,7 @@ def fetch(
         if problem:
             partial.unlink()
             raise TransferError(f"{problem}; it was damaged on the way, nothing of it is kept, try again")
-        rows = _checked(check, partial)
+        rows = _check_content(check, partial)
         os.replace(partial, target)
         sync_directory(target.parent)
     except OSError as error:
@@ -180,7 +180,7 @@ def _complete(
         try:
             _append(remote, file, partial, on_bytes, stop)
             return
-        except PassingError as error:
+        except TransientError as error:
             now = partial.stat().st_size if partial.exists() else 0
             failures = 1 if now > before else failures + 1
             _wait_or_give_up(error, failures, ATTEMPTS, stop)
@@ -189,7 +189,7 @@ def _complete(
 def _append(
     remote: Remote, file: RemoteFile, partial: Path, on_bytes: Callable[[int], None], stop: threading.Event
 ) -> None:
-    """One request. Raises PassingError if less came than should."""
+    """Append one response to the partial file. Raises TransientError if it ends early."""
     offset = partial.stat().st_size if partial.exists() else 0
     if file.size is not None and offset > file.size:
         partial.unlink()
@@ -210,10 +210,10 @@ def _append(
         os.fsync(out.fileno())
         size = os.fstat(out.fileno()).st_size
     if file.size is not None and size < file.size:
-        raise PassingError(f"the connection ended after {size:,} of {file.size:,} bytes")
+        raise TransientError(f"the connection ended after {size:,} of {file.size:,} bytes")
 
 
-def _wait_or_give_up(error: PassingError, failures: int, limit: int, stop: threading.Event) -> None:
+def _wait_or_give_up(error: TransientError, failures: int, limit: int, stop: threading.Event) -> None:
     if failures >= limit:
         raise TransferError(f"{error} (tried {failures} times)", offline=not error.reached) from error
     wait = FIRST_WAIT * 2 ** (failures - 1) if error.wait is None else error.wait
@@ -222,7 +222,7 @@ def _wait_or_give_up(error: PassingError, failures: int, limit: int, stop: threa
 
 
 def _verify(file: RemoteFile, path: Path) -> tuple[int, str, str]:
-    """Size and SHA-256 of what came, and what is wrong with it."""
+    """Return size and SHA-256 of what arrived, and the problem with it ("" if there is none)."""
     size = path.stat().st_size
     sha256, blob = hashlib.sha256(), hashlib.sha1(f"blob {size}\0".encode())
     with open(path, "rb") as opened:
@@ -240,7 +240,8 @@ def _verify(file: RemoteFile, path: Path) -> tuple[int, str, str]:
     return size, sha256.hexdigest(), problem
 
 
-def _checked(check: Callable[[Path], int | None], partial: Path) -> int | None:
+def _check_content(check: Callable[[Path], int | None], partial: Path) -> int | None:
+    """Return the result of `check`; a file that it refuses is removed."""
     try:
         return check(partial)
     except TransferError:
@@ -248,27 +249,25 @@ def _checked(check: Callable[[Path], int | None], partial: Path) -> int | None:
         raise
 
 
-# -- Whether a file that came is what its name says, and how many rows it has ----------------------------------------
-
-THEOREM = re.compile(r"^(?:theorem|lemma)\s", re.MULTILINE)
+# -- Content ---------------------------------------------------------------------------------------------------------
 
 
 def count_rows(path: Path, filename: str) -> int | None:
-    """The rows of a file that goes by `filename`: of a table, lines, elements of a list or theorems; None of others.
+    """Count the rows of a file: table rows, lines, list elements or theorems by the suffix of `filename`, else None.
 
-    Raises TransferError if the file is of another kind.
+    Raises TransferError if the content does not fit the suffix, as a proxy's page does not.
     """
     suffix = Path(filename).suffix
     try:
         if suffix == ".parquet":
             return int(pq.read_metadata(path).num_rows)
         if suffix == ".jsonl":
-            return _lines(path)
+            return _count_lines(path)
         if suffix == ".json":
             value = json.loads(path.read_bytes())
             return len(value) if isinstance(value, list) else None
         if suffix == ".lean":
-            return _theorems(path)
+            return _count_theorems(path)
     except (pa.ArrowException, ValueError) as error:
         reason = " ".join(str(error).split())[:120]
         raise TransferError(
@@ -277,8 +276,8 @@ def count_rows(path: Path, filename: str) -> int | None:
     return None
 
 
-def _lines(path: Path) -> int:
-    """Lines with text; the first must be a JSON object, and the last complete."""
+def _count_lines(path: Path) -> int:
+    """Count the lines with text; the first must be a JSON object, and the last complete."""
     count, last = 0, b""
     with open(path, "rb") as file:
         first = file.readline()
@@ -293,9 +292,9 @@ def _lines(path: Path) -> int:
     return count
 
 
-def _theorems(path: Path) -> int:
+def _count_theorems(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
-    count = len(THEOREM.findall(text))
+    count = len(_THEOREM.findall(text))
     if count == 0:
         raise ValueError("it holds no theorem")
     return count

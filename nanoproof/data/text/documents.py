@@ -1,14 +1,14 @@
-"""Text corpora: which documents are kept for validation, and the order in which they are read.
+"""Text corpora: their split into training and validation documents, and the order in which these are read.
 
-corpus = text_corpus("nemotron")                 # or leangithubraw, nanolean, a directory, a file
+    corpus = text_corpus("nemotron")                 # or leangithubraw, nanolean, a directory, a file
     corpus.train.count, corpus.valid.count
 
-Nothing but the sizes is read here; `token_loader.py` streams the text.
+Opening a corpus reads the sizes of its documents only; `token_loader.py` streams the text.
 
-A unit is some whole groups of files (one where groups are large), cut into chunks of equally many documents. Every
-epoch has the units in another order, and the documents of a unit in theirs, so that files are read front to back and
-nothing of the text has to be held. Document i of a chunk goes to stream i mod V. All of it follows from the sizes of
-the files, the seed and the number of streams V, and from nothing else.
+Documents are read in chunks. A unit is one or more whole groups of files, cut into chunks of equally many documents.
+Every epoch shuffles the units and keeps the order of documents within a unit, so that files are read front to back and
+no text has to be held in memory. Document i of a chunk goes to stream i mod V. The order is a function of the sizes of
+the files, the seed and the number of streams V alone.
 """
 
 import hashlib
@@ -22,14 +22,16 @@ import numpy as np
 from nanoproof.common.errors import UserError
 from nanoproof.data.nanolean import nanolean_documents
 from nanoproof.data.pretrain import nemotron
-from nanoproof.data.sources.manifest import open_files
+from nanoproof.data.sources.manifest import file_paths
 from nanoproof.data.text.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
 
-NAMED = ("nemotron", "leangithubraw", "nanolean")
+NAMED_CORPORA = ("nemotron", "leangithubraw", "nanolean")
 VALID_FRACTION = 0.05
-"""Share of the documents that are kept for validation where a data set does not say which."""
+"""Share of the documents that are for validation where a data set has no split of its own."""
 FEW_VALID = 8
-"""It is more of small corpora: as many documents as this, or a quarter of all."""
+"""Least number of validation documents; of very small corpora a quarter of all documents."""
+CHUNK_BYTES = 1_500_000
+"""Bytes of text of one stream in a chunk, roughly: it is packed into rows at once, and tokenized again on resuming."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,17 @@ class Segment:
 
     @property
     def count(self) -> int:
-        """Documents in it."""
+        """Number of documents."""
         return self.stop - self.start
 
     def read(self, count: int | None = None) -> Iterator[str | None]:
-        """Its documents, or the first so many of them; some may be None or empty."""
+        """Yield the documents, or the first `count` of them; some may be None or empty."""
         stop = self.stop if count is None else min(self.stop, self.start + count)
         return self.file.read(self.group, range(self.start, stop))
 
     @property
     def num_bytes(self) -> float:
-        """About how many bytes of text."""
+        """Bytes of text, roughly."""
         group = self.file.groups[self.group]
         return group.num_bytes * self.count / max(1, group.documents)
 
@@ -67,28 +69,28 @@ class Documents:
 
     @property
     def count(self) -> int:
-        """How many there are, those without text included."""
+        """Number of documents, those without text included."""
         return sum(segment.count for segment in self.segments)
 
     @property
     def num_bytes(self) -> float:
-        """About how many bytes of text."""
+        """Bytes of text, roughly."""
         return sum(segment.num_bytes for segment in self.segments)
 
     def fingerprint(self) -> str:
-        """What is equal for the same files with the same sizes; the files are not read."""
+        """Return a hash that is equal for the same files with the same sizes; contents are not read."""
         parts = [(s.file.path.name, s.group, s.start, s.stop, s.file.groups[s.group].num_bytes) for s in self.segments]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def describe(self) -> str:
-        """For people."""
+        """Return the numbers of documents and files and the size of the text as a phrase."""
         files = len({segment.file.path for segment in self.segments})
         return f"{self.count:,} documents in {files} files, {self.num_bytes / 1e6:,.1f} MB of text"
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A text corpus in two parts."""
+    """A text corpus with its training and validation documents."""
 
     name: str
     train: Documents
@@ -96,26 +98,26 @@ class Corpus:
 
 
 def text_corpus(name_or_path: str) -> Corpus:
-    """The corpus of a name (`nemotron`, `leangithubraw`, `nanolean`), a directory or a file.
+    """Open the corpus of a name (`nemotron`, `leangithubraw`, `nanolean`), a directory or a file.
 
-    Of nemotron the last shard is for validation, of leangithubraw the repositories that a hash of the name picks, of
-    nanolean what is validation in its transitions too, and of files the last 5% of the documents (more of few). Raises
+    For validation are: the last shard of nemotron, the repositories of leangithubraw that a hash of the name selects,
+    the validation split of nanolean's transitions, and the last 5% of the documents of files (more of few). Raises
     UserError if something is missing, with the command that makes it, or damaged.
     """
     if name_or_path == "nemotron":
-        train, valid = map(_opened, nemotron.shards())
+        train, valid = map(_open_all, nemotron.shards())
         return _by_files("nemotron", train, valid) if train else split_last("nemotron", valid)
     if name_or_path == "leangithubraw":
-        return _by_hash("leangithubraw", _opened(open_files("leangithubraw", "*.parquet")))
+        return _by_hash("leangithubraw", _open_all(file_paths("leangithubraw", "*.parquet")))
     if name_or_path == "nanolean":
         texts = zip(("nanolean_train", "nanolean_valid"), nanolean_documents())
         files = [MemoryFile(Path(name), documents) for name, documents in texts]
         return _by_files("nanolean", files[:1], files[1:])
-    return split_last(name_or_path, _opened(_files_below(Path(name_or_path).expanduser())))
+    return split_last(name_or_path, _open_all(_files_below(Path(name_or_path).expanduser())))
 
 
 def split_last(name: str, files: list[TextFile]) -> Corpus:
-    """A corpus whose last documents, at least one, are for validation."""
+    """Split off the last documents of some files, at least one, for validation."""
     whole = all_documents(name, files)
     if whole.count < 2:
         raise UserError(f"{name} holds {whole.count} document; two are needed, one of them for validation")
@@ -132,7 +134,7 @@ def split_last(name: str, files: list[TextFile]) -> Corpus:
 
 
 def all_documents(name: str, files: Sequence[TextFile]) -> Documents:
-    """All documents of some files."""
+    """Return all documents of some files, in order."""
     segments = [Segment(file, g, 0, group.documents) for file in files for g, group in enumerate(file.groups)]
     return Documents(name, tuple(segment for segment in segments if segment.count))
 
@@ -142,7 +144,7 @@ def _by_files(name: str, train: Sequence[TextFile], valid: Sequence[TextFile]) -
 
 
 def _by_hash(name: str, files: list[TextFile]) -> Corpus:
-    """Files whose name hashes low are for validation, the lowest one in any case."""
+    """Keep the files whose names have low hashes for validation, the lowest one in any case."""
     if len(files) == 1:
         return split_last(name, files)
     hashes = [int(hashlib.sha256(file.path.name.encode()).hexdigest()[:8], 16) / 2**32 for file in files]
@@ -151,7 +153,7 @@ def _by_hash(name: str, files: list[TextFile]) -> Corpus:
     return _by_files(name, [file for file in files if file not in valid], valid)
 
 
-def _opened(paths: list[Path]) -> list[TextFile]:
+def _open_all(paths: list[Path]) -> list[TextFile]:
     return [open_text_file(path) for path in paths]
 
 
@@ -159,36 +161,35 @@ def _files_below(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise UserError(f"no text corpus {path}: neither one of {', '.join(NAMED)} nor a file or directory")
+        raise UserError(f"no text corpus {path}: neither one of {', '.join(NAMED_CORPORA)} nor a file or directory")
     files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
     if not files:
         raise UserError(f"{path} holds no {', '.join(SUFFIXES)} files")
     return files
 
 
-CHUNK_BYTES = 1_500_000
-"""Text of one stream in a chunk, about: what is packed into rows together, and tokenized again on resuming."""
+# -- Order of documents ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Documents that are read one after another, in chunks."""
+    """Consecutive documents, read in chunks."""
 
     segments: tuple[Segment, ...]
     chunks: int
 
     @property
     def count(self) -> int:
-        """Documents in it."""
+        """Number of documents."""
         return sum(segment.count for segment in self.segments)
 
     def positions(self, chunk: int, stream: int, num_streams: int) -> range:
-        """The documents of a stream in a chunk, counted from the start of the unit."""
+        """Return the positions in the unit of a stream's documents in a chunk."""
         count = self.count
         return range(count * chunk // self.chunks + stream, count * (chunk + 1) // self.chunks, num_streams)
 
     def texts(self, first_chunk: int, stream: int, num_streams: int) -> Iterator[list[str | None]]:
-        """A stream's documents, chunk by chunk; one pass over the files."""
+        """Yield a stream's documents, a list for each chunk from `first_chunk` on; one pass over the files."""
         wanted = [self.positions(chunk, stream, num_streams) for chunk in range(first_chunk, self.chunks)]
         documents = self._documents(list(chain.from_iterable(wanted)))
         for positions in wanted:
@@ -207,47 +208,47 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The units of a set of documents, for a number of streams."""
+class ReadingPlan:
+    """The units of a corpus and the order of their chunks, for a number of streams."""
 
     units: tuple[Unit, ...]
     num_streams: int
     seed: int
 
     @classmethod
-    def of(cls, documents: Documents, num_streams: int, seed: int, chunk_bytes: int = CHUNK_BYTES) -> "Plan":
-        """Groups are put together until there is a chunk's worth for every stream; what is left joins the last unit."""
+    def of(cls, documents: Documents, num_streams: int, seed: int, chunk_bytes: int = CHUNK_BYTES) -> "ReadingPlan":
+        """Join groups to units of at least a chunk for every stream; a small rest joins the last unit."""
         wanted = num_streams * chunk_bytes
-        parts: list[list[Segment]] = [[]]
+        joined: list[list[Segment]] = [[]]
         size = 0.0
         for segment in documents.segments:
             if size >= wanted:
-                parts.append([])
+                joined.append([])
                 size = 0.0
-            parts[-1].append(segment)
+            joined[-1].append(segment)
             size += segment.num_bytes
-        if len(parts) > 1 and size < wanted / 2:
-            rest = parts.pop()
-            parts[-1] += rest
+        if len(joined) > 1 and size < wanted / 2:
+            rest = joined.pop()
+            joined[-1] += rest
         units = []
-        for part in parts:
-            count = sum(segment.count for segment in part)
-            chunks = round(sum(segment.num_bytes for segment in part) / wanted)
-            units.append(Unit(tuple(part), max(1, min(chunks, count // num_streams))))
+        for segments in joined:
+            count = sum(segment.count for segment in segments)
+            chunks = round(sum(segment.num_bytes for segment in segments) / wanted)
+            units.append(Unit(tuple(segments), max(1, min(chunks, count // num_streams))))
         return cls(tuple(units), num_streams, seed)
 
     @property
     def num_chunks(self) -> int:
-        """Chunks in an epoch."""
+        """Number of chunks in an epoch."""
         return sum(unit.chunks for unit in self.units)
 
     def order(self, epoch: int) -> list[tuple[int, int]]:
-        """The chunks of an epoch as (unit, chunk in it)."""
+        """Return the order of an epoch: (unit, chunk in the unit) of each chunk."""
         units = np.random.default_rng([self.seed, epoch]).permutation(len(self.units)).tolist()
         return [(unit, chunk) for unit in units for chunk in range(self.units[unit].chunks)]
 
     def chunks_from(self, stream: int, epoch: int, first: int) -> Iterator[tuple[int, int, list[str | None]]]:
-        """Endless: (epoch, number in the epoch, a stream's documents) from the given chunk on."""
+        """Yield (epoch, chunk number in the epoch, the stream's documents) from the given chunk on, without end."""
         while True:
             order = self.order(epoch)
             number = first

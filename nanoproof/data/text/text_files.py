@@ -1,7 +1,7 @@
-"""Files of documents, one format like the other: parquet shards, JSON lines, plain text, and lists in memory.
+"""Files of documents with one interface: parquet shards, JSON lines, plain text, and lists in memory.
 
 A file is a sequence of groups (parquet's row groups) of documents whose sizes are known without reading them. Reading
-streams through one group in bounded memory. A document may be None or empty; readers count these and pass over them.
+streams through one group in bounded memory. A document may be None or empty; readers count these and skip them.
 """
 
 import json
@@ -23,18 +23,18 @@ COLUMN = "text"
 SUFFIXES = (".parquet", ".jsonl", ".txt")
 
 READ_DOCUMENTS = 128
-"""Documents that are decoded at a time."""
+"""Number of documents that are decoded at a time."""
 BUFFER_BYTES = 1 << 20
 """Size of the reads from a parquet file; without it, or with `pre_buffer`, pyarrow holds whole row groups in memory."""
 JSONL_GROUP = 1000
-"""Lines in a group of a JSONL file."""
+"""Number of lines in a group of a JSONL file."""
 TEXT_CHARACTERS = 4000
-"""A plain text is cut into documents of about this size, where paragraphs end."""
+"""Approximate size of the documents that a plain text is cut into, at ends of paragraphs."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Consecutive documents of a file: how many, and about how many bytes of text."""
+    """Consecutive documents of a file: their number, and roughly their bytes of text."""
 
     documents: int
     num_bytes: int
@@ -50,12 +50,12 @@ class TextFile(ABC):
 
     @property
     def documents(self) -> int:
-        """Documents in the file, those without text included."""
+        """Number of documents in the file, those without text included."""
         return sum(group.documents for group in self.groups)
 
     @abstractmethod
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
-        """The documents of a group at the ascending positions `wanted`. Raises UserError where the file is damaged."""
+        """Yield the documents of a group at the ascending positions `wanted`. Raises UserError if it is damaged."""
 
 
 class ParquetFile(TextFile):
@@ -99,11 +99,11 @@ class ParquetFile(TextFile):
 class JsonlFile(TextFile):
     """One JSON object with a string `text` per line.
 
-    The first line says whether the file is one of these. A later one that is damaged has no text; a warning names it.
+    The first line must be one. A damaged later line counts as a document without text, and a warning names the first.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises UserError if the file cannot be read, or if its first line is something else."""
+        """Find the groups. Raises UserError if the file cannot be read, or if its first line is something else."""
         self._warned = False
         self._starts: list[int] = []
         groups: list[Group] = []
@@ -175,7 +175,7 @@ class MemoryFile(TextFile):
 
 
 def open_text_file(path: Path) -> TextFile:
-    """A file by its suffix. Raises UserError if it is missing, damaged, empty, or of another shape."""
+    """Open a file by its suffix. Raises UserError if it is missing, damaged, empty, or of another shape."""
     if path.suffix == ".parquet":
         return ParquetFile(path)
     if path.suffix == ".jsonl":
@@ -186,7 +186,7 @@ def open_text_file(path: Path) -> TextFile:
 
 
 def cut_text(text: str) -> list[str]:
-    """Documents of about `TEXT_CHARACTERS`: paragraphs are put together until there are as many."""
+    """Cut a text into documents of at least `TEXT_CHARACTERS`, at ends of paragraphs."""
     documents: list[str] = []
     parts: list[str] = []
     for paragraph in text.replace("\r\n", "\n").split("\n\n"):

@@ -1,21 +1,24 @@
-"""Batches of tokens from documents, packed into rows, the same whatever the timing and the number of ranks.
+"""Token batches of documents packed into rows; they do not depend on timing or on the number of ranks.
 
-A document is BOS and its tokens. One that is longer than a row is cut into pieces of a row's size, each with a BOS of
-its own. Pieces are put into rows longest first, each row being closed by a piece, or two, that fit exactly. Where there
-are none, the last piece of the row is cut, so that of all choices the least is left over; what is left over waits for a
-row as a piece of its own, unless it is so short that it is dropped. A gap that is as short stays free. A single place
-that is left holds a BOS, the end of the last document.
+    with TokenLoader(documents, tokenizer, row_length=2048, rows_per_step=256, rows_per_batch=16) as loader:
+        batch = loader.next_batch()
+        state = loader.state()                       # for a checkpoint; `restore(state)` continues there
 
-Shapes: B rows of a micro-batch, T tokens of a row.
+Shapes: B rows of a micro-batch, T tokens of a row, R rows of a chunk, C = T + 1 tokens (inputs and the last target).
 
-Documents are dealt to V streams (chunks.py); row j of all the rows of all ranks is the next row of stream j mod V, and
-rank r of W serves the rows with j mod W = r. W divides V, so that the rows of a step do not depend on W. A stream packs
-its share of each chunk by itself (row_packing.py), so a position is (epoch, chunk, row) per stream, and going on from
-it tokenizes one chunk of each stream again.
+Packing. A document is BOS and its tokens. One that is longer than a row is cut into pieces of a row's length, each with
+a BOS of its own. Pieces are put into rows longest first, and each row is completed by one or two pieces that fit
+exactly. Where there are none, the last piece of the row is cut, so that the rest is as short as possible; the rest
+becomes a piece of its own, unless it is so short that it is dropped. A gap that is as short stays free. A single free
+position holds a BOS, the end of the last document.
 
-Threads do the work: tokenizers release the interpreter's lock. They read, tokenize and pack a bounded number of chunks
-ahead of use; what goes wrong in them is raised by `next_batch`. They end with the loader, with the main thread, and
-with the process.
+Distribution. Documents are dealt to V streams (`documents.py`); row j of all the rows of all ranks is the next row of
+stream j mod V, and rank r of W serves the rows with j mod W = r. W divides V, so that the rows of a step do not depend
+on W. A stream packs its documents of each chunk by itself, so a position is (epoch, chunk, row) per stream, and
+resuming from it tokenizes one chunk of each stream again.
+
+Threads read, tokenize and pack a bounded number of chunks ahead (tokenizers release the interpreter's lock); their
+errors are raised by `next_batch`. They end with the loader, with the main thread, and with the process.
 """
 
 import math
@@ -32,14 +35,22 @@ import torch
 
 from nanoproof.common.distributed import gather_json
 from nanoproof.common.errors import UserError
-from nanoproof.data.text.documents import CHUNK_BYTES, Documents, Plan
+from nanoproof.data.text.documents import CHUNK_BYTES, Documents, ReadingPlan
 from nanoproof.model.tokenizer import Tokenizer, available_cores
 
 PADDING = -1
 SHORTEST = 2
-"""BOS and one token."""
+"""Length of the shortest piece: BOS and one token."""
 SLACK = 64
-"""What is shorter than this part of a row may be dropped, or left free."""
+"""A rest or a gap may be dropped or left free if it is at most 1/64 of a row."""
+MOST_STREAMS = 8
+FEW_DOCUMENTS = 4
+"""Least number of documents of a stream."""
+WAKE_SECONDS = 0.2
+"""Interval at which an idle thread checks whether the main thread is alive."""
+
+
+# -- Packing of rows -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +63,13 @@ class Span:
 
     @property
     def length(self) -> int:
-        """Places in a row."""
+        """Tokens that it takes in a row."""
         return 1 + self.stop - self.start
 
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Rows (R, C) of token numbers, `PADDING` where there is none; tokens of text that are in them, and lost ones."""
+    """Rows (R, C) of token ids, `PADDING` where there is none; the numbers of kept and dropped text tokens."""
 
     rows_RC: np.ndarray
     tokens: int
@@ -66,11 +77,11 @@ class PackedRows:
 
     @property
     def padding(self) -> int:
-        """Places without a token."""
+        """Number of positions without a token."""
         return int((self.rows_RC == PADDING).sum())
 
 
-class _Pool:
+class _PiecesByLength:
     """Pieces that are not yet in a row, by length."""
 
     def __init__(self, capacity: int) -> None:
@@ -78,49 +89,49 @@ class _Pool:
         self.count = np.zeros(capacity + 1, dtype=np.int64)
 
     def add(self, span: Span) -> None:
-        """Let a piece wait."""
+        """Add a piece."""
         self._by_length[span.length].append(span)
         self.count[span.length] += 1
 
     def take(self, length: int) -> Span:
-        """A piece of this length."""
+        """Remove and return a piece of this length."""
         self.count[length] -= 1
         return self._by_length[length].pop()
 
     def lengths(self) -> np.ndarray:
-        """The lengths there are, ascending."""
+        """Return the lengths of the pieces, ascending."""
         return np.flatnonzero(self.count)
 
 
 def plan_rows(sizes: Sequence[int], capacity: int) -> list[list[Span]]:
-    """Which tokens of documents of these sizes share a row; only the last piece of a row is ever cut short."""
-    pool, slack = _Pool(capacity), max(1, capacity // SLACK)
+    """Assign the tokens of documents of these sizes to rows; only the last piece of a row is ever cut short."""
+    waiting, slack = _PiecesByLength(capacity), max(1, capacity // SLACK)
     for document, size in enumerate(sizes):
         for start in range(0, size, capacity - 1):
-            pool.add(Span(document, start, min(start + capacity - 1, size)))
+            waiting.add(Span(document, start, min(start + capacity - 1, size)))
     rows: list[list[Span]] = []
-    while len(available := pool.lengths()):
-        row = [pool.take(int(available[-1]))]
+    while len(available := waiting.lengths()):
+        row = [waiting.take(int(available[-1]))]
         gap = capacity - row[0].length
-        while gap > 1 and len(available := pool.lengths()):
-            chosen, rest = _close(pool.count, available, gap)
+        while gap > 1 and len(available := waiting.lengths()):
+            chosen, rest = _fill_gap(waiting.count, available, gap)
             if rest > gap and gap <= slack and gap < available[0]:
                 break
-            if not chosen:  # the longest that leaves room for others
+            if not chosen:  # the longest that leaves space for others
                 chosen = (int(available[np.searchsorted(available, gap, side="right") - 1]),)
             for length in chosen:
-                span = pool.take(length)
+                span = waiting.take(length)
                 cut = min(span.stop, span.start + gap - 1)
                 row.append(Span(span.document, span.start, cut))
                 gap -= row[-1].length
                 if span.stop - cut > slack:
-                    pool.add(Span(span.document, cut, span.stop))
+                    waiting.add(Span(span.document, cut, span.stop))
         rows.append(row)
     return rows
 
 
-def _close(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple[int, ...], int]:
-    """The one or two lengths that fill the gap with the least left over of the last, and how much; () if none can."""
+def _fill_gap(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple[int, ...], int]:
+    """Return the one or two lengths that fill the gap with the shortest rest, and that rest; () if none do."""
     for exact in (gap, gap - 1):
         if count[exact]:
             return (exact,), 0
@@ -142,7 +153,7 @@ def _close(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple[in
 
 
 def pack_rows(documents: Sequence[np.ndarray], capacity: int, bos: int, rng: np.random.Generator) -> PackedRows:
-    """Documents as token arrays without BOS, packed into rows; `rng` decides the order of rows, and of equal pieces."""
+    """Pack token arrays without BOS into rows; `rng` decides the order of the rows, and of pieces of equal length."""
     documents = [documents[index] for index in rng.permutation(len(documents))]
     rows = plan_rows([len(document) for document in documents], capacity)
     packed = np.full((len(rows), capacity), PADDING, dtype=np.int32)
@@ -159,16 +170,12 @@ def pack_rows(documents: Sequence[np.ndarray], capacity: int, bos: int, rng: np.
     return PackedRows(packed[rng.permutation(len(rows))], kept, sum(map(len, documents)) - kept)
 
 
-MOST_STREAMS = 8
-FEW_DOCUMENTS = 4
-"""Documents that there are for each stream."""
-WAKE_SECONDS = 0.2
-"""How often an idle thread looks whether the main thread is still there."""
+# -- Loading ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """Rows of tokens, and for each token the one that follows; -1 where nothing is to be predicted."""
+    """Rows of tokens, int64, and for each token the one that follows it; -1 where there is no target."""
 
     tokens_BT: torch.Tensor
     targets_BT: torch.Tensor
@@ -176,7 +183,7 @@ class TokenBatch:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """A stream's rows of one chunk."""
+    """A stream's packed rows of one chunk, with counts of its documents."""
 
     epoch: int
     number: int
@@ -187,7 +194,7 @@ class _Chunk:
 
 @dataclass
 class _Stream:
-    """One of the streams this rank serves. `epoch`, `chunk` and `row` say what is handed out next."""
+    """One of the streams that this rank serves. `epoch`, `chunk` and `row` are the position of its next row."""
 
     index: int
     epoch: int = 0
@@ -200,9 +207,10 @@ class _Stream:
 
 
 def choose_streams(rows_per_step: int, world_size: int, documents: int) -> int:
-    """The number of streams: 8 if that goes, so that a run may go on with another number of ranks; else fewer.
+    """Choose the number of streams: up to 8, so that a run can be resumed with another number of ranks.
 
-    It divides the rows per step, is a multiple of the ranks, and leaves each stream some documents, if that can be.
+    It divides the rows per step, is a multiple of the ranks and leaves each stream `FEW_DOCUMENTS`, if that is
+    possible; else it is the number of ranks.
     """
     most = math.gcd(rows_per_step, MOST_STREAMS)
     few = documents // FEW_DOCUMENTS
@@ -211,7 +219,7 @@ def choose_streams(rows_per_step: int, world_size: int, documents: int) -> int:
 
 
 class TokenLoader:
-    """Endless batches, epoch after epoch. All that can be wrong with options is raised here, as UserError.
+    """Endless batches, epoch after epoch. Options that do not fit together raise UserError at construction.
 
     `rows_per_step` are the rows of one optimizer step over all ranks, `rows_per_batch` those of one `next_batch`.
     """
@@ -242,16 +250,16 @@ class TokenLoader:
         self._threads: list[threading.Thread] = []
         self._closed = True
         self._counts = dict.fromkeys(("documents", "empty_documents", "tokens", "dropped_tokens", "padding"), 0)
-        self._begin(choose_streams(rows_per_step, world_size, documents.count), 0, {})
+        self._seek(choose_streams(rows_per_step, world_size, documents.count), 0, {})
 
-    def _begin(self, num_streams: int, rows: int, positions: dict[str, list[int]]) -> None:
-        """Stand at a position; nothing is read before it is asked for. `rows` are those of all ranks so far."""
+    def _seek(self, num_streams: int, rows: int, positions: dict[str, list[int]]) -> None:
+        """Move to a position without reading anything. `rows` are those of all ranks before it."""
         if self.documents.count < num_streams:
             raise UserError(
                 f"{self.documents.name} holds {self.documents.count} documents, "
                 f"{num_streams} are needed for {self.world_size} ranks"
             )
-        self._plan = Plan.of(self.documents, num_streams, self.seed, self._chunk_bytes)
+        self._plan = ReadingPlan.of(self.documents, num_streams, self.seed, self._chunk_bytes)
         self._rows = rows // self.world_size
         self._streams = {
             index: _Stream(index, *positions.get(str(index), (0, 0, 0)))
@@ -259,11 +267,10 @@ class TokenLoader:
         }
         self._ahead = 1 + self.workers // len(self._streams)
 
-    # -----------------------------------------------------------------------------------------------------------------
-    # Handing out
+    # -- Batches -----------------------------------------------------------------------------------------------------
 
     def next_batch(self) -> TokenBatch:
-        """This rank's next rows. Raises UserError if the data turn out to be damaged."""
+        """Return this rank's next rows. Raises UserError if the data turn out to be damaged."""
         self._start()
         rows = np.stack([self._next_row() for _ in range(self.rows_per_batch)]).astype(np.int64)
         inputs = np.where(rows[:, :-1] == PADDING, self.tokenizer.pad, rows[:, :-1])
@@ -280,17 +287,17 @@ class TokenLoader:
         stream.row += 1
         self._rows += 1
         if stream.row == len(chunk.packed.rows_RC):
-            self._leave(stream)
+            self._finish_chunk(stream)
         return row
 
-    def _leave(self, stream: _Stream) -> None:
-        """Stand before the chunk that follows."""
+    def _finish_chunk(self, stream: _Stream) -> None:
+        """Move a stream to its next chunk."""
         stream.current, stream.row, stream.chunk = None, 0, stream.chunk + 1
         if stream.chunk == self._plan.num_chunks:
             stream.epoch, stream.chunk = stream.epoch + 1, 0
 
     def _current(self, stream: _Stream) -> _Chunk:
-        """The chunk in use; chunks without a token are passed over."""
+        """Return the chunk in use; chunks without a token are skipped."""
         empty = 0
         while stream.current is None:
             chunk = self._wait(stream)
@@ -303,7 +310,7 @@ class TokenLoader:
             if len(chunk.packed.rows_RC):
                 stream.current = chunk
                 break
-            self._leave(stream)
+            self._finish_chunk(stream)
             empty += 1
             if empty > self._plan.num_chunks:
                 raise UserError(f"{self.documents.name}: too few of its {self.documents.count} documents have text")
@@ -313,14 +320,13 @@ class TokenLoader:
         with self._condition:
             while not stream.ahead:
                 self._condition.wait()
-        chunk = stream.ahead[0].result()  # a failed one stays: whoever asks again is told again
+        chunk = stream.ahead[0].result()  # a failed one stays: the next call raises again
         with self._condition:
             stream.ahead.popleft()
             self._condition.notify_all()
         return chunk
 
-    # -----------------------------------------------------------------------------------------------------------------
-    # Working ahead
+    # -- Threads -----------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
         if self._threads:
@@ -334,7 +340,7 @@ class TokenLoader:
             thread.start()
 
     def _work(self) -> None:
-        """A thread: takes the stream with the least ahead and makes its next chunk. Errors go to who waits for it."""
+        """Run a thread: make the next chunk of the stream with the fewest ahead. Errors go into its future."""
         while (taken := self._take()) is not None:
             stream, future = taken
             assert stream.source is not None
@@ -352,10 +358,10 @@ class TokenLoader:
                     future.set_exception(error)
 
     def _take(self) -> tuple[_Stream, "Future[_Chunk]"] | None:
-        """The stream to read from next, with the place for its chunk; None when it is time to end."""
+        """Return the stream to read from next, with the future of its chunk; None when the thread shall end."""
         with self._condition:
             while not self._closed and threading.main_thread().is_alive():
-                free = [s for s in self._streams.values() if not s.being_read and self._has_room(s)]
+                free = [s for s in self._streams.values() if not s.being_read and self._may_read_ahead(s)]
                 if free:
                     stream = min(free, key=lambda s: len(s.ahead))
                     future: Future[_Chunk] = Future()
@@ -366,8 +372,8 @@ class TokenLoader:
                 self._condition.wait(WAKE_SECONDS)
         return None
 
-    def _has_room(self, stream: _Stream) -> bool:
-        """Not beyond a failure, and only so far ahead that all threads have work."""
+    def _may_read_ahead(self, stream: _Stream) -> bool:
+        """Return whether to read on: not beyond a failure, and only so far ahead that all threads have work."""
         failed = stream.ahead and stream.ahead[-1].done() and stream.ahead[-1].exception() is not None
         return len(stream.ahead) < self._ahead and not failed
 
@@ -378,11 +384,10 @@ class TokenLoader:
         packed = pack_rows(documents, self.row_length + 1, self.tokenizer.bos, rng)
         return _Chunk(epoch, number, packed, len(wanted), len(texts) - len(wanted))
 
-    # -----------------------------------------------------------------------------------------------------------------
-    # Where it is
+    # -- State -------------------------------------------------------------------------------------------------------
 
     def local_state(self) -> dict[str, Any]:
-        """This rank's part of `state`."""
+        """Return this rank's part of `state`."""
         return {
             "documents": self.documents.fingerprint(),
             "tokenizer": self.tokenizer.fingerprint,
@@ -395,11 +400,11 @@ class TokenLoader:
         }
 
     def state(self) -> dict[str, Any]:
-        """The position after the last batch, of all ranks; they call it together, after equally many batches."""
+        """Return the position of all ranks after the last batch; they call it together, after equally many batches."""
         return merge_states(gather_json(self.local_state()))
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state, of any number of ranks. Raises UserError if it is of other data or does not divide."""
+        """Continue from a state, of any number of ranks. Raises UserError if it is of other data or does not divide."""
         try:
             known = {name: state[name] for name in ("documents", "tokenizer", "seed", "row_length", "chunk_bytes")}
             num_streams, rows = int(state["num_streams"]), int(state["rows"])
@@ -419,10 +424,10 @@ class TokenLoader:
                 f"{num_streams} (here {self.world_size}) and rows per step that are a multiple ({self.rows_per_step})"
             )
         self.close()
-        self._begin(num_streams, rows, positions)
+        self._seek(num_streams, rows, positions)
 
     def stats(self) -> dict[str, float]:
-        """Since the start of this process, on this rank, counting whole chunks: documents, tokens, what was lost."""
+        """Count documents, tokens, padding and dropped tokens of this rank's chunks since the start of the process."""
         counts = self._counts
         seen = max(1, counts["tokens"] + counts["dropped_tokens"])
         return {
@@ -433,7 +438,7 @@ class TokenLoader:
         }
 
     def decisions(self) -> dict[str, str]:
-        """What was decided from options and data, for the log."""
+        """Describe what was derived from options and data, for the log."""
         streams = f"{self._plan.num_streams} streams of {self._plan.num_chunks} chunks per epoch"
         return {
             "data": self.documents.describe(),
@@ -441,7 +446,7 @@ class TokenLoader:
         }
 
     def close(self) -> None:
-        """End the threads and close the files; a later `next_batch` starts them again where it was."""
+        """End the threads and close the files; a later `next_batch` starts them again at the same position."""
         with self._condition:
             self._closed = True
             self._condition.notify_all()
@@ -460,7 +465,7 @@ class TokenLoader:
 
 
 def merge_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One state from those of all ranks."""
+    """Merge the local states of all ranks into one."""
     assert len({state["rows"] for state in states}) == 1, "the ranks are not at the same row"
     streams = {index: position for state in states for index, position in state["streams"].items()}
     return {**states[0], "streams": dict(sorted(streams.items(), key=lambda item: int(item[0])))}

@@ -1,17 +1,17 @@
-"""What two sets of Lean text share: names, statements in a normal form, runs of 13 words.
+"""The overlap of two sets of Lean text: equal names, equal statements in a normal form, shared 13-grams of words.
 
-No Lean runs here, so what counts as equal is decided by the text alone. The normal form (`normal_form`) looks through:
-comments, white space and line breaks; the theorem's name, attributes and universes; the names of binders (variables,
-hypotheses, bound variables, instances); `(a b : T)` for `(a : T) (b : T)`; a leading `∀` for binders before the colon;
-ASCII for Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s` for `∑ i ∈ s`; prefixes of
-dotted names (`Real.sqrt`, `sqrt`). It does not look through: the order of binders, a hypothesis before the colon for
-one before an arrow, `variable` lines, notation, definitions, or anything that needs elaboration.
-
-index = Index(pieces_of_b)
+    index = Index(pieces_of_b)
     for piece in pieces_of_a:
         for hit in index.hits(piece): ...
 
-It serves `contamination.py`, which reports, and the making of leangithubraw, which leaves such files out.
+`nanoproof.data.contamination` reports it, and the build of leangithubraw leaves out files with benchmark theorems.
+
+No Lean runs here: what counts as equal is decided by the text alone. The normal form (`normal_form`) ignores: comments,
+white space and line breaks; the theorem's name, attributes and universes; the names of binders (variables, hypotheses,
+bound variables, instances); `(a b : T)` for `(a : T) (b : T)`; a leading `∀` for binders before the colon; ASCII for
+Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s` for `∑ i ∈ s`; prefixes of dotted names
+(`Real.sqrt`, `sqrt`). It does not ignore: the order of binders, a hypothesis before the colon for one before an arrow,
+`variable` lines, notation, definitions, or anything that needs elaboration.
 """
 
 import re
@@ -47,6 +47,10 @@ _FIRST = re.compile(f"[{NAME_START}«]")
 
 LONGEST = 20_000
 """Characters of the longest statement that has a normal form."""
+GRAM = 13
+"""Words of an n-gram."""
+SHORT_FORM = 3
+"""Statements with fewer tokens than this (`: p`) are too common, so they are never equal."""
 
 _PLAIN = {"->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "=>": "↦", "/\\": "∧", "\\/": "∨", "<->": "↔"}
 _PLAIN |= {"λ": "fun", "Real": "ℝ", "Nat": "ℕ", "Int": "ℤ", "Rat": "ℚ", "Complex": "ℂ"}
@@ -54,6 +58,9 @@ _OPENING = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
 _CLOSING = {close: opening for opening, close in _OPENING.items()}
 _BINDERS = {"∀", "∃", "∃!", "fun", "Σ", "∑", "∏", "⋃", "⋂", "⨆", "⨅", "∫", "let", "have"}
 _KEYWORDS = {"in", "if", "then", "else", "from", "at", "by", "do", "with", "match", "show", "Type", "Prop", "Sort"}
+
+
+# -- Statements of Lean text -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Statement:
 
 
 def declared_statements(text: str) -> Iterator[Statement]:
-    """The theorems, lemmas, examples and defs of a text in order; names with the namespaces around them."""
+    """Yield the theorems, lemmas, examples and defs of a text in order; names include the namespaces around them."""
     masked = mask(text)
     declarations = [m for m in _DECLARATION.finditer(masked) if _begins_a_command(masked, m.start())]
     scopes = list(_SCOPE.finditer(masked))
@@ -92,12 +99,12 @@ def declared_statements(text: str) -> Iterator[Statement]:
 
 
 def _begins_a_command(masked: str, position: int) -> bool:
-    """Whether only attributes and modifiers stand on the line before."""
+    """Return whether only attributes and modifiers precede a position on its line."""
     return _HEAD.fullmatch(masked, masked.rfind("\n", 0, position) + 1, position) is not None
 
 
 def _end_of_statement(masked: str, start: int) -> int:
-    """Where `:=`, the first branch of a definition by cases, or the next command comes."""
+    """Return the position of `:=`, of the first branch of a definition by cases, or of the next command."""
     following = _COMMAND.search(masked, start)
     stop = following.start() if following else len(masked)
     body = masked[start:stop]
@@ -115,12 +122,12 @@ def _balanced(text: str) -> bool:
 
 
 def code_words(text: str) -> list[str]:
-    """The words and signs of a text without its comments and strings."""
+    """Return the words and signs of a text without its comments and strings."""
     return _WORD.findall(mask(text))
 
 
 def name_key(name: str) -> str:
-    """A name without case and without the underscores that only some authors write; `q1` of a contest is `p1`.
+    """Normalize a name: without case and optional underscores, and with `p1` for the `q1` of some contests.
 
     So `imo_1959_p1` and `imo1959_q1` are one name, while `exercise_1_13` and `exercise_11_3` are two.
     """
@@ -129,12 +136,15 @@ def name_key(name: str) -> str:
 
 
 def name_keys(full_name: str) -> set[str]:
-    """The keys of a declaration's name and of the namespaces that it lies in."""
+    """Return the keys of a declaration's name and of the namespaces that it lies in."""
     return {name_key(part) for part in full_name.split(".") if part}
 
 
+# -- Normal form of statements ---------------------------------------------------------------------------------------
+
+
 def normal_form(statement: str) -> str:
-    """The normal form of a statement: what stands between a theorem's name and its proof. "" for a very long one."""
+    """Return the normal form of a statement, the text between a theorem's name and its proof; "" if it is too long."""
     if len(statement) > LONGEST:
         return ""
     tokens = [_PLAIN.get(token, token) for token in _TOKEN.findall(mask(statement))]
@@ -144,7 +154,7 @@ def normal_form(statement: str) -> str:
 
 
 def _telescope(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
-    """The binders before the colon, each variable in a group of its own, and what is claimed."""
+    """Return the binders before the colon, each variable in a group of its own, and the conclusion."""
     groups: list[list[str]] = []
     position = 0
     while position < len(tokens) and tokens[position] in _OPENING:
@@ -164,7 +174,7 @@ def _telescope(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
 
 
 def _leading_forall(tokens: list[str]) -> tuple[list[list[str]], list[str]] | None:
-    """The binders of `∀ .., rest` and the rest; None for `∀ x ∈ s` and the like."""
+    """Return the binders of `∀ .., rest` and the rest; None for `∀ x ∈ s` and the like."""
     groups: list[list[str]] = []
     position = 1
     while position < len(tokens) and tokens[position] in _OPENING:
@@ -184,7 +194,7 @@ def _leading_forall(tokens: list[str]) -> tuple[list[list[str]], list[str]] | No
 
 
 def _single(group: list[str]) -> list[list[str]]:
-    """`(a b : T)` as `(a : T) (b : T)`; the name of an instance is left out, and all brackets are round but its."""
+    """Split `(a b : T)` into `(a : T) (b : T)`; brackets become round, but for instances, which lose their name."""
     names = _names(group, 1)
     typed = bool(names) and len(names) + 1 < len(group) and group[len(names) + 1] == ":"
     if group[0] == "[":
@@ -195,7 +205,7 @@ def _single(group: list[str]) -> list[list[str]]:
 
 
 def _names(tokens: list[str], start: int) -> list[str]:
-    """The names that stand one after the other from a position on."""
+    """Return the names that follow each other from a position on."""
     end = start
     while end < len(tokens) and (tokens[end] == "_" or (_is_name(tokens[end]) and "." not in tokens[end])):
         end += 1
@@ -207,7 +217,7 @@ def _is_name(token: str) -> bool:
 
 
 def _closing(tokens: list[str], position: int) -> int:
-    """The position behind the bracket that closes the one here."""
+    """Return the position after the bracket that closes the one at `position`."""
     depth = 0
     for index in range(position, len(tokens)):
         depth += (tokens[index] in _OPENING) - (tokens[index] in _CLOSING)
@@ -226,7 +236,7 @@ def _top_level(tokens: list[str], wanted: str, start: int) -> int:
 
 
 def _renamed(tokens: list[str]) -> Iterator[str]:
-    """Bound names become v0, v1, .. in the order in which they are bound; other dotted names lose their prefix."""
+    """Rename bound names to v0, v1, .. in the order in which they are bound; other dotted names lose their prefix."""
     numbers: dict[str, str] = {}
     for index, token in enumerate(tokens):
         binder = token in _BINDERS
@@ -247,10 +257,7 @@ def _renamed(tokens: list[str]) -> Iterator[str]:
             yield token.rpartition(".")[2] if rest and _is_name(token) else token
 
 
-GRAM = 13
-"""Words of a run."""
-SHORT_FORM = 3
-"""Statements with fewer signs than this (`: p`) say nothing, so they are never equal."""
+# -- Index of pieces -------------------------------------------------------------------------------------------------
 
 Kind = Literal["name", "statement", "key", "words"]
 KINDS: dict[Kind, str] = {
@@ -263,9 +270,9 @@ KINDS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Piece:
-    """A theorem, or a whole document: its names and statements, each with the line, and its words.
+    """A theorem or a whole document: its names and normal forms of statements, each with the line, and its words.
 
-    `keys` are those of statements that were elaborated (of the embedded prover's sets only).
+    `keys` are those of elaborated statements (of the embedded prover's sets only).
     """
 
     label: str
@@ -275,14 +282,14 @@ class Piece:
     words: tuple[str, ...] = ()
 
     def grams(self) -> Iterator[int]:
-        """The runs of words, as hashes, good within this process."""
+        """Yield the n-grams of words as hashes, which are valid within this process."""
         for start in range(len(self.words) - GRAM + 1):
             yield hash(" ".join(self.words[start : start + GRAM]))
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A piece has something of a piece of the index: which, in what way, and what or how much (a share) it is."""
+    """A piece overlaps with one of the index: of what kind, with which name, statement or share of the n-grams."""
 
     kind: Kind
     piece: Piece
@@ -293,23 +300,23 @@ class Hit:
 
 
 def document_piece(text: str, label: str, with_words: bool = True) -> Piece:
-    """A file of Lean, or text that holds some. A declaration counts under its own name and its namespaces' names."""
+    """Make one piece of a text with Lean code. A declaration counts under its own name and its namespaces' names."""
     names: dict[str, int] = {}
     forms: dict[str, int] = {}
     for statement in declared_statements(text):
         for key in name_keys(statement.name):
             names.setdefault(key, statement.line)
         forms.setdefault(normal_form(statement.text), statement.line)
-    return Piece(label, names, _telling(forms), words=tuple(code_words(text)) if with_words else ())
+    return Piece(label, names, _without_short(forms), words=tuple(code_words(text)) if with_words else ())
 
 
 def statement_pieces(text: str, label: str) -> Iterator[Piece]:
-    """The declarations of a file of Lean, a piece each; text without any is one piece."""
+    """Yield a piece for each declaration of a text; a text without any is one piece."""
     none = True
     for statement in declared_statements(text):
         none = False
         names = {name_key(statement.name.rpartition(".")[2]): statement.line} if statement.name else {}
-        forms = _telling({normal_form(statement.text): statement.line})
+        forms = _without_short({normal_form(statement.text): statement.line})
         where = f"{label}, line {statement.line}: {statement.name or 'example'}"
         yield Piece(where, names, forms, words=tuple(code_words(statement.text)))
     if none:
@@ -317,7 +324,7 @@ def statement_pieces(text: str, label: str) -> Iterator[Piece]:
 
 
 def theorem_piece(theorem: Theorem, key: Callable[[str], str] | None = None) -> Piece:
-    """One theorem: the last declaration of its source. What comes before (`open`, definitions) does not count."""
+    """Make a piece of a theorem: the last declaration of its source. What precedes it (`open`, ..) does not count."""
     label = f"{theorem.dataset}: {theorem.id}" if theorem.dataset else theorem.id
     statements = list(declared_statements(theorem.source))
     if not statements:
@@ -325,15 +332,15 @@ def theorem_piece(theorem: Theorem, key: Callable[[str], str] | None = None) -> 
     last = statements[-1]
     names = {name_key(last.name.rpartition(".")[2]): last.line} if last.name else {}
     keys = (key(theorem.source),) if key else ()
-    return Piece(label, names, _telling({normal_form(last.text): last.line}), keys, tuple(code_words(last.text)))
+    return Piece(label, names, _without_short({normal_form(last.text): last.line}), keys, tuple(code_words(last.text)))
 
 
-def _telling(forms: dict[str, int]) -> dict[str, int]:
+def _without_short(forms: dict[str, int]) -> dict[str, int]:
     return {form: line for form, line in forms.items() if form.count(" ") + 1 >= SHORT_FORM}
 
 
 class Index:
-    """Pieces by name, statement and runs of words."""
+    """Pieces by name, statement and n-grams of words."""
 
     def __init__(self, pieces: Iterable[Piece], with_words: bool = True) -> None:
         self.pieces: list[Piece] = []
@@ -353,11 +360,11 @@ class Index:
 
     @property
     def without_grams(self) -> int:
-        """Pieces with too few words for a run: they can be found in the other ways only."""
+        """Number of pieces with too few words for an n-gram: they are found by name or statement only."""
         return self._gram_counts.count(0)
 
     def hits(self, piece: Piece) -> Iterator[Hit]:
-        """What a piece shares with those of the index, each of them once in each way."""
+        """Yield the overlaps of a piece with those of the index, each of them once per kind."""
         for kind, values in _values(piece):
             seen: set[int] = set()
             for value, line in values.items():
@@ -373,6 +380,7 @@ class Index:
 
 
 def _values(piece: Piece) -> Iterator[tuple[Kind, dict[str, int]]]:
+    """Yield each kind of overlap but n-grams with the piece's values of it and their lines."""
     yield "name", piece.names
     yield "statement", piece.forms
     yield "key", dict.fromkeys(piece.keys, 0)

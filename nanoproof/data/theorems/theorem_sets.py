@@ -1,23 +1,21 @@
-"""Theorem sets: by name or by file, rows with checked fields, the split, and what was left out and why.
+"""Theorem sets: the splits of the catalog's sets, and theorems in files of the user's own.
 
-SET = TheoremSet("leanworkbook", RL_SPLITS, read)       # `read` fills a `Parsed`
-    SET.list_theorems("train", "v4.27.0")
-    SET.stats()
+    list_theorems("leanworkbook", "train", "v4.27.0")       # a set of the catalog, filtered by a whitelist
+    list_theorems("mine.lean", "valid")                     # a file
 
-Order of work: parse, drop duplicates, shuffle, split, then leave out what the prover cannot work with or a whitelist
-calls failing. So neither our parser of sources nor a whitelist moves a theorem from one split to the other.
+A set's module (`nanoproof.data.rl.leanworkbook`, ..) defines a `TheoremSet` and is imported when the set is asked for:
 
-Of a Lean file every `theorem` or `lemma` that begins a line (maybe behind `open Nat in` or the like) and whose proof is
-a `sorry` is one, under its own name. Its source is all that comes before it but the other such theorems, what belongs
-to them, and the header (imports are the server's): so it may use definitions, notation, `variable` lines, and what is
-proved there. Of a JSONL file every line is one, with `source` and, if the theorem's own name is not to be it, `id`.
+    SET = TheoremSet("leanworkbook", RL_SPLITS, read)       # `read` returns `ParsedTheorems`
 
-A file has no splits: all of it is what is asked for. No whitelist leaves anything out.
+The rows of a set are parsed, freed of duplicates, shuffled and split; then theorems are left out that the prover cannot
+work with or that a whitelist calls failing. So neither our parser of sources nor a whitelist moves a theorem from one
+split to the other.
 
-list_theorems("leanworkbook", "train", "v4.27.0")
-    list_theorems("mine.lean", "valid")
-
-The module of a set is imported when it is asked for.
+In a Lean file, every `theorem` or `lemma` at the start of a line (maybe after `open Nat in` or the like) whose proof is
+a `sorry` is a theorem of the set, under its own name. Its source is all text before it except the header (the server
+has its own imports) and the other such theorems with their attributes and documentation: so it may use definitions,
+notation, `variable` lines, and what is proved there. In a JSONL file every line is a theorem, with `source` and
+optionally `id` in place of its name. A file has no splits and is never filtered.
 """
 
 import importlib
@@ -42,15 +40,30 @@ from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.source import COMMAND, IN_FRONT, SORRY, parts, theorem_name
 from nanoproof.lean.types import SourceError, Theorem
 
-# -- The theorems of a Lean text, one by one -------------------------------------------------------------------------
+log = logging.getLogger(__name__)
+
+Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+RL_SPLITS = ("train", "valid")
+BENCH_SPLITS = ("valid", "test")
+VALID_COUNT = 500
+"""Number of validation theorems of a set for reinforcement learning."""
+SHUFFLE_SEED = 0
+DUPLICATE = "duplicate id"
+"""The reason for leaving out a row whose id has occurred before."""
 
 _BEFORE = rf"^(?:{IN_FRONT}[ \t]+)*(?:public[ \t]+)?"
 _NAME = r"[ \t\n]+(?P<name>[^\s:({\[⦃]+)"
+_IN_FRONT = re.compile(rf"(?:^[ \t]*{IN_FRONT}|@\[[^\]]*\])\s*\Z", re.MULTILINE)
+"""What belongs to the declaration after it, besides its documentation comment."""
+
+
+# -- Theorems in Lean text -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A theorem of a text: its line (from 1 on), its name, its own text, and where that begins."""
+class TheoremBlock:
+    """A theorem of a text: its line (from 1 on), its name, its own text, and the position at which that begins."""
 
     line: int
     name: str
@@ -58,31 +71,53 @@ class Block:
     start: int
 
 
-def blocks(text: str, keywords: tuple[str, ...] = ("theorem",)) -> Iterator[Block]:
-    """Each theorem that begins a line with one of the keywords; comments behind its last word are not part of it.
+def theorem_blocks(text: str, keywords: tuple[str, ...] = ("theorem",)) -> Iterator[TheoremBlock]:
+    """Yield each theorem that begins a line with one of the keywords; comments after its last word are not part of it.
 
-    Before the keyword may stand `public`, and what goes with the theorem alone, as `open Nat in` does.
+    The keyword may follow `public` and prefixes of a single declaration, such as `open Nat in`.
     """
     masked = mask(text)
     for match in re.compile(f"{_BEFORE}(?:{'|'.join(keywords)}){_NAME}", re.MULTILINE).finditer(masked):
         following = COMMAND.search(masked, match.end())
         end = following.start() if following else len(masked)
         end = match.start() + len(masked[match.start() : end].rstrip())
-        yield Block(text.count("\n", 0, match.start()) + 1, match["name"], text[match.start() : end], match.start())
+        line = text.count("\n", 0, match.start()) + 1
+        yield TheoremBlock(line, match["name"], text[match.start() : end], match.start())
 
 
-log = logging.getLogger(__name__)
-
-RL_SPLITS = ("train", "valid")
-BENCH_SPLITS = ("valid", "test")
-VALID_COUNT = 500
-"""Theorems of a set for reinforcement learning that are for validation."""
-SHUFFLE_SEED = 0
-DUPLICATE = "duplicate id"
-"""Why a row is left out whose id was there before."""
+def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
+    """Append a `sorry`: `after_by` to a statement that ends in `:= by`, `after_assign` after `:=`; else None."""
+    if statement.endswith(":= by"):
+        return statement + after_by
+    return statement + after_assign if statement.endswith(":=") else None
 
 
-class Parsed:
+def remove_lines(text: str, *beginnings: str) -> str:
+    """Remove the lines that begin with one of the given texts, indented or not."""
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(beginnings))
+
+
+def unusable_because(source: str) -> str | None:
+    """Tell in a few words why the prover cannot work with a source; None if it can."""
+    try:
+        parts(source)
+    except SourceError as error:
+        return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
+    return None
+
+
+def require_usable(source: str, place: str) -> None:
+    """Check that the prover can work with a source. Raises UserError that names the place of its row."""
+    try:
+        parts(source)
+    except SourceError as error:
+        raise UserError(f"{place}: {error}") from error
+
+
+# -- Theorem sets of the catalog -------------------------------------------------------------------------------------
+
+
+class ParsedTheorems:
     """The theorems of a data set in the order of its files, each id once; `left_out` counts the rest by reason."""
 
     def __init__(self, dataset: str) -> None:
@@ -92,7 +127,7 @@ class Parsed:
         self._theorems: dict[str, tuple[str, Theorem]] = {}
 
     def add(self, theorem_id: str, source: str, split: str = "") -> None:
-        """One more row with a theorem; a later one with the same id is a duplicate."""
+        """Add a row with a theorem; a later one with the same id is a duplicate."""
         if theorem_id in self._theorems:
             self.leave_out(DUPLICATE)
             return
@@ -100,12 +135,12 @@ class Parsed:
         self._theorems[theorem_id] = (split, Theorem(source, self._dataset, theorem_id))
 
     def leave_out(self, reason: str) -> None:
-        """One more row without."""
+        """Count a row that gives no theorem, with the reason."""
         self.rows += 1
         self.left_out[reason] += 1
 
     def splits(self) -> dict[str, list[Theorem]]:
-        """Theorems by split: as the data set says, or shuffled with the last `VALID_COUNT` for validation."""
+        """Return the theorems by split: the data set's own, or shuffled with the last `VALID_COUNT` for validation."""
         if any(split for split, _ in self._theorems.values()):
             named: dict[str, list[Theorem]] = {split: [] for split in BENCH_SPLITS}
             for split, theorem in self._theorems.values():
@@ -118,7 +153,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Listing:
-    """The theorems of a split, and what was left out of it; `unknown` are those that the whitelist does not know."""
+    """The theorems of a split, and counts of what was left out; `unknown` is how many the whitelist does not know."""
 
     theorems: list[Theorem]
     left_out: Counter[str] = field(default_factory=Counter)
@@ -127,19 +162,19 @@ class Listing:
 
 @dataclass(frozen=True)
 class TheoremSet:
-    """A theorem set by its reader. Benchmarks are never filtered."""
+    """A theorem set: its name, its splits and the function that reads it. Benchmarks are never filtered."""
 
     name: str
     splits: tuple[str, ...]
-    read: Callable[[], Parsed]
+    read: Callable[[], ParsedTheorems]
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether its theorems are there to measure, not to learn from."""
+        """Whether its theorems measure provers and are never trained on."""
         return "train" not in self.splits
 
     def list_theorems(self, split: str, lean_version: str | None = None) -> list[Theorem]:
-        """The theorems of a split in a fixed order; with a Lean version, without those that fail by its whitelist.
+        """List the theorems of a split in a fixed order; with a Lean version, without those that fail by its whitelist.
 
         Raises UserError for an unknown split, for data that is missing or misshapen, and for a missing whitelist.
         """
@@ -152,7 +187,7 @@ class TheoremSet:
         return listing.theorems
 
     def stats(self, lean_version: str | None = None) -> dict[str, Any]:
-        """Rows, what was left out of them, and for each split theorems, those left out of it, and unknown ones."""
+        """Count rows and those left out, and for each split its theorems, those left out of it, and unknown ones."""
         parsed = self.read()
         listings = {split: self._listing(theorems, split, lean_version) for split, theorems in parsed.splits().items()}
         return {
@@ -189,29 +224,11 @@ class TheoremSet:
         return Listing(filtered.theorems, left_out, filtered.unknown)
 
 
-def unusable_because(source: str) -> str | None:
-    """Why the prover cannot work with a source, in few words without the source; None if it can."""
-    try:
-        parts(source)
-    except SourceError as error:
-        return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
-    return None
-
-
-def require_usable(source: str, place: str) -> None:
-    """Raises UserError that names the place, for sets that promise theorems that the prover can work with."""
-    try:
-        parts(source)
-    except SourceError as error:
-        raise UserError(f"{place}: {error}") from error
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Rows
+# -- Rows of data files: each with its place for messages, such as `FILE, line 3` ------------------------------------
 
 
 def json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON list, each with its place for messages."""
+    """Yield place and object of each row of a JSON list. Raises UserError if the file is something else."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -223,7 +240,7 @@ def json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file with one on each line, each with its place for messages."""
+    """Yield place and object of each line of a JSONL file. Raises UserError for a line that is something else."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             place = f"{path}, line {number}"
@@ -236,7 +253,10 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a parquet file with the given columns, each with its place for messages; read in batches."""
+    """Yield place and row of a parquet file with the given columns; it is read in batches.
+
+    Raises UserError if a column is missing or the file is damaged.
+    """
     number = 0
     try:
         with pq.ParquetFile(path) as file:
@@ -254,7 +274,7 @@ def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> 
 
 
 def text_field(record: dict[str, Any], name: str, place: str) -> str:
-    """A field that must be a text. Raises UserError that names place and field."""
+    """Return a field that must be a text. Raises UserError that names place and field."""
     value = record.get(name)
     if not isinstance(value, str):
         found = f"got {_kind(value)}" if name in record else "it is missing"
@@ -280,38 +300,21 @@ def _kind(value: Any) -> str:
     return "nothing (null)" if value is None else names.get(type(value), type(value).__name__)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Statements
-
-
-def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
-    """The statement with a `sorry` behind its `:= by` or bare `:=`; None if it ends in neither."""
-    if statement.endswith(":= by"):
-        return statement + after_by
-    return statement + after_assign if statement.endswith(":=") else None
-
-
-def remove_lines(text: str, *beginnings: str) -> str:
-    """The text without the lines that begin so, indented or not."""
-    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(beginnings))
-
-
-_IN_FRONT = re.compile(rf"(?:^[ \t]*{IN_FRONT}|@\[[^\]]*\])\s*\Z", re.MULTILINE)
-"""What belongs to the declaration behind it, besides the comment that documents it."""
+# -- Files of theorems -----------------------------------------------------------------------------------------------
 
 
 def is_file(name: str) -> bool:
-    """Whether what stands in the place of a data set's name is a file of theorems, which may not be there."""
+    """Return whether a data set's name is that of a file of theorems, which may not exist."""
     return Path(name).suffix in (".lean", ".jsonl")
 
 
 def set_name(name: str) -> str:
-    """The name of a data set in results: a file goes by its name without folder and ending."""
+    """Return the name of a data set in results: for a file, its name without folder and suffix."""
     return Path(name).stem if is_file(name) else name
 
 
 def read_theorems(file: str) -> list[Theorem]:
-    """The theorems of a file, in its order.
+    """Read the theorems of a file, in its order.
 
     Raises UserError, with the line, for what the prover cannot work with and for a name that occurs twice, and if there
     is no such file, or no theorem in it.
@@ -320,7 +323,7 @@ def read_theorems(file: str) -> list[Theorem]:
     if not path.is_file():
         raise UserError(f"no such file of theorems: {path}")
     found: dict[str, Theorem] = {}
-    for place, name, source in _lean(path) if path.suffix == ".lean" else _jsonl(path):
+    for place, name, source in _of_lean(path) if path.suffix == ".lean" else _of_jsonl(path):
         require_usable(source, place)
         name = name or theorem_name(source) or place.rpartition(" ")[2]
         if name in found:
@@ -331,23 +334,23 @@ def read_theorems(file: str) -> list[Theorem]:
     return list(found.values())
 
 
-def _lean(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Place, name and source of each."""
+def _of_lean(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield place, name and source of each theorem of a Lean file."""
     text = without_header(read_text(path))
     masked, before, position = mask(text), "", 0
-    for block in blocks(text, ("theorem", "lemma")):
+    for block in theorem_blocks(text, ("theorem", "lemma")):
         end = block.start + len(block.text)
         if not SORRY.search(masked, block.start, end):
             continue
         between = text[position : block.start]
-        head = _head(between, masked[position : block.start])
+        head = _prefix_start(between, masked[position : block.start])
         before += between[:head]
         position = end
         yield f"{path}, line {block.line}", block.name, before + between[head:] + block.text
 
 
-def _head(between: str, masked: str) -> int:
-    """Where, before a declaration, begins what belongs to it: `open .. in`, documentation, attributes."""
+def _prefix_start(between: str, masked: str) -> int:
+    """Find where, in the text before a declaration, its prefix begins: `open .. in`, documentation, attributes."""
     start = len(between)
     while True:
         code = len(masked[:start].rstrip())
@@ -359,20 +362,18 @@ def _head(between: str, masked: str) -> int:
             return start
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, str, str]]:
+def _of_jsonl(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield place, name ("" for none) and source of each line of a JSONL file."""
     for place, record in jsonl_rows(path):
         name = text_field(record, "id", place) if "id" in record else ""
         yield place, name, text_field(record, "source", place)
 
 
-# -- Theorem sets by name, or by the file that holds one -------------------------------------------------------------
-
-Split = Literal["train", "valid", "test"]
-SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+# -- Theorem sets by name --------------------------------------------------------------------------------------------
 
 
 class ListTheorems(Protocol):
-    """What a theorem set offers: a split's theorems, without those that do not work under a Lean version."""
+    """A theorem set's listing of a split, without the theorems that fail under a Lean version."""
 
     def __call__(self, split: str, lean_version: str | None = None) -> list[Theorem]: ...
 
@@ -386,7 +387,7 @@ def _of_module(module: str) -> ListTheorems:
 
 
 def _nanolean(split: str, lean_version: str | None = None) -> list[Theorem]:
-    """The embedded set; its valid and test are a benchmark, which is never filtered."""
+    """List a split of the embedded set; its valid and test are a benchmark, which is never filtered."""
     theorems: list[Theorem] = importlib.import_module("nanoproof.data.nanolean").list_theorems(split)
     if split != "train" or lean_version is None:
         return theorems
@@ -404,7 +405,7 @@ DATASETS: dict[str, ListTheorems] = {
 
 
 def is_benchmark(name: str, split: str) -> bool:
-    """Whether theorems are there to measure provers: they are never filtered, nor trained on (but for a file's)."""
+    """Return whether a split measures provers: it is never filtered, nor trained on (a user's file may be)."""
     if is_file(name):
         return True
     stages = CATALOG[name].stages if name in CATALOG else ()
@@ -412,7 +413,7 @@ def is_benchmark(name: str, split: str) -> bool:
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
-    """The splits of a data set; a file has none, and goes by that of the default."""
+    """Return the splits of a data set; a file, which has none, counts as the default split."""
     if is_file(name):
         return ("valid",)
     stages = CATALOG[name].stages if name in CATALOG else ("rl", "bench")
@@ -421,7 +422,7 @@ def splits_of(name: str) -> tuple[Split, ...]:
 
 
 def split_names(values: Iterable[str]) -> list[str]:
-    """Names of data sets and files of theorems given separated by spaces or commas, in order.
+    """Parse names of data sets and files of theorems, separated by spaces or commas; each once, in order.
 
     Raises UserError for unknown ones, and for two that would go by the same name.
     """
@@ -439,7 +440,7 @@ def split_names(values: Iterable[str]) -> list[str]:
 
 
 def list_theorems(name: str, split: Split, lean_version: str | None = None) -> list[Theorem]:
-    """The theorems of a data set's split, in a fixed order.
+    """List the theorems of a data set's split, in a fixed order.
 
     With a Lean version, those that its whitelist calls failing are left out (never of a benchmark). Raises UserError
     for an unknown name or split, for data that is missing or misshapen, and for a missing whitelist.

@@ -1,11 +1,12 @@
-"""Whitelists: which theorems of a data set a Lean version accepts.
+"""Whitelists: the theorems of a data set that a Lean version accepts.
 
-load_whitelist("leanworkbook", "v4.27.0")
+    whitelist = load_whitelist("leanworkbook", "v4.27.0")
+    filter_theorems(theorems, whitelist, "leanworkbook train")
     python -m nanoproof.data.whitelist check-init leanworkbook --lean-servers host:8000 --lean-project DIR
 
 A whitelist is a file `<data file>.whitelist.<lean version>.json` beside the data (those of the embedded data set come
-with the code). It names theorems by a hash of their source, so it stays true when theorems are added. What it does not
-know is kept.
+with the code). It names theorems by a hash of their source, so it stays valid when theorems are added. Theorems that
+it does not know are kept.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 
 def theorem_hash(source: str) -> str:
-    """What a theorem goes by in whitelists: the first 16 hexadecimal digits of the SHA-256 of its source as UTF-8."""
+    """Return a theorem's key in whitelists: the first 16 hexadecimal digits of the SHA-256 of its source as UTF-8."""
     return hashlib.sha256(source.encode("utf-8")).hexdigest()[:16]
 
 
@@ -48,7 +49,7 @@ class Whitelist:
     path: Path
 
     def to_json(self) -> dict[str, Any]:
-        """As in the file."""
+        """Return the record that is stored in the file."""
         passing, failing = sorted(self.passing), sorted(self.failing)
         counts = {"num_checked": len(passing) + len(failing), "num_passing": len(passing), "num_failing": len(failing)}
         return {"lean_version": self.lean_version, **counts, "passing": passing, "failing": failing}
@@ -56,32 +57,31 @@ class Whitelist:
 
 @dataclass(frozen=True)
 class Filtered:
-    """Theorems that are not failing, how many were, and how many of those kept are unknown to the whitelist."""
+    """The theorems that are kept, the number of failing ones, and of those kept the number not in the whitelist."""
 
     theorems: list[Theorem]
     failing: int
     unknown: int
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Files
+# -- Files -----------------------------------------------------------------------------------------------------------
 
 
 def data_file(name: str) -> str:
-    """The name of a data set's file, after which its whitelists are named."""
+    """Return the name of a data set's file, after which its whitelists are named."""
     data_set = CATALOG.get(name)
     return data_set.files[0].local if data_set is not None and data_set.files else f"{name}.jsonl"
 
 
 def whitelist_path(name: str, version: str) -> Path:
-    """Where the whitelist of a data set is, or would be."""
+    """Return the path of a data set's whitelist, if it exists or not; a shipped one counts if there is no other."""
     filename = f"{data_file(name)}.whitelist.{version}.json"
     own, shipped = dataset_dir(name) / filename, SHIPPED / filename
     return shipped if shipped.exists() and not own.exists() else own
 
 
 def load_whitelist(name: str, version: str) -> Whitelist:
-    """The whitelist of a data set. Raises UserError, with the command that makes it, if there is none."""
+    """Load the whitelist of a data set. Raises UserError, with the command that makes it, if there is none."""
     path = whitelist_path(name, version)
     if not path.exists():
         raise UserError(
@@ -91,7 +91,7 @@ def load_whitelist(name: str, version: str) -> Whitelist:
 
 
 def parse_whitelist(path: Path, version: str) -> Whitelist:
-    """Read a whitelist. Raises UserError if it is not one, or is for another Lean version."""
+    """Read a whitelist file. Raises UserError if it is not one, or is for another Lean version."""
     record = read_json(path)
     if not isinstance(record, dict):
         raise UserError(f"{path} is no whitelist: it holds no object")
@@ -105,7 +105,7 @@ def parse_whitelist(path: Path, version: str) -> Whitelist:
 
 
 def write_whitelist(name: str, whitelist: Whitelist) -> None:
-    """Write a whitelist; where its data set has a manifest, list it there."""
+    """Write a whitelist; if it lies beside a data set with a manifest, list it there."""
     fields = [f'"{key}": {_compact(value)}' for key, value in whitelist.to_json().items()]
     atomic_write_text(whitelist.path, "{" + ",\n".join(fields) + "}\n")
     manifest = read_manifest(name) if whitelist.path.parent == dataset_dir(name) else None
@@ -128,8 +128,7 @@ def _how_to_make(name: str, version: str) -> str:
     return f"fetch it with: {how_to_get(name)}, or make it with: {make}" if published else f"make it with: {make}"
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Use
+# -- Filtering -------------------------------------------------------------------------------------------------------
 
 
 def filter_theorems(theorems: Sequence[Theorem], whitelist: Whitelist, title: str) -> Filtered:
@@ -158,15 +157,16 @@ class LeanChoice:
     required: bool = True
 
     def version_for(self, name: str) -> str | None:
-        """The version to list a data set's theorems for."""
+        """Return the version to list a data set's theorems for; None for all theorems."""
         wanted = self.version is not None and (self.required or whitelist_path(name, self.version).exists())
         return self.version if wanted else None
 
 
 def choose_lean(lean_project: str | None, embedded: bool = False) -> LeanChoice:
-    """The Lean of `--lean-project`, else that of LEAN_PROJECT_PATH unless the embedded prover is at work.
+    """Choose the Lean version of `--lean-project`, else that of LEAN_PROJECT_PATH unless the embedded prover is used.
 
-    For the embedded prover those whitelists count that there are. Raises UserError if the project names no version.
+    With the embedded prover, data sets without a whitelist for it are not filtered. Raises UserError if the
+    project names no version.
     """
     if lean_project:
         version = lean_version(Path(lean_project).expanduser())

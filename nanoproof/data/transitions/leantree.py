@@ -1,7 +1,11 @@
 """Transitions (state, tactic, proof depth) from LeanTree JSONL files, and their deterministic split.
 
-What is recorded as an error, and tactics that are not to be learned, are left out and counted. A record of another
-shape raises `ShapeError`, which names the field.
+    train, valid = load_split(path)
+    train[0].state, train[0].tactic, train[0].depth
+
+A line of such a file is the record of a Lean file: its theorems, their `by` blocks, and each block's tree of states and
+tactics. What is recorded as an error, and tactics that are not to be learned, are left out and counted. A record of
+another shape raises `ShapeError`, which names the field.
 """
 
 import json
@@ -18,18 +22,28 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.types import ProofState, ProtocolError, Transition
 
 T = TypeVar("T")
+
+VALID_FRACTION = 0.1
+"""Share of a file's lines, the last ones, that are for validation."""
+
 _GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|admit)(?![\w'])")
 _BOUND = re.compile(r"bound(?![\w.'])")
+_REQUIRED: Any = object()
+_UNKNOWN = 2**32 - 1
+"""Stands for the children of a transition whose record does not name them."""
+
+
+# -- Records of LeanTree ---------------------------------------------------------------------------------------------
 
 
 class ShapeError(ValueError):
-    """A record that is not LeanTree's: what is wrong, and in which field."""
+    """A record that is not LeanTree's: the problem, and the path of the field."""
 
     def __init__(self, problem: str) -> None:
         self.problem, self.field = problem, ""
 
     def within(self, outer: str) -> "ShapeError":
-        """The same error seen from further out."""
+        """Prepend an outer field to the path of the field."""
         self.field = f"{outer}.{self.field}" if self.field else outer
         return self
 
@@ -39,17 +53,17 @@ class ShapeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """A state as text, the tactic used there, the longest path from here, and the states of the children."""
+    """A state as text, the tactic used there, the longest path from there, and the states of the children."""
 
     state: str
     tactic: str
     depth: int
     children: tuple[str, ...] | None
-    """None where the record does not say what the tactic left."""
+    """None where the record does not tell which goals the tactic left."""
 
 
 def proof_steps(record: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
-    """The steps of all proofs of a file, in order; why others are left out is counted in `left_out`."""
+    """Yield the steps of all proofs of a record, in order; `left_out` counts what is left out, by reason."""
     for number, theorem in enumerate(_get(record, "theorems", list)):
         try:
             if _is_error(theorem):
@@ -60,10 +74,10 @@ def proof_steps(record: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
             raise error.within(f"theorems[{number}]") from None
 
 
-def stated(theorem: Any) -> str | None:
-    """What stands between a theorem's name and its proof, made of its first goal; None without a proof to read it from.
+def first_goal_statement(theorem: Any) -> str | None:
+    """Write the first goal of a theorem's record as a statement, `(x : ℕ) : x = x`; None without a tactic proof.
 
-    Hidden names are in it as Lean prints them.
+    Inaccessible names are in it as Lean prints them.
     """
     try:
         tree = theorem["by_blocks"][0]["tree"]
@@ -88,7 +102,7 @@ def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
 
 
 def _tree_steps(nodes: list[Any], left_out: Counter[str]) -> Iterator[ProofStep]:
-    """The steps of one tree; all texts are made before, so that each node can show its children."""
+    """Yield the steps of one tree; all states are made before, so that each node can refer to its children."""
     texts: dict[Any, str] = {}
     for number, node in enumerate(nodes):
         try:
@@ -131,7 +145,7 @@ def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str]) -> ProofStep:
 
 
 def _left_out(step: ProofStep) -> str | None:
-    """Why a step is not to be learned; None if it is."""
+    """Return the reason why a step is not to be learned; None if it is."""
     if not step.state:
         return "a tactic without a goal"
     if not step.tactic:
@@ -142,15 +156,12 @@ def _left_out(step: ProofStep) -> str | None:
 
 
 def _is_error(value: Any) -> bool:
-    """Whether something stands there as an error only."""
+    """Return whether LeanTree recorded an error in place of a value."""
     return isinstance(value, dict) and "error" in value
 
 
-_REQUIRED: Any = object()
-
-
 def _get(value: Any, name: str, kind: type[T] | tuple[type, ...], missing: Any = _REQUIRED) -> Any:
-    """The field of an object, of the type that it must have; `missing` where it is not there or null."""
+    """Return the field of an object and check its type; `missing` where it is absent or null."""
     if not isinstance(value, dict):
         raise ShapeError(f"expected an object, got {_brief(value)}")
     found = value.get(name)
@@ -167,13 +178,11 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-# -- Transitions (state, tactic, proof depth) from LeanTree JSONL files, and their deterministic split ---------------
-
-VALID_FRACTION = 0.1
+# -- Lists of transitions --------------------------------------------------------------------------------------------
 
 
 class _Texts:
-    """Texts one behind another as UTF-8; those of the present file of Lean are kept once."""
+    """Texts by number, in one UTF-8 buffer; equal texts of the same Lean file are stored once."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -181,11 +190,11 @@ class _Texts:
         self._known: dict[str, int] = {}
 
     def forget(self) -> None:
-        """From now on texts are new again."""
+        """End the present Lean file: later texts are not compared with earlier ones."""
         self._known.clear()
 
     def add(self, text: str) -> int:
-        """The number of a text."""
+        """Store a text and return its number."""
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = len(self._ends) - 1
@@ -198,15 +207,12 @@ class _Texts:
 
     @property
     def size(self) -> int:
-        """Bytes in all."""
+        """Bytes of all texts."""
         return len(self._bytes)
 
 
-_UNKNOWN = 2**32 - 1
-
-
 class _Store:
-    """The transitions of a file as numbers of texts."""
+    """The transitions of a file in columns, with texts as numbers."""
 
     def __init__(self) -> None:
         self.texts = _Texts()
@@ -237,9 +243,9 @@ class _Store:
 
 
 class TransitionList(Sequence[Transition]):
-    """Transitions in little memory, made when they are asked for; parts of one list share what they hold.
+    """Transitions in compact memory, created when they are accessed; slices of a list share its memory.
 
-    `left_out` counts what the file has besides, by reason.
+    `left_out` counts the steps of the file that are left out, by reason.
     """
 
     def __init__(self, store: _Store, indices: Sequence[int], left_out: Counter[str] | None = None) -> None:
@@ -258,26 +264,26 @@ class TransitionList(Sequence[Transition]):
             return TransitionList(self._store, self._indices[index], self.left_out)
         return self._store[self._indices[index]]
 
-    def select(self, places: Sequence[int]) -> "TransitionList":
-        """Those at the given places."""
-        return TransitionList(self._store, array("I", (self._indices[place] for place in places)), self.left_out)
+    def select(self, indices: Sequence[int]) -> "TransitionList":
+        """Return the transitions at the given indices as a compact list."""
+        return TransitionList(self._store, array("I", (self._indices[index] for index in indices)), self.left_out)
 
-    def path(self, place: int) -> str:
-        """The file of Lean that a transition is from."""
-        return self._store.paths[self._store.path_of[self._indices[place]]]
+    def path(self, index: int) -> str:
+        """Return the path of the Lean file that a transition is from."""
+        return self._store.paths[self._store.path_of[self._indices[index]]]
 
 
-def select(transitions: Sequence[Transition], places: Sequence[int]) -> Sequence[Transition]:
-    """The transitions at the given places, as compact as they were."""
+def select(transitions: Sequence[Transition], indices: Sequence[int]) -> Sequence[Transition]:
+    """Return the transitions at the given indices; a compact list remains one."""
     if isinstance(transitions, TransitionList):
-        return transitions.select(places)
-    return [transitions[place] for place in places]
+        return transitions.select(indices)
+    return [transitions[index] for index in indices]
 
 
 def read_transitions(path: Path) -> Iterator[Transition]:
-    """Stream the transitions of a LeanTree JSONL file, one file of Lean per line.
+    """Stream the transitions of a LeanTree JSONL file, one Lean file per line, without what `load_split` leaves out.
 
-    Raises UserError that names the line and the field where the shape is wrong. What is left out: `load_split`.
+    Raises UserError that names the line and the field where the shape is wrong.
     """
     left_out: Counter[str] = Counter()
     for _, steps in _files(path, left_out):
@@ -287,7 +293,7 @@ def read_transitions(path: Path) -> Iterator[Transition]:
 
 
 def load_split(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[TransitionList, TransitionList]:
-    """Training and validation transitions: the last `valid_fraction` of the file's lines are for validation.
+    """Load training and validation transitions: the last `valid_fraction` of the file's lines are for validation.
 
     Left out and counted are recorded errors, tactics that use `sorry` or `admit`, and the tactic `bound`. Raises
     UserError as `read_transitions` does, and if there is nothing to train on.
@@ -309,35 +315,35 @@ def load_split(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[Tran
     if not first:
         reasons = "".join(f"; left out: {count} x {reason}" for reason, count in counts[0].items())
         raise UserError(f"{path} holds no transitions to train on in its first {first_valid} of {lines} lines{reasons}")
-    places = range(len(store.depths))
-    return TransitionList(store, places[:first], counts[0]), TransitionList(store, places[first:], counts[1])
+    indices = range(len(store.depths))
+    return TransitionList(store, indices[:first], counts[0]), TransitionList(store, indices[first:], counts[1])
 
 
 def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int, int]:
-    """How many lines that are not empty a file has, and how many of these, the first ones, are for training."""
+    """Count the lines of a file that are not empty, and those of them, the first ones, that are for training."""
     lines = sum(1 for _ in _lines(path))
     return lines, lines - int(lines * valid_fraction)
 
 
 def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[ProofStep]]]:
-    """Name and steps of each file of Lean."""
+    """Yield path and steps of each Lean file."""
     for number, line in _lines(path):
         try:
             record = json.loads(line)
-            yield _name(record), list(proof_steps(record, left_out))
+            yield _path(record), list(proof_steps(record, left_out))
         except ShapeError as error:
             raise UserError(f"{path}, line {number}: not LeanTree's shape: {error}") from None
         except ValueError as error:
             raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
 
 
-def _name(record: Any) -> str:
+def _path(record: Any) -> str:
     name = record.get("path") if isinstance(record, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not empty, numbered from 1. Raises UserError if the file cannot be read."""
+    """Yield the lines that are not empty, numbered from 1. Raises UserError if the file cannot be read."""
     try:
         with open(path, "rb") as file:
             yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())

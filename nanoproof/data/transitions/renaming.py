@@ -1,12 +1,12 @@
-"""Other names for the hypotheses, variables and case tags of a transition, the same in its states and its tactic.
+"""Renaming of a transition's hypotheses, variables and case tags, consistently in its states and its tactic.
 
 A word is a dotted name such as `h`, `h.left` or `Nat.add_comm`; only its first component can be a local name. Numbers,
-comments and character literals are passed over. `?x` is a hole, `.foo` a field or a constructor, `x✝` inaccessible:
-none of them is a word of the local names.
+comments and character literals are skipped. `?x` is a hole, `.foo` a field or a constructor, `x✝` inaccessible: none
+of them is a local name.
 
-A name is replaced wherever it stands as a word, bound or free, by one that occurs nowhere: that changes nothing but
-names. It is kept where a word may be something else than the local name: a named argument, a field, a universe, a case
-tag, a constructor in a pattern, a word of the tactic language, notation.
+A name is replaced wherever it occurs as a word, bound or free, by one that occurs nowhere: that changes nothing but
+names. It is kept where the word may be something else than the local name: a named argument, a field, a universe, a
+case tag, a constructor in a pattern, a keyword of the tactic language, notation.
 """
 
 import random
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.types import Goal, Hypothesis, ProofState
 
-# -- The words of Lean text: which names it mentions, and renaming them ----------------------------------------------
+# -- Words of Lean text ----------------------------------------------------------------------------------------------
 
 _PART = f"(?:{ATOM}|[0-9]+|«[^»]*»)"
 
@@ -31,27 +31,27 @@ _INACCESSIBLE = re.compile(f"({ATOM})✝")
 
 
 def is_opaque(text: str) -> bool:
-    """Whether the text has strings, quotations or quoted names, in which words cannot be told apart so simply."""
+    """Return whether the text has strings, quotations or quoted names, in which words are not told apart here."""
     return _OPAQUE.search(text) is not None
 
 
 def is_plain_name(text: str) -> bool:
-    """Whether the text is one name without dots, quotes or marks."""
+    """Return whether the text is one name without dots, quotes or marks."""
     return _NAME.fullmatch(text) is not None
 
 
 def words_of(text: str) -> set[str]:
-    """Every name and part of a dotted name in the text, whatever its place: fields, holes and the `x` of `x✝` too."""
+    """Return all names and components of dotted names in the text, also fields, holes and the `x` of `x✝`."""
     return set(_NAME.findall(text))
 
 
 def inaccessible_words(text: str) -> set[str]:
-    """What is hidden by a mark: `x` for `x✝` and `x✝¹`."""
+    """Return the inaccessible names in the text without their mark: `x` for `x✝` and `x✝¹`."""
     return set(_INACCESSIBLE.findall(text)) if "✝" in text else set()
 
 
 def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] | None = None) -> str:
-    """The text with local names (and, without their `?`, holes) replaced all at once."""
+    """Replace local names (and holes, given without their `?`) in the text, all at once."""
 
     def replacement(match: re.Match[str]) -> str:
         mark, head, dagger, tail = match.groups()
@@ -65,31 +65,31 @@ def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] |
     return _WORD.sub(replacement, text)
 
 
-# -- Names that people give: what a hypothesis or variable of some kind may plausibly be called ----------------------
+# -- Usual names of hypotheses and variables of each kind ------------------------------------------------------------
 
 
-def _pool(words: str) -> tuple[str, ...]:
+def _words(words: str) -> tuple[str, ...]:
     return tuple(words.split())
 
 
 POOLS: dict[str, tuple[str, ...]] = {
-    "hypothesis": _pool(
+    "hypothesis": _words(
         "h h h h' h₀ h₁ h₂ h₃ h₄ h1 h2 h3 H H' hp hq hn hm hx hy ha hb hc hab hxy hle hlt heq hne hf hs"
     ),
-    "induction": _pool("ih ih IH ih' ih₁ ih₂ hi hn hk n_ih"),
-    "greek_type": _pool("α β γ δ ι κ τ"),
-    "type": _pool("A B C D E F G H K M N R S V X Y Z"),
-    "proposition": _pool("p q r s a b c P Q R"),
-    "predicate": _pool("p q r P Q R"),
-    "natural": _pool("n m k i j a b c d l x y t"),
-    "number": _pool("x y z a b c r s t u v w d ε δ"),
-    "list": _pool("l l₁ l₂ xs ys zs as bs s t"),
-    "set": _pool("s t u v A B S T U V"),
-    "function": _pool("f g F G f₁ f₂ g' f' u v"),
-    "element": _pool("x y z a b c d u v w"),
-    "structure": _pool("A B C G H K L M N P S T X Y"),
+    "induction": _words("ih ih IH ih' ih₁ ih₂ hi hn hk n_ih"),
+    "greek_type": _words("α β γ δ ι κ τ"),
+    "type": _words("A B C D E F G H K M N R S V X Y Z"),
+    "proposition": _words("p q r s a b c P Q R"),
+    "predicate": _words("p q r P Q R"),
+    "natural": _words("n m k i j a b c d l x y t"),
+    "number": _words("x y z a b c r s t u v w d ε δ"),
+    "list": _words("l l₁ l₂ xs ys zs as bs s t"),
+    "set": _words("s t u v A B S T U V"),
+    "function": _words("f g F G f₁ f₂ g' f' u v"),
+    "element": _words("x y z a b c d u v w"),
+    "structure": _words("A B C G H K L M N P S T X Y"),
 }
-_SUFFIXES = _pool("' ₀ ₁ ₂ ₃")
+_SUFFIXES = _words("' ₀ ₁ ₂ ₃")
 _NATURALS = frozenset(("Nat", "ℕ", "Int", "ℤ", "Fin", "ZMod", "PNat", "ℕ+"))
 _NUMBERS = frozenset(("ℝ", "ℚ", "ℂ", "Real", "Rat", "Complex", "ENNReal", "NNReal"))
 _LISTS = frozenset(("List", "Array", "Vector", "Multiset"))
@@ -102,7 +102,7 @@ _TRIES = 12
 
 
 def kind_of(hypothesis: Hypothesis, sorts: Mapping[str, str]) -> str:
-    """The key of `POOLS` that suits a name; `sorts` maps the names of the state to their types."""
+    """Return the key of `POOLS` for a hypothesis; `sorts` maps the names of the state to their types."""
     name, type_ = hypothesis.user_name, hypothesis.type
     head_match = _HEAD.match(type_)
     head = head_match.group() if head_match else ""
@@ -115,18 +115,18 @@ def kind_of(hypothesis: Hypothesis, sorts: Mapping[str, str]) -> str:
     if name.startswith(("ih", "IH")) or name.endswith("_ih"):
         return "induction"
     if head[:1] == "∀" or "→" in type_ or _RELATION.search(type_):
-        return _of_compound(name, type_)
-    return _of_simple(name, head, sorts)
+        return _compound_kind(name, type_)
+    return _simple_kind(name, head, sorts)
 
 
-def _of_compound(name: str, type_: str) -> str:
-    """Kind of a name whose type has connectives: a proof, or else a function."""
+def _compound_kind(name: str, type_: str) -> str:
+    """Return the kind of a name whose type has connectives: a proof, or else a function."""
     is_proof = _PROOF_NAME.match(name) or _RELATION.search(type_) or "→" not in type_
     return "hypothesis" if is_proof else "function"
 
 
-def _of_simple(name: str, head: str, sorts: Mapping[str, str]) -> str:
-    """Kind of a name whose type is a name, perhaps applied."""
+def _simple_kind(name: str, head: str, sorts: Mapping[str, str]) -> str:
+    """Return the kind of a name whose type is a name, perhaps applied."""
     for heads, kind in ((_NATURALS, "natural"), (_NUMBERS, "number"), (_LISTS, "list"), (_SETS, "set")):
         if head in heads:
             return kind
@@ -140,7 +140,7 @@ def _of_simple(name: str, head: str, sorts: Mapping[str, str]) -> str:
 
 
 def new_name(hypothesis: Hypothesis, sorts: Mapping[str, str], used: Collection[str], rng: random.Random) -> str | None:
-    """A name for the hypothesis that is not in `used`; None if none was found."""
+    """Draw a name for the hypothesis that is not in `used`; None if none was found."""
     kind = kind_of(hypothesis, sorts)
     draw = _drawer(kind, hypothesis, sorts, rng)
     for _ in range(_TRIES):
@@ -165,27 +165,28 @@ def _drawer(kind: str, hypothesis: Hypothesis, sorts: Mapping[str, str], rng: ra
     return draw
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+# -- Renaming of transitions -----------------------------------------------------------------------------------------
 
 
 KEPT = frozenset(("this", "rfl", "id", "_"))
 """Names with a meaning of their own."""
-TACTIC_WORDS = _words(
-    """
-    abel aesop and_intros apply arg args arith assumption autoUnfold beta bound by_cases by_contra calc cases
-    change choose classical clear congr constructor contextual continuity contradiction contrapose conv conv_lhs
-    conv_rhs convert decide delta disch discharger dsimp enter eq_refl erw eta exact exacts exfalso exists ext
-    ext1 failIfUnchanged field_simp fin_cases first focus fun_prop funext gcongr generalize generalizing grind
-    ground hint induction infer_instance inhabit injection injections instances interval_cases intro intros iota
-    iterate left lhs lia lift linarith linear_arith linear_combination measurability memoize mono motive next
-    nlinarith nofun nomatch noncomm_ring nontriviality norm_cast norm_num norm_num1 nth_rewrite nth_rw obtain
-    omega only pick_goal polyrith positivity prio priority proj push_cast push_neg rcases reducible refine rel
-    rename rename_i repeat repeat1 replace revert rewrite rhs right ring ring1 ring_nf rintro rotate_left
-    rotate_right rw rwa simp simp_all simp_arith simp_rw simpa singlePass skip slim_check solve specialize split
-    split_ifs subst subst_vars substs swap symm tauto tfae trans trivial try unfold unreachable use whnf wlog
-    zeta zify
-    """
+TACTIC_WORDS = frozenset(
+    _words(
+        """
+        abel aesop and_intros apply arg args arith assumption autoUnfold beta bound by_cases by_contra calc cases
+        change choose classical clear congr constructor contextual continuity contradiction contrapose conv conv_lhs
+        conv_rhs convert decide delta disch discharger dsimp enter eq_refl erw eta exact exacts exfalso exists ext
+        ext1 failIfUnchanged field_simp fin_cases first focus fun_prop funext gcongr generalize generalizing grind
+        ground hint induction infer_instance inhabit injection injections instances interval_cases intro intros iota
+        iterate left lhs lia lift linarith linear_arith linear_combination measurability memoize mono motive next
+        nlinarith nofun nomatch noncomm_ring nontriviality norm_cast norm_num norm_num1 nth_rewrite nth_rw obtain
+        omega only pick_goal polyrith positivity prio priority proj push_cast push_neg rcases reducible refine rel
+        rename rename_i repeat repeat1 replace revert rewrite rhs right ring ring1 ring_nf rintro rotate_left
+        rotate_right rw rwa simp simp_all simp_arith simp_rw simpa singlePass skip slim_check solve specialize split
+        split_ifs subst subst_vars substs swap symm tauto tfae trans trivial try unfold unreachable use whnf wlog
+        zeta zify
+        """
+    )
 )
 
 _FIELD = re.compile(rf"(?:[({{,;\n]|\bwith\b)\s*({ATOM})\s*:=")
@@ -212,18 +213,18 @@ _TAG_GROUPS = tuple(
 
 @dataclass
 class Renaming:
-    """What is called otherwise: local names, and whole case tags (also where they stand as holes `?tag`)."""
+    """New names by old ones: of local names, and of whole case tags (also where they occur as holes `?tag`)."""
 
     names: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     _known: dict[str, str] = field(default_factory=dict, repr=False)
-    """Texts that were changed before; most hypotheses are there before and after a tactic."""
+    """Texts renamed before; most hypotheses occur before and after a tactic."""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.tags)
 
     def text(self, text: str) -> str:
-        """A type, value or tactic with the new names; tags stay as they are."""
+        """Rename in a type, value or tactic; the tags of `case` stay as they are."""
         if not any(name in text for name in self.names) and not any(tag in text for tag in self.tags):
             return text  # the usual case, and cheaper to see so
         renamed = self._known.get(text)
@@ -232,7 +233,7 @@ class Renaming:
         return renamed
 
     def tactic(self, tactic: str) -> str:
-        """A tactic with the new names and tags."""
+        """Rename in a tactic, with the tags of `case`."""
         renamed = self.text(tactic)
         return _CASE.sub(self._case, renamed) if self.tags else renamed
 
@@ -245,7 +246,7 @@ class Renaming:
         return self.tags.get(match.group(), match.group())
 
     def state(self, state: ProofState) -> ProofState:
-        """The state with the new names and tags."""
+        """Rename in a state, with the tags of its goals."""
         return ProofState(tuple(self._goal(goal) for goal in state.goals))
 
     def _goal(self, goal: Goal) -> Goal:
@@ -259,7 +260,7 @@ class Renaming:
         return item if name == item.user_name and type_ == item.type else Hypothesis(name, type_)
 
     def _new_tag(self, tag: str) -> str:
-        """A child's tag begins with its parent's."""
+        """Rename a tag, or its beginning: a child's tag begins with its parent's."""
         for old, new in self.tags.items():
             if tag == old or tag.startswith(old + "."):
                 return new + tag[len(old) :]
@@ -267,12 +268,12 @@ class Renaming:
 
 
 def is_readable(tactic: str) -> bool:
-    """Whether the words of the tactic are all of kinds that are known here."""
+    """Return whether the tactic has none of the constructs whose words are not understood here."""
     return _UNREADABLE.search(tactic) is None
 
 
 def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[str]:
-    """Those of the words in `used` that may stand for something else than a local name and so must stay."""
+    """Return the names that must stay: words that may stand for something else than a local name."""
     kept = set(KEPT)
     kept.update(word.rpartition("_")[0] for word in used if word[-1].isdigit())  # `∃ a_1` is so called because of `a`
     for text in (*states, tactic):
@@ -295,12 +296,12 @@ def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[s
 
 
 def _case_tags(tactic: str) -> list[str]:
-    """The tags that the tactic names with `case tag x y =>` or `case tag | tag =>`."""
+    """Return the tags that the tactic names with `case tag x y =>` or `case tag | tag =>`."""
     return [words[0] for inside in _CASE.findall(tactic) for part in inside.split("|") if (words := part.split())]
 
 
 def new_names(state: ProofState, kept: set[str], used: set[str], rng: random.Random) -> dict[str, str]:
-    """Another name for about half of the accessible names of the state; none that is in `used`, which grows."""
+    """Draw new names for about half of the accessible names of the state; they are not in `used`, which grows."""
     hypotheses: dict[str, Hypothesis] = {}
     for goal in state.goals:
         for item in goal.hypotheses:
@@ -318,9 +319,9 @@ def new_names(state: ProofState, kept: set[str], used: set[str], rng: random.Ran
 
 
 def new_tags(state: ProofState, tactic: str, used: set[str], rng: random.Random) -> dict[str, str]:
-    """Other tags of a similar kind for the goals, one tag for each; none that is in `used`, which grows.
+    """Draw new tags of a similar kind for some goals' tags; none is in `used`, to which they are added.
 
-    Tags that the tactic makes, and those that it names in part only, stay.
+    Tags that the tactic creates, and those that it names in part only, stay.
     """
     tags = list(dict.fromkeys(goal.tag for goal in state.goals if goal.tag))
     if not tags or ("case" in tactic and not set(_case_tags(tactic)) <= set(tags)):
@@ -339,5 +340,5 @@ def new_tags(state: ProofState, tactic: str, used: set[str], rng: random.Random)
 
 
 def _similar_tags(tag: str) -> Sequence[str]:
-    """Tags of the same kind as this one, so that it is one of them; none where its kind says something of the goal."""
+    """Return the tags that may replace this one, itself included; none where a tag says something about the goal."""
     return next((group for group in _TAG_GROUPS if tag in group), ())
