@@ -4,7 +4,7 @@
     python -m nanoproof.data.contamination numinamath:train proofnet:test --json
     python -m nanoproof.data.contamination ~/corpus/lean.parquet minif2f:valid
 
-A set is the name of a data set, a split of it behind a colon, or a file or directory (parquet or jsonl with a column
+A set is the name of a data set, `NAME:SPLIT` for a split of it, or a file or directory (parquet or jsonl with a column
 `text`, `source` or `formal_statement`, LeanTree's jsonl, .lean, .txt). The first may be large: it is read once, piece
 by piece; the index of the second is kept in memory. Statements are compared by their text (`theorems/overlap.py` says
 what counts as equal); two sets of the embedded prover are compared as elaborated, too.

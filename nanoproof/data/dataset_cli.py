@@ -1,4 +1,4 @@
-"""The commands `stats` and `show`, which every data set has, and `check-init` of those of theorems."""
+"""The commands of data sets: `stats` and `show`, which every set has, and `check-init` of theorem sets."""
 
 import argparse
 import json
@@ -42,7 +42,7 @@ def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None
 def make_parser(
     module: str, description: str, splits: Sequence[str], item: str
 ) -> tuple[Parser, "argparse._SubParsersAction[Parser]"]:
-    """The parser, and its commands, `stats` and `show`."""
+    """Return the parser and its subparsers, with the commands `stats` and `show`; `item` is what a set consists of."""
     parser = Parser(prog=f"python -m {module}", description=description)
     commands = parser.add_subparsers(dest="command", required=True)
     stats = commands.add_parser("stats", help="Count rows, what is left out of them, and what the splits hold.")
@@ -57,20 +57,20 @@ def make_parser(
 
 
 def check_max(args: argparse.Namespace) -> None:
-    """Raises UserError for a number that is too small."""
+    """Check `--max`. Raises UserError for a number that is too small."""
     if "max" in args and args.max < 1:
         raise UserError(f"--max must be >= 1, got {args.max}")
 
 
 def chosen_splits(args: argparse.Namespace, splits: Sequence[str]) -> list[str]:
-    """Where `show` looks: in the split that is asked for, else in the first, for an id in all."""
+    """Return the splits that `show` reads: the one that is asked for, else the first, or all to find an id."""
     if args.split:
         return [args.split]
     return list(splits[:1] if args.id is None else splits)
 
 
 def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> None:
-    """Print each as text, an empty line in between, or as a line of JSON."""
+    """Print each item as text, with an empty line in between, or as a line of JSON."""
     for number, (text, record) in enumerate(items):
         if as_json:
             print(json.dumps(record, ensure_ascii=False))

@@ -64,19 +64,24 @@ class DownloadConfig:
 
 @dataclass
 class DownloadPlan:
-    """The files to download of one data set, and their outcome. `here` are the complete files, by local name."""
+    """The files to download of one data set, and what has become of them. Files go by their names on disk."""
 
     data_set: DataSet
-    before: manifest.Manifest | None = None
-    here: dict[str, manifest.FileRecord] = field(default_factory=dict)
-    to_fetch: list[RemoteFile] = field(default_factory=list)
+    recorded: manifest.Manifest | None = None
+    """The manifest on disk."""
     wanted: dict[str, int | None] = field(default_factory=dict)
-    commits: dict[str, str] = field(default_factory=dict)
+    """All files that the set should have, with their sizes in bytes where these are known."""
+    complete: dict[str, manifest.FileRecord] = field(default_factory=dict)
+    """Those that are on disk, fetched now or before."""
+    to_fetch: list[RemoteFile] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    """Files that did not arrive, with the reason; a source of unknown files goes by its path."""
     unavailable: dict[str, str] = field(default_factory=dict)
     """Repositories whose files cannot be downloaded, with the reason."""
+    commits: dict[str, str] = field(default_factory=dict)
+    """The commit at which each repository is taken."""
+    notes: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -87,7 +92,7 @@ class DownloadPlan:
     @property
     def missing(self) -> tuple[str, ...]:
         """Names of wanted files that are not complete."""
-        return tuple(sorted(set(self.wanted) - set(self.here)))
+        return tuple(sorted(set(self.wanted) - set(self.complete)))
 
     def target(self, file: RemoteFile) -> Path:
         """Return the path at which a file is stored."""
@@ -102,7 +107,7 @@ class DownloadPlan:
         """Record a file that has arrived, and write the manifest."""
         record = _file_record(file, num_bytes, sha256, rows)
         with self.lock:
-            self.here[file.local] = record
+            self.complete[file.local] = record
             self.fetched.append(file.local)
             self.save()
 
@@ -120,21 +125,21 @@ class DownloadPlan:
 
     def save(self) -> None:
         """Write the manifest if any file is complete and something has changed."""
-        if not self.here:
+        if not self.complete:
             return
         main = self.data_set.files[0]
-        commit = self.commits.get(main.repository) or (self.before.commit if self.before else "")
-        known = (self.before.commit, self.before.files, self.before.missing) if self.before else None
-        if known != (commit, self.here, self.missing):
+        commit = self.commits.get(main.repository) or (self.recorded.commit if self.recorded else "")
+        known = (self.recorded.commit, self.recorded.files, self.recorded.missing) if self.recorded else None
+        if known != (commit, self.complete, self.missing):
             revision = main.revision
-            date, files = manifest.now(), dict(self.here)
-            self.before = manifest.Manifest(self.name, main.address, revision, commit, date, files, self.missing)
-            manifest.write_manifest(self.before)
+            date, files = manifest.now(), dict(self.complete)
+            self.recorded = manifest.Manifest(self.name, main.address, revision, commit, date, files, self.missing)
+            manifest.write_manifest(self.recorded)
 
     def row_warnings(self) -> list[str]:
         """Describe the files with another number of rows than the catalog expects."""
         found = []
-        for filename, record in sorted(self.here.items()):
+        for filename, record in sorted(self.complete.items()):
             expected = self.data_set.expected_rows(filename)
             if expected is None or record.rows is None:
                 continue
@@ -168,20 +173,20 @@ def make_plan(
     """
     plan = DownloadPlan(data_set)
     try:
-        plan.before = manifest.read_manifest(data_set.name)
+        plan.recorded = manifest.read_manifest(data_set.name)
     except UserError as error:
         plan.notes.append(f"the manifest is made anew: {error}")
-    if plan.before is not None:
+    if plan.recorded is not None:
         hashes = config.verify and not config.force
-        problems = manifest.find_problems(plan.before, hashes=hashes, on_bytes=on_hashed)
-        plan.here = {name: record for name, record in plan.before.files.items() if name not in problems}
+        problems = manifest.find_problems(plan.recorded, hashes=hashes, on_bytes=on_hashed)
+        plan.complete = {name: record for name, record in plan.recorded.files.items() if name not in problems}
         plan.notes += [f"{name} {problem}; it is fetched again" for name, problem in problems.items()]
     for source in (*data_set.files, *(source for _, source in data_set.whitelists)):
         pin = config.pin(data_set.name) if source in data_set.files else ""
         try:
             for file in _list_files(plan, source, pin, config, remotes[source.host], stop):
                 plan.wanted[file.local] = file.size
-                if config.force or not _is_here(plan, file):
+                if config.force or not _is_complete(plan, file):
                     plan.to_fetch.append(file)
         except TransferError as error:
             _keep_known_files(plan, source, error)
@@ -220,18 +225,18 @@ def _list_files(
 
 def _recorded_commit(plan: DownloadPlan, source: Source) -> str:
     """Return the commit that the files of a repository were taken from, even if they are damaged or gone since."""
-    known = plan.before.files.values() if plan.before else ()
+    known = plan.recorded.files.values() if plan.recorded else ()
     return next((record.commit for record in known if record.source == source.address), "")
 
 
 def _keep_known_files(plan: DownloadPlan, source: Source, error: TransferError) -> None:
-    """DownloadPlan without the list of a host that does not answer or refuses: what was known before stays known.
+    """Plan without the list of a host that does not answer or refuses: what was known before stays known.
 
     A host that is not reached is no failure if all of its files are complete.
     """
-    known = [name for name, record in plan.here.items() if record.source == source.address]
-    lacking = plan.before.missing if plan.before else ()
-    plan.wanted |= {name: plan.here[name].bytes for name in known}
+    known = [name for name, record in plan.complete.items() if record.source == source.address]
+    lacking = plan.recorded.missing if plan.recorded else ()
+    plan.wanted |= {name: plan.complete[name].bytes for name in known}
     if error.offline and not lacking and (source.local in known or (source.is_pattern and known)):
         plan.notes.append(f"{source.local} is here but was not compared with its host: {error}")
         return
@@ -241,9 +246,9 @@ def _keep_known_files(plan: DownloadPlan, source: Source, error: TransferError) 
     plan.failures[source.path if source.is_pattern else source.local] = str(error)
 
 
-def _is_here(plan: DownloadPlan, file: RemoteFile) -> bool:
+def _is_complete(plan: DownloadPlan, file: RemoteFile) -> bool:
     """Return whether a file is on disk as its host has it; one that no manifest lists is hashed and added."""
-    record, target = plan.here.get(file.local), plan.target(file)
+    record, target = plan.complete.get(file.local), plan.target(file)
     if record is not None and record.source != file.source.address:
         plan.notes.append(f"{file.local} was made here and is kept; --force takes the published one")
         return True
@@ -251,14 +256,14 @@ def _is_here(plan: DownloadPlan, file: RemoteFile) -> bool:
         same_version = file.commit == record.commit and file.size in (None, record.bytes)
         same = file.sha256 == record.sha256 if file.sha256 else same_version
         if same:
-            plan.here[file.local] = replace(record, commit=file.commit)
+            plan.complete[file.local] = replace(record, commit=file.commit)
         return same
     if not file.sha256 or not target.is_file() or target.stat().st_size != file.size:
         return False
     if manifest.sha256_of(target) != file.sha256:
         return False
     rows = transfer.count_rows(target, file.local)
-    plan.here[file.local] = _file_record(file, file.size, file.sha256, rows)
+    plan.complete[file.local] = _file_record(file, file.size, file.sha256, rows)
     return True
 
 
@@ -440,9 +445,9 @@ def summary(plans: Sequence[DownloadPlan], made_here: Sequence[DataSet]) -> list
     """Return the lines of a table of the sets, then notes and warnings, then failures with their reasons."""
     lines = [f"{'data set':<16} {'status':<11} {'files':>7} {'size':>9}  commit"]
     for plan in plans:
-        files = f"{len(set(plan.wanted) & set(plan.here))}/{len({*plan.wanted, *plan.failures})}"
-        total = size(sum(record.bytes for record in plan.here.values()))
-        commit = plan.before.commit[:12] if plan.before else ""
+        files = f"{len(set(plan.wanted) & set(plan.complete))}/{len({*plan.wanted, *plan.failures})}"
+        total = size(sum(record.bytes for record in plan.complete.values()))
+        commit = plan.recorded.commit[:12] if plan.recorded else ""
         lines.append(f"{plan.name:<16} {status_of(plan):<11} {files:>7} {total:>9}  {commit or '-'}")
     for data_set in made_here:
         made = read_manifest_or_none(data_set.name)

@@ -1,12 +1,13 @@
-"""`check-init` of a data set: asks Lean servers for each statement, and makes a whitelist, or a report on a benchmark.
+"""`check-init`: ask Lean servers whether they accept a data set's statements, and write a whitelist.
 
-A refusal of the statement is a verdict. Whatever goes wrong between us and Lean is none: the theorem is tried again,
-and in the end it counts as not checked.
-
-python -m nanoproof.data.whitelist check-init NAME --lean-servers HOST:PORT
+    python -m nanoproof.data.whitelist check-init NAME --lean-servers HOST:PORT
     python -m nanoproof.data.rl.numinamath check-init --lean-servers HOST:PORT
 
-Verdicts are appended to a file beside the result as they come, so a check that was stopped goes on where it was.
+Of a benchmark, which is never filtered, a report is written in place of a whitelist.
+
+A rejection of the statement is a verdict. Errors of servers and connections are none: the theorem is tried again, and
+in the end it counts as not checked. Verdicts are appended to a file beside the result as they arrive, so that a check
+that was stopped resumes where it was.
 """
 
 import argparse
@@ -34,24 +35,36 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.types import LeanError, ServerBusy, ServerUnavailable, Theorem, TheoremRejected
 
-# -- Asks Lean servers, many at a time, whether they accept the statements of theorems -------------------------------
-
 log = logging.getLogger(__name__)
 
+ABOUT = "Ask Lean servers for every statement of a data set."
+EARLIER_FLAGS = {
+    "--lean-server": "--lean-servers",
+    "--jobs": "--workers",
+    "--split": "leave it out: the statements of all splits are checked",
+    "--verbose": "leave it out: refused statements are told in the end",
+}
+SHOWN = 5
+"""Rejections that are printed with Lean's messages."""
+HOPELESS = 200
+"""After so many rejections and no success the fault is not with the theorems."""
 LEASE_SECONDS = 30.0
 _JOIN_SECONDS = 5.0
 _WARN_SECONDS = 60.0
 
 
+# -- Checks of theorems by several threads ---------------------------------------------------------------------------
+
+
 class Servers(Protocol):
-    """Where processes are leased from, such as a `LeanFleet`."""
+    """A source of leases of Lean processes, such as a `LeanFleet`."""
 
     def lease(self, timeout: float = 60.0) -> HttpLeanSession: ...
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether Lean accepts a theorem's statement, and what it says if not."""
+    """Whether Lean accepts a theorem's statement, and its message if not."""
 
     theorem: Theorem
     passing: bool
@@ -60,7 +73,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Patience:
-    """How often a theorem is tried that servers fail on, how long to wait between, and for servers that are gone."""
+    """Attempts for a theorem that servers fail on, and seconds to wait between them and for unreachable servers."""
 
     tries: int = 3
     pause_seconds: float = 2.0
@@ -74,7 +87,7 @@ class _Task:
 
 
 class InitChecks:
-    """The checks of some theorems by `workers` threads. `run` gives every verdict to `on_verdict`, in this thread."""
+    """The checks of some theorems by `workers` threads; `run` calls back with each verdict, in its caller's thread."""
 
     def __init__(self, theorems: Sequence[Theorem], servers: Servers, workers: int, patience: Patience) -> None:
         self._servers, self._patience = servers, patience
@@ -88,11 +101,11 @@ class InitChecks:
         self._last_warning = float("-inf")
         self._trouble = "no Lean server has answered"
         self.unchecked: list[tuple[Theorem, str]] = []
-        """Theorems that no server could be asked about, with what went wrong last."""
+        """Theorems that could not be checked, with the last error."""
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
 
     def run(self, on_verdict: Callable[[Verdict], None]) -> None:
-        """Check all. Raises ServerUnavailable if no server can be reached for long; verdicts until then were given."""
+        """Check all theorems. Raises ServerUnavailable if no server can be reached for `Patience.gone_seconds`."""
         for thread in self._threads:
             thread.start()
         try:
@@ -107,7 +120,7 @@ class InitChecks:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
     def _step(self, on_verdict: Callable[[Verdict], None]) -> bool:
-        """Hand over the next verdict; False if there will be none."""
+        """Pass on the next verdict; returns False when there will be no more."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._verdicts or self._bug or not self._is_open(), self._patience.pause_seconds
@@ -130,7 +143,7 @@ class InitChecks:
             raise ServerUnavailable(self._trouble)
 
     def _work(self) -> None:
-        """One worker: it keeps its process for one theorem after the other."""
+        """Run a worker, which keeps its Lean process from one theorem to the next."""
         session: HttpLeanSession | None = None
         try:
             while True:
@@ -153,7 +166,7 @@ class InitChecks:
                     session.close()
 
     def _lease(self) -> HttpLeanSession | None:
-        """A process, waited for as long as there is work; None when all is done."""
+        """Lease a process, waiting as long as there is work; None when all is done."""
         while True:
             with self._changed:
                 if self._stopped or not self._is_open():
@@ -168,7 +181,7 @@ class InitChecks:
                     self._changed.wait_for(lambda: self._stopped, self._patience.pause_seconds)
 
     def _note_trouble(self, error: LeanError) -> None:
-        """A server that is busy, or still starts its processes, is well: it is waited for as long as it takes."""
+        """Remember an error, and warn now and then. Busy or starting servers are waited for without limit."""
         now = time.monotonic()
         if isinstance(error, ServerBusy):
             self._last_answer = now
@@ -178,7 +191,7 @@ class InitChecks:
             log.warning("waiting for a Lean server: %s", error)
 
     def _take(self) -> _Task | None:
-        """The next theorem; waits for those under way, which may come back. None when all is done."""
+        """Take the next theorem; waits for those under way, which may come back. None when all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._waiting or not self._under_way)
             if self._stopped or not self._waiting:
@@ -187,7 +200,7 @@ class InitChecks:
             return self._waiting.popleft()
 
     def _check(self, session: HttpLeanSession, task: _Task) -> bool:
-        """Whether the process is still good after asking it about a theorem."""
+        """Check a theorem, and return whether the process is still usable."""
         try:
             session.start(task.theorem)
             verdict = Verdict(task.theorem, True)
@@ -216,25 +229,11 @@ class InitChecks:
             self._changed.notify_all()
 
 
-# -- `check-init` of a data set: makes a whitelist, or a report on a benchmark ---------------------------------------
-
-ABOUT = "Ask Lean servers for every statement of a data set."
-EARLIER_FLAGS = {
-    "--lean-server": "--lean-servers",
-    "--jobs": "--workers",
-    "--split": "leave it out: the statements of all splits are checked",
-    "--verbose": "leave it out: refused statements are told in the end",
-}
-SHOWN = 5
-"""Refusals that are printed with what Lean says."""
-
-
-HOPELESS = 200
-"""After so many refusals and no success the fault is not with the theorems."""
+# -- The command -----------------------------------------------------------------------------------------------------
 
 
 class _NonePass(Exception):
-    """Lean refuses everything."""
+    """Lean rejects everything."""
 
 
 @dataclass(frozen=True)
@@ -262,20 +261,36 @@ class CheckOptions:
 
 @dataclass
 class Known:
-    """Verdicts so far: passing or not by hash, and what Lean said of refused ones, where that is known."""
+    """Verdicts so far: passing or not by hash, and Lean's messages of the rejected ones, where these are known."""
 
     verdicts: dict[str, bool] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
 
     def add(self, key: str, passing: bool, message: str) -> None:
-        """One verdict."""
+        """Add a verdict."""
         self.verdicts[key] = passing
         if not passing:
             self.messages[key] = message
 
 
-def run_check_init(argv: Sequence[str] | None, patience: Patience | None = None) -> int:
-    """The command; exit code 1 if some theorems could not be checked."""
+@dataclass(frozen=True)
+class CheckedSet:
+    """The theorems of a data set by hash, the Lean version that they are checked with, and the path of the result."""
+
+    name: str
+    theorems: dict[str, Theorem]
+    version: str
+    is_benchmark: bool
+    path: Path
+
+    @property
+    def partial(self) -> Path:
+        """The file of the verdicts while the check is under way."""
+        return self.path.with_name(f"{self.path.name}.partial.jsonl")
+
+
+def main(argv: Sequence[str] | None = None, patience: Patience | None = None) -> int:
+    """Run the command `check-init NAME`; exit code 1 if some theorems could not be checked."""
     parser = Parser(prog="python -m nanoproof.data.whitelist", description="Which theorems a Lean version accepts.")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check-init", help=ABOUT)
@@ -288,27 +303,25 @@ def run_check_init(argv: Sequence[str] | None, patience: Patience | None = None)
     return check_set(name, args, patience)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """`check-init NAME`."""
-    return run_check_init(argv)
-
-
 def add_check_flags(parser: Parser) -> None:
-    """The flags of a command that checks a data set."""
+    """Add the flags of a command that checks a data set."""
     add_flags(parser, CheckOptions)
     parser.add_earlier(EARLIER_FLAGS)
 
 
 def check_set(name: str, args: argparse.Namespace, patience: Patience | None = None) -> int:
-    """Check a data set as the flags say; exit code 1 if some theorems could not be checked."""
+    """Check a data set with the options of a command line; exit code 1 if some theorems could not be checked."""
     options = from_args(CheckOptions, args)
     theorems = all_theorems(name)
     with open_servers(options) as (fleet, version, processes):
-        return check_init(name, theorems, fleet, version, options, options.workers or processes, patience or Patience())
+        benchmark = all(is_benchmark(name, split) for split in splits_of(name))
+        path = Path(options.out).expanduser() if options.out else result_path(name, version, benchmark)
+        checked = CheckedSet(name, theorems, version, benchmark, path)
+        return check_init(checked, fleet, options, options.workers or processes, patience or Patience())
 
 
 def all_theorems(name: str) -> dict[str, Theorem]:
-    """The theorems of all splits by hash, unfiltered. Those of equal source are one."""
+    """Return the theorems of all splits by hash, unfiltered. Those of equal source count once."""
     found = {}
     for split in splits_of(name):
         for theorem in list_theorems(name, split):
@@ -320,7 +333,7 @@ def all_theorems(name: str) -> dict[str, Theorem]:
 
 @contextmanager
 def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
-    """Lean servers, the Lean version that they run, and how many processes they have.
+    """Open Lean servers; yields them, their Lean version and the number of their processes.
 
     Raises UserError if one cannot be reached, if the version cannot be told, and if a server runs another one.
     """
@@ -336,7 +349,7 @@ def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
 
 
 def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
-    """The Lean version of the project, or else of the servers, which must agree with it."""
+    """Return the Lean version of the project, or else of the servers, which must agree with it."""
     asked = whitelists.choose_lean(options.lean.project, embedded=not options.lean.servers)
     version = asked.version if asked.required else None
     for report in fleet.check():
@@ -351,42 +364,31 @@ def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
     return version
 
 
-def check_init(
-    name: str,
-    theorems: dict[str, Theorem],
-    fleet: LeanFleet,
-    version: str,
-    options: CheckOptions,
-    workers: int,
-    patience: Patience,
-) -> int:
-    """Check what is not known yet, write the result, print a summary."""
-    benchmark = all(is_benchmark(name, split) for split in splits_of(name))
-    path = Path(options.out).expanduser() if options.out else result_path(name, version, benchmark)
-    partial = path.with_name(f"{path.name}.partial.jsonl")
-    known = Known() if options.force else read_known(path, partial, version, benchmark)
+def check_init(checked: CheckedSet, fleet: LeanFleet, options: CheckOptions, workers: int, patience: Patience) -> int:
+    """Check the theorems without a verdict, write the result, print a summary; returns the exit code."""
+    known = Known() if options.force else read_known(checked)
     if options.force:
-        partial.unlink(missing_ok=True)
-    known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in theorems}
-    waiting = [theorem for key, theorem in theorems.items() if key not in known.verdicts][: options.limit]
+        checked.partial.unlink(missing_ok=True)
+    known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in checked.theorems}
+    waiting = [theorem for key, theorem in checked.theorems.items() if key not in known.verdicts][: options.limit]
     checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
-    record_verdicts(name, checks, known, partial, len(theorems))
-    verdicts = known.verdicts
-    if not any(verdicts.values()):
-        partial.unlink(missing_ok=True)
+    record_verdicts(checked, checks, known)
+    if not any(known.verdicts.values()):
+        checked.partial.unlink(missing_ok=True)
         first = next(iter(known.messages.values()), checks.unchecked[0][1] if checks.unchecked else "")
         raise UserError(
-            f"none of {len(verdicts):,} theorems of {name} passes, nothing is written (are the imports right?): {first}"
+            f"none of {len(known.verdicts):,} theorems of {checked.name} passes, nothing is written "
+            f"(are the imports right?): {first}"
         )
-    write_result(path, name, version, verdicts, theorems, known, benchmark)
+    write_result(checked, known)
     if not checks.unchecked:
-        partial.unlink(missing_ok=True)
-    print_summary(name, version, verdicts, theorems, known, checks, path)
+        checked.partial.unlink(missing_ok=True)
+    print_summary(checked, known, checks.unchecked)
     return 1 if checks.unchecked else 0
 
 
 def result_path(name: str, version: str, benchmark: bool) -> Path:
-    """A whitelist is beside the data; a report on a benchmark too, under a name that nothing filters by."""
+    """Return the path of the result beside the data; a report's name is not that of a whitelist."""
     if is_file(name):
         return Path(f"{name}.report.{version}.json").expanduser()
     if benchmark:
@@ -394,27 +396,27 @@ def result_path(name: str, version: str, benchmark: bool) -> Path:
     return dataset_dir(name) / whitelists.whitelist_path(name, version).name
 
 
-def read_known(path: Path, partial: Path, version: str, benchmark: bool) -> Known:
-    """Verdicts of an earlier check: those of its result unless that is a report, and those of a stopped one."""
+def read_known(checked: CheckedSet) -> Known:
+    """Read the verdicts of an earlier check: those of its whitelist, and those of a check that was stopped."""
     known = Known()
-    if path.exists() and not benchmark:
-        whitelist = whitelists.parse_whitelist(path, version)
+    if checked.path.exists() and not checked.is_benchmark:
+        whitelist = whitelists.parse_whitelist(checked.path, checked.version)
         known.verdicts = {**dict.fromkeys(whitelist.passing, True), **dict.fromkeys(whitelist.failing, False)}
-    if partial.exists():
-        for record in read_jsonl(partial):
+    if checked.partial.exists():
+        for record in read_jsonl(checked.partial):
             try:
                 known.add(str(record["hash"]), bool(record["passing"]), str(record["message"]))
             except (TypeError, KeyError) as error:
-                raise UserError(f"{partial} is damaged; remove it, or check again with --force") from error
+                raise UserError(f"{checked.partial} is damaged; remove it, or check again with --force") from error
     return known
 
 
-def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, total: int) -> None:
-    """Run the checks and write each verdict down. Raises UserError, with how to go on, if servers are gone for long.
+def record_verdicts(checked: CheckedSet, checks: InitChecks, known: Known) -> None:
+    """Run the checks and record each verdict; ends early if Lean rejects everything.
 
-    It ends early if Lean refuses everything.
+    Raises UserError, with how to resume, if servers are unreachable for long.
     """
-    writer = JsonlWriter(partial)
+    writer, total = JsonlWriter(checked.partial), len(checked.theorems)
     counts = {passing: list(known.verdicts.values()).count(passing) for passing in (True, False)}
 
     def on_verdict(verdict: Verdict) -> None:
@@ -428,10 +430,10 @@ def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, 
             raise _NonePass
 
     try:
-        with Progress(total, f"check-init {name}", "theorems", initial=sum(counts.values())) as progress:
+        with Progress(total, f"check-init {checked.name}", "theorems", initial=sum(counts.values())) as progress:
             checks.run(on_verdict)
     except _NonePass:
-        pass  # what follows says so
+        pass  # the caller reports it
     except ServerUnavailable as error:
         raise UserError(
             f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
@@ -440,50 +442,36 @@ def record_verdicts(name: str, checks: InitChecks, known: Known, partial: Path, 
         writer.close()
 
 
-def write_result(
-    path: Path,
-    name: str,
-    version: str,
-    verdicts: dict[str, bool],
-    theorems: dict[str, Theorem],
-    known: Known,
-    benchmark: bool,
-) -> None:
-    """Write the whitelist, or the report on a benchmark, which says ids and messages too."""
-    passing = frozenset(key for key, passes in verdicts.items() if passes)
-    whitelist = whitelists.Whitelist(version, passing, frozenset(verdicts) - passing, path)
-    if not benchmark:
-        whitelists.write_whitelist(name, whitelist)
+def write_result(checked: CheckedSet, known: Known) -> None:
+    """Write the whitelist, or the report on a benchmark, which has the ids and messages of rejected theorems too."""
+    passing = frozenset(key for key, passes in known.verdicts.items() if passes)
+    whitelist = whitelists.Whitelist(checked.version, passing, frozenset(known.verdicts) - passing, checked.path)
+    if not checked.is_benchmark:
+        whitelists.write_whitelist(checked.name, whitelist)
         return
     refused = [
-        {"id": theorems[key].id, "hash": key, "message": known.messages.get(key, "")} for key in whitelist.failing
+        {"id": checked.theorems[key].id, "hash": key, "message": known.messages.get(key, "")}
+        for key in whitelist.failing
     ]
     refused.sort(key=lambda record: record["id"])
-    atomic_write_json(path, {**whitelist.to_json(), "refused": refused})
+    atomic_write_json(checked.path, {**whitelist.to_json(), "refused": refused})
 
 
-def print_summary(
-    name: str,
-    version: str,
-    verdicts: dict[str, bool],
-    theorems: dict[str, Theorem],
-    known: Known,
-    checks: InitChecks,
-    path: Path,
-) -> None:
-    """What was found, with the first refusals."""
-    failing = [key for key, passes in verdicts.items() if not passes]
+def print_summary(checked: CheckedSet, known: Known, unchecked: Sequence[tuple[Theorem, str]]) -> None:
+    """Print the counts, after the first rejections and the first theorems that could not be checked."""
+    failing = [key for key, passes in known.verdicts.items() if not passes]
     for key in failing[:SHOWN]:
-        message = " ".join(known.messages.get(key, "").split())
-        print(f"refused: {theorems[key].id}: {message[:200]}" if message else f"refused: {theorems[key].id}")
+        message, theorem_id = " ".join(known.messages.get(key, "").split()), checked.theorems[key].id
+        print(f"refused: {theorem_id}: {message[:200]}" if message else f"refused: {theorem_id}")
     if len(failing) > SHOWN:
         print(f"and {len(failing) - SHOWN:,} more")
-    for theorem, reason in checks.unchecked[:SHOWN]:
+    for theorem, reason in unchecked[:SHOWN]:
         print(f"not checked: {theorem.id}: {reason[:200]}", file=sys.stderr)
-    passing = len(verdicts) - len(failing)
+    total = len(known.verdicts)
+    passing = total - len(failing)
     print(
-        f"{name} under Lean {version}: {passing:,} of {len(verdicts):,} pass ({passing / len(verdicts):.1%}), "
-        f"{len(failing):,} fail, {len(checks.unchecked):,} not checked -> {path}",
+        f"{checked.name} under Lean {checked.version}: {passing:,} of {total:,} pass ({passing / total:.1%}), "
+        f"{len(failing):,} fail, {len(unchecked):,} not checked -> {checked.path}",
         flush=True,
     )
 

@@ -10,12 +10,12 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter
-from nanoproof.data import whitelist as check_init
+from nanoproof.data import whitelist
 from nanoproof.data.rl import leanworkbook, numinamath
 from nanoproof.data.sources.manifest import dataset_dir
 from nanoproof.data.theorems.theorem_sets import list_theorems
 from nanoproof.data.theorems.whitelists import load_whitelist, theorem_hash, whitelist_path
-from nanoproof.data.whitelist import Patience, run_check_init
+from nanoproof.data.whitelist import Patience
 from nanoproof.lean.server.backend import Backend
 from tests.data.installed import install_leanworkbook, install_numinamath, install_proofnet, workbook_row
 from tests.fakes.leantree_server import LeanTreeServer
@@ -74,14 +74,14 @@ def install(*claims):
 
 
 def check(*words):
-    return run_check_init(["check-init", *words], QUICK)
+    return whitelist.main(["check-init", *words], QUICK)
 
 
 def verdicts(name="leanworkbook"):
     """Ids that pass, and ids that fail."""
-    whitelist = load_whitelist(name, VERSION)
+    loaded = load_whitelist(name, VERSION)
     by_hash = {theorem_hash(t.source): t.id for split in ("train", "valid") for t in list_theorems(name, split)}
-    return sorted(by_hash[key] for key in whitelist.passing), sorted(by_hash[key] for key in whitelist.failing)
+    return sorted(by_hash[key] for key in loaded.passing), sorted(by_hash[key] for key in loaded.failing)
 
 
 def partial_lines():
@@ -159,7 +159,7 @@ def test_a_check_whose_server_dies_in_the_middle_goes_on_with_another(scripted, 
 
     install(*(f"{number} = {number}" for number in range(40)))
     with monkeypatch.context() as patched:
-        patched.setattr(check_init, "JsonlWriter", Deadly)
+        patched.setattr(whitelist, "JsonlWriter", Deadly)
         with pytest.raises(UserError, match=r"of 40 theorems are checked, the same command goes on"):
             check("leanworkbook", "--lean-servers", scripted.start(max_processes=1))
     done = [json.loads(line) for line in partial_lines()]

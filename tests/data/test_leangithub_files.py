@@ -13,8 +13,8 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.midtrain.build import LIST, BuildConfig
-from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, opened, read_lists
-from nanoproof.data.midtrain.collect import Licences, decode, guess, is_licence_file, refused_path, refused_text
+from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, open_repository, read_lists
+from nanoproof.data.midtrain.collect import Licences, decode, guess_licence, is_licence_file, refused_path, refused_text
 from nanoproof.data.midtrain.refine import examine
 from nanoproof.data.theorems.overlap import Index
 from tests.data.repositories import make_repository
@@ -95,7 +95,7 @@ def test_a_list_that_is_missing_or_empty_is_named(tmp_path: Path, text: str | No
 
 
 def files_of(url: Path | str, keep_at: Path | None = None) -> tuple[str, dict[str, bytes | None]]:
-    with opened(Repository("r", str(url)), 60, threading.Event(), keep_at) as tree:
+    with open_repository(Repository("r", str(url)), 60, threading.Event(), keep_at) as tree:
         entries = tree.entries()
         return tree.commit, {e.path: None if e.bytes is None else tree.read(e) for e in entries}
 
@@ -260,7 +260,7 @@ def test_repositories_are_cloned_over_http_without_history_and_without_questions
     ],
 )
 def test_common_licences_are_known_by_their_beginning(text: str, name: str) -> None:
-    assert guess(text) == name
+    assert guess_licence(text) == name
 
 
 def test_a_file_has_the_licence_of_the_nearest_folder() -> None:

@@ -1,7 +1,7 @@
-"""The build of leangithubraw, and its upload to the hub.
+"""The build of leangithubraw (clone, collect, refine, report), and its upload to the hub.
 
-Repositories whose licence is none or unknown are left out unless asked for: their authors have not allowed others to
-pass their files on.
+Repositories without a known licence are not uploaded unless asked for: their authors have not allowed others to pass
+their files on.
 """
 
 import os
@@ -52,18 +52,18 @@ class BuildConfig:
 
     @property
     def directory(self) -> Path:
-        """Where to build."""
+        """The directory to build in."""
         return Path(self.out).expanduser() if self.out else manifest.dataset_dir(NAME)
 
     @property
     def lists(self) -> list[Path]:
-        """Where the addresses stand."""
+        """The lists of addresses."""
         return [Path(name).expanduser() for name in (*(self.urls or (str(LIST),)), *self.more_urls)]
 
 
 @dataclass(frozen=True)
 class Built:
-    """What became of a repository."""
+    """The outcome of a repository: collected, kept from an earlier build, or failed for a reason."""
 
     repository: Repository
     status: str
@@ -73,14 +73,14 @@ class Built:
 
 @dataclass(frozen=True)
 class Kept:
-    """How many files of a repository stay, and which were left out."""
+    """The number of files of a repository that stay, and those that were left out."""
 
     files: int = 0
     dropped: tuple[Drop, ...] = ()
 
 
 def build(config: BuildConfig) -> int:
-    """Build the data set and print what became of each repository; returns the exit code."""
+    """Build the data set and print the outcome of each repository; returns the exit code."""
     repositories = read_lists(config.lists)
     index, commits = benchmark_index() if config.decontamination else (None, {})
     out = config.directory
@@ -130,7 +130,7 @@ def _collect_all(repositories: Sequence[Repository], config: BuildConfig) -> lis
 
 
 def _write_shards(out: Path, built: Sequence[Built], refined: Iterable[Refined]) -> dict[str, Kept]:
-    """Write the files of each repository that stay."""
+    """Write a shard with the files of each repository that stay."""
     kept: dict[str, Kept] = {}
     for b, result in zip([b for b in built if b.collected is not None], refined):
         if result.files:
@@ -142,7 +142,7 @@ def _write_shards(out: Path, built: Sequence[Built], refined: Iterable[Refined])
 def _finish(
     out: Path, config: BuildConfig, built: Sequence[Built], kept: dict[str, Kept], commits: dict[str, str]
 ) -> None:
-    """Manifest and reports. What only an earlier build's manifest lists is removed."""
+    """Write manifest and reports, and remove files that only an earlier build's manifest lists."""
     files: dict[str, manifest.FileRecord] = {}
     for b in built:
         rows = kept[b.repository.name].files if b.collected is not None else 0
@@ -161,12 +161,11 @@ def _finish(
     atomic_write_text(out / READABLE_REPORT, readable_report(report))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is said
+# -- Reports ---------------------------------------------------------------------------------------------------------
 
 
 def make_report(built: Sequence[Built], kept: dict[str, Kept], rule: str) -> dict[str, Any]:
-    """What was taken of each repository, and every file that was left out with the reason."""
+    """Return the report: counts of each repository, and every file that was left out with the reason."""
     repositories = []
     dropped: list[Drop] = []
     for b in built:
@@ -195,7 +194,7 @@ def make_report(built: Sequence[Built], kept: dict[str, Kept], rule: str) -> dic
 
 
 def readable_report(report: dict[str, Any]) -> str:
-    """The report for people: contaminated files first, with the theorems, then the rest by repository."""
+    """Format the report: contaminated files first, with the theorems, then the rest by repository."""
     lines = [f"{report['files']:,} files; {report['decontamination']}", ""]
     lines += [f"{count:>8,}  {reason}" for reason, count in report["left_out"].items()]
     contaminated = [drop for drop in report["dropped"] if drop["findings"]]
@@ -213,7 +212,7 @@ def readable_report(report: dict[str, Any]) -> str:
 
 
 def summary(built: Sequence[Built], kept: dict[str, Kept]) -> list[str]:
-    """A table of the repositories, the reasons for which files were left out, and what failed."""
+    """Return the lines of a table of the repositories, then the reasons for leaving out files, then failures."""
     width = max(len(b.repository.name) for b in built)
     lines = [f"{'repository':<{width}}  {'status':<9} {'files':>7} {'left out':>8}  {'commit':<12}  licence"]
     reasons: Counter[str] = Counter()
@@ -231,6 +230,8 @@ def summary(built: Sequence[Built], kept: dict[str, Kept]) -> list[str]:
     return lines
 
 
+# -- Upload to the hub -----------------------------------------------------------------------------------------------
+
 _CARD = """---
 pretty_name: Lean 4 of public repositories
 task_categories: [text-generation]
@@ -246,32 +247,32 @@ and `licence`. Every file keeps the licence of its repository; the texts are in 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file or text, and where it goes."""
+    """A file or text, and its path in the hub's repository."""
 
     target: str
     content: Path | bytes
 
     @property
     def bytes(self) -> int:
-        """Its size."""
+        """The size of the content."""
         return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
 
 
-def plan(directory: Path, shards: Sequence[Path], include_unlicensed: bool) -> tuple[list[Upload], list[str]]:
-    """What is uploaded, and the names of the repositories that are left out for want of a licence."""
+def plan_upload(directory: Path, shards: Sequence[Path], include_unlicensed: bool) -> tuple[list[Upload], list[str]]:
+    """Return the files to upload, and the names of the repositories that are left out for want of a licence."""
     report = read_json(directory / REPORT)
     uploads: list[Upload] = []
     left_out: list[str] = []
     table: list[str] = []
-    there = {shard.stem: shard for shard in shards}
+    by_name = {shard.stem: shard for shard in shards}
     for repository in report["repositories"]:
         name, licence = repository["name"], repository["licence"]
-        if name not in there:
+        if name not in by_name:
             continue
         if licence in (NO_LICENSE, UNKNOWN) and not include_unlicensed:
             left_out.append(name)
             continue
-        uploads.append(Upload(f"data/{name}.parquet", there[name]))
+        uploads.append(Upload(f"data/{name}.parquet", by_name[name]))
         licences = sorted(file for file in (directory / "licences" / name).iterdir() if file.is_file())
         uploads += [Upload(f"licences/{name}/{file.name}", file) for file in licences]
         table.append(f"| {repository['url']} | {repository['commit'][:12]} | {licence} | {repository['files']} |\n")
@@ -285,8 +286,8 @@ def plan(directory: Path, shards: Sequence[Path], include_unlicensed: bool) -> t
 def publish(
     directory: Path, shards: Sequence[Path], repo: str, really: bool, public: bool, include_unlicensed: bool
 ) -> None:
-    """Upload in one commit, or say what would be uploaded. Raises UserError for what the hub refuses."""
-    uploads, left_out = plan(directory, shards, include_unlicensed)
+    """Upload in one commit, or print what would be uploaded. Raises UserError for what the hub refuses."""
+    uploads, left_out = plan_upload(directory, shards, include_unlicensed)
     for upload in uploads:
         print(f"  {upload.target:<60} {upload.bytes:>12,} bytes")
     for name in left_out:

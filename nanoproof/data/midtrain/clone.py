@@ -1,13 +1,13 @@
-"""Repositories by their address: fetched without history, read without checking anything out.
+"""Clones of git repositories: fetched without history, read without checking anything out.
 
     repositories = read_lists([path])
-    with opened(repositories[0], deadline=600) as tree:
+    with open_repository(repositories[0], deadline=600, stop=threading.Event()) as tree:
         for entry in tree.entries(): tree.read(entry)
 
 A clone is bare and shallow, and files are read from its objects. So symbolic links, submodules, hooks, names that a
 file system refuses and names that differ in case only do no harm. Files over `MAX_BYTES` are not even fetched where
-the host can leave them out. An address is an https URL, a repository on disk (bare or with files; what is committed is
-taken) or any other folder, whose files are read as they are.
+the host can leave them out. An address is an https URL, a repository on disk (bare or with a work tree; committed files
+are read) or any other folder, whose files are read as they are.
 """
 
 import contextlib
@@ -37,12 +37,12 @@ _HIDDEN_ENVIRONMENT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT
 
 
 class CloneError(Exception):
-    """A repository could not be had; the message is one line."""
+    """A repository could not be cloned or read; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository of the list: its name here, which names its files, and its address."""
+    """A repository of the list: its name, after which its files are named, and its address."""
 
     name: str
     url: str
@@ -50,7 +50,7 @@ class Repository:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file: its path, what it is read by, and its bytes (None where it was left out for its size)."""
+    """A file: its path, the handle to read it by, its size (None: too large and not fetched, -1: not known yet)."""
 
     path: str
     handle: str
@@ -63,20 +63,19 @@ class Tree(Protocol):
     commit: str
 
     def entries(self) -> Sequence[Entry]:
-        """All plain files, sorted by path."""
+        """List all plain files, sorted by path."""
         ...
 
     def read(self, entry: Entry) -> bytes:
-        """The content of one."""
+        """Return the content of a file. Raises CloneError."""
         ...
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The list
+# -- The list of repositories ----------------------------------------------------------------------------------------
 
 
 def read_lists(paths: Sequence[Path]) -> list[Repository]:
-    """The repositories of lists, in their order: one address per line, `#` before comments.
+    """Read lists of repositories, in their order: one address per line, `#` before comments.
 
     An address that comes again, in whatever list, counts once. Raises UserError for a file that is missing or empty,
     and, with file and line, for a line that is no address.
@@ -84,7 +83,7 @@ def read_lists(paths: Sequence[Path]) -> list[Repository]:
     found: dict[str, str] = {}
     for path in paths:
         for url in _read_list(path):
-            found.setdefault(_same(url), url)
+            found.setdefault(_address_key(url), url)
     return _named(list(found.values()))
 
 
@@ -110,14 +109,14 @@ def _read_list(path: Path) -> list[str]:
     return found
 
 
-def _same(url: str) -> str:
-    """Equal for addresses of one repository."""
+def _address_key(url: str) -> str:
+    """Return a key that is equal for addresses of the same repository."""
     plain = url.rstrip("/").removesuffix(".git")
     return plain.casefold() if url.startswith(SCHEMES) else str(Path(plain).expanduser().resolve())
 
 
 def _named(urls: Sequence[str]) -> list[Repository]:
-    """Owner and name of each; of those that would get one name, the later ones have a hash behind it."""
+    """Name each repository by owner and name; a hash is appended to names that are taken."""
     taken: set[str] = set()
     repositories = []
     for url in urls:
@@ -131,15 +130,17 @@ def _named(urls: Sequence[str]) -> list[Repository]:
     return repositories
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Trees
+# -- Trees -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def opened(
+def open_repository(
     repository: Repository, deadline: float, stop: threading.Event, keep_at: Path | None = None
 ) -> Iterator[Tree]:
-    """The files of a repository, cloned for the time being, or to `keep_at`. Raises CloneError."""
+    """Open the files of a repository, cloned for the time being, or to `keep_at`. Raises CloneError.
+
+    `deadline` limits each git command, in seconds.
+    """
     url = repository.url
     if not url.startswith(SCHEMES):
         folder = Path(url).expanduser().resolve()
@@ -165,7 +166,7 @@ def _is_git(folder: Path) -> bool:
 
 
 class GitTree:
-    """The files of a bare clone's newest commit."""
+    """The files of a bare clone at its newest commit."""
 
     def __init__(self, path: Path, deadline: float, stop: threading.Event) -> None:
         self._path, self._deadline, self._stop = path, deadline, stop
@@ -181,7 +182,7 @@ class GitTree:
         )
 
     def entries(self) -> list[Entry]:
-        """Plain files: symbolic links and submodules have other modes."""
+        """List plain files only: symbolic links and submodules have other modes."""
         listed = ["-C", str(self._path), "rev-list", "--objects", "--missing=print", self.commit]
         missing = {
             line[1:].decode() for line in git(listed, self._deadline, self._stop).splitlines() if line[:1] == b"?"
@@ -210,7 +211,7 @@ class GitTree:
             header = stdout.readline().split()
             if len(header) != 3:
                 raise CloneError(f"git has no content for {entry.path}")
-            content = _exactly(stdout, int(header[2]) + 1)
+            content = _read_exactly(stdout, int(header[2]) + 1)
         except (OSError, EOFError) as error:
             raise CloneError(f"git ended while {entry.path} was read") from error
         return content[:-1]
@@ -249,21 +250,20 @@ class FolderTree:
             raise CloneError(f"cannot read {entry.path}: {error.strerror}") from error
 
 
-def _exactly(stream: IO[bytes], count: int) -> bytes:
+def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     content = stream.read(count)
     if len(content) < count:
         raise EOFError
     return content
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# git
+# -- Git -------------------------------------------------------------------------------------------------------------
 
 
 def git(arguments: Sequence[str], deadline: float, stop: threading.Event) -> bytes:
     """Run git and return what it prints. Raises CloneError if it fails, takes too long (in seconds), or is stopped.
 
-    It never asks for anything, and it takes the processes that it started with it when it is ended.
+    It never prompts, and the processes that it started are ended with it.
     """
     settings = ["-c", "credential.helper=", "-c", "core.askPass=", "-c", "protocol.ext.allow=never"]
     settings += ["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "gc.auto=0"]
@@ -315,7 +315,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _reason(errors: bytes) -> str:
-    """The last line in which git says what is wrong."""
+    """Return the last line of git's output that reports an error."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
     return (telling or lines or [""])[-1]

@@ -1,7 +1,7 @@
-"""First half of the build: a repository becomes one file with its `.lean` texts, and a folder with its licences.
+"""First half of leangithubraw's build: collect a repository's `.lean` texts in a file, and its licences in a folder.
 
-What is collected stays at `collected/NAME.collected` until it is collected again, so that the second half
-(`refine.py`) can be done anew without fetching anything.
+The file stays at `collected/NAME.collected` until the repository is collected again, so that the second half
+(`refine.py`) can be repeated without fetching anything.
 """
 
 import json
@@ -17,12 +17,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.files import atomic_write
-from nanoproof.data.midtrain.clone import MAX_BYTES, Entry, Repository, Tree, opened
+from nanoproof.data.midtrain.clone import MAX_BYTES, Entry, Repository, Tree, open_repository
 
+VERSION = 1
+"""Version of the rules for collecting and of the file format; what another version collected is collected again."""
+COLUMNS = ("text", "url", "commit", "path", "licence")
+SUFFIX = ".collected"
+ROW_GROUP = 512
+READ_ROWS = 128
+TOO_LARGE = f"over {MAX_BYTES // 1000:,} kB"
 BUILD_FOLDERS = frozenset({"build", "lake-packages", "_target", "_out", "node_modules"})
 MARK_CHARACTERS = 2000
+"""Length of a file's beginning that is searched for marks of generated code."""
 LONG_LINE = 1000
+"""Characters from which on a line is data; a text that is mostly such lines is left out."""
 NUMBERS_SHARE = 0.5
+"""Share of digits among the characters above which a longer text is left out."""
 
 _MARKS = re.compile(
     r"""auto-?generated\b | automatically[ ]generated[ ](?:by|from|file) | @generated\b
@@ -35,17 +45,20 @@ _COMMENTS = re.compile(r"--[^\n]*|/-.*?(?:-/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"[0-9]+")
 
 
+# -- Rules: files that are left out ----------------------------------------------------------------------------------
+
+
 def refused_path(path: str) -> str:
-    """Why a file is not taken for its place; "" if it may be."""
-    place = PurePosixPath(path)
-    for folder in place.parts[:-1]:
+    """Return the reason why a path is left out; "" if it is not."""
+    file = PurePosixPath(path)
+    for folder in file.parts[:-1]:
         if folder in BUILD_FOLDERS or folder.startswith("."):
             return f"in a folder {folder}"
-    return "lakefile" if place.name == "lakefile.lean" else ""
+    return "lakefile" if file.name == "lakefile.lean" else ""
 
 
 def decode(content: bytes) -> tuple[str, str]:
-    """The text of a file with Unix line ends, and why it is none ("" if it is)."""
+    """Decode a file to text with Unix line ends; returns the text, and the reason if it is none ("" if it is)."""
     if content.startswith(b"version https://git-lfs"):
         return "", "pointer to a large file"
     if b"\0" in content:
@@ -58,7 +71,7 @@ def decode(content: bytes) -> tuple[str, str]:
 
 
 def refused_text(text: str) -> str:
-    """Why a file is not taken for what it holds; "" if it is taken."""
+    """Return the reason why a text is left out; "" if it is not."""
     if not text.strip():
         return "empty"
     beginning = text[:MARK_CHARACTERS]
@@ -73,7 +86,7 @@ def refused_text(text: str) -> str:
     return ""
 
 
-# -- Licence files of a repository: which files are licences, and which licence a text is ----------------------------
+# -- Licences --------------------------------------------------------------------------------------------------------
 
 NO_LICENSE = "NO_LICENSE"
 UNKNOWN = "unknown"
@@ -82,7 +95,7 @@ _FILE = re.compile(r"(?:(?:un)?licen[cs]e|copying|notice|copyright)(?:[-_.].*)?$
 _NOTICE = re.compile(r"notice|copyright", re.IGNORECASE)
 _CODE = (".lean", ".py", ".c", ".h", ".rs", ".ts", ".js", ".toml", ".json", ".sh", ".yml", ".yaml")
 
-# What the beginning of a licence says; the first that fits counts.
+# Patterns for the beginning of a licence; the first that matches counts.
 _TITLES = (
     ("AGPL-3.0", r"gnu affero general public license.{0,80}?version 3"),
     ("LGPL-3.0", r"gnu lesser general public license.{0,80}?version 3"),
@@ -110,13 +123,13 @@ _HEAD_CHARACTERS = 3000
 
 
 def is_licence_file(path: str) -> bool:
-    """Whether a file is a licence or a notice by its name: LICENSE, LICENCE.md, COPYING, NOTICE-x, .."""
+    """Return whether a file's name is that of a licence or a notice: LICENSE, LICENCE.md, COPYING, NOTICE-x, .."""
     name = PurePosixPath(path).name
     return _FILE.match(name) is not None and not name.lower().endswith(_CODE)
 
 
-def guess(text: str) -> str:
-    """The SPDX identifier of a licence by its beginning; "unknown" if it is none of the common ones."""
+def guess_licence(text: str) -> str:
+    """Return the SPDX identifier of a licence by its beginning; "unknown" if it is none of the common ones."""
     head = " ".join(text[:_HEAD_CHARACTERS].lower().split())
     return next((name for name, pattern in _TITLES if re.search(pattern, head)), UNKNOWN)
 
@@ -128,10 +141,10 @@ class Licences:
         self._of: dict[str, set[str]] = {}
         for path, text in files:
             if _NOTICE.match(PurePosixPath(path).name) is None:
-                self._of.setdefault(str(PurePosixPath(path).parent), set()).add(guess(text))
+                self._of.setdefault(str(PurePosixPath(path).parent), set()).add(guess_licence(text))
 
     def of(self, path: str) -> str:
-        """The licence of a file: that of the nearest folder above it which has one, `NO_LICENSE` if none has.
+        """Return the licence of a file: that of the nearest folder above it which has one, `NO_LICENSE` if none has.
 
         Where a folder has several, all are named.
         """
@@ -141,13 +154,7 @@ class Licences:
         return NO_LICENSE
 
 
-VERSION = 1
-"""Of what is taken and how it is stored; what another version collected is collected again."""
-COLUMNS = ("text", "url", "commit", "path", "licence")
-SUFFIX = ".collected"
-ROW_GROUP = 512
-READ_ROWS = 128
-TOO_LARGE = f"over {MAX_BYTES // 1000:,} kB"
+# -- Collecting a repository -----------------------------------------------------------------------------------------
 
 _KEY = b"nanoproof"
 _SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
@@ -155,7 +162,7 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 
 @dataclass(frozen=True)
 class LeanFile:
-    """A file of a repository."""
+    """A Lean file of a repository, as a row of the data set."""
 
     text: str
     url: str
@@ -166,7 +173,7 @@ class LeanFile:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was collected of a repository: the file it lies in, its licence as a whole, what was not taken and why."""
+    """A collected repository: the file with its texts, its licence as a whole, and the dropped paths with reasons."""
 
     path: Path
     url: str
@@ -176,7 +183,7 @@ class Collected:
     dropped: tuple[tuple[str, str], ...]
 
     def read(self) -> Iterator[LeanFile]:
-        """Its files, sorted by path."""
+        """Yield its files, sorted by path."""
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(READ_ROWS, columns=list(COLUMNS)):
                 for row in batch.to_pylist():
@@ -184,19 +191,19 @@ class Collected:
 
 
 def collected_path(out: Path, repository: Repository) -> Path:
-    """Where a repository's files are collected."""
+    """Return the path of a repository's collected texts."""
     return out / "collected" / f"{repository.name}{SUFFIX}"
 
 
 def find_collected(out: Path, repository: Repository) -> Collected | None:
-    """What was collected earlier of a repository; None if nothing was, or of another address, or by older rules."""
+    """Find what was collected of a repository before; None if nothing, or from another address, or by older rules."""
     path = collected_path(out, repository)
     try:
         metadata = pq.read_metadata(path)
         record = json.loads((metadata.metadata or {})[_KEY])
         if record["version"] != VERSION or record["url"] != repository.url:
             return None
-        dropped = tuple((place, reason) for place, reason in record["dropped"])
+        dropped = tuple((dropped_path, reason) for dropped_path, reason in record["dropped"])
         return Collected(path, record["url"], record["commit"], record["licence"], metadata.num_rows, dropped)
     except (OSError, pa.ArrowException, KeyError, ValueError, TypeError):
         return None
@@ -205,9 +212,9 @@ def find_collected(out: Path, repository: Repository) -> Collected | None:
 def collect(
     out: Path, repository: Repository, deadline: float, stop: threading.Event, keep_clone: bool = False
 ) -> Collected:
-    """Fetch a repository and store its files. Raises CloneError, and then leaves what was stored earlier."""
+    """Clone a repository and store its files. Raises CloneError, and then leaves what was stored earlier."""
     keep_at = out / "clones" / f"{repository.name}.git" if keep_clone else None
-    with opened(repository, deadline, stop, keep_at) as tree:
+    with open_repository(repository, deadline, stop, keep_at) as tree:
         entries = tree.entries()
         texts = _licence_texts(tree, entries)
         licences = Licences(texts)
@@ -243,7 +250,7 @@ def write_files(path: Path, files: list[LeanFile], record: dict[str, Any] | None
 
 
 def _take(tree: Tree, entry: Entry) -> tuple[str, str]:
-    """The text of a file, and why it is not taken ("" if it is)."""
+    """Return the text of a file, and the reason if it is left out ("" if it is not)."""
     reason = refused_path(entry.path)
     if reason:
         return "", reason
@@ -262,7 +269,7 @@ def _licence_texts(tree: Tree, entries: Sequence[Entry]) -> list[tuple[str, str]
 
 
 def _write_licences(directory: Path, texts: list[tuple[str, str]], url: str) -> None:
-    """Licences and notices under their own names, folders before them; a note where there are none."""
+    """Write licences and notices under their paths as names; a note if there are none."""
     shutil.rmtree(directory, ignore_errors=True)
     taken: set[str] = set()
     for number, (path, text) in enumerate(texts):

@@ -3,10 +3,10 @@
     python -m nanoproof.data.midtrain.leangithubraw build                     # clone, collect licences, clean
     python -m nanoproof.data.midtrain.leangithubraw stats
     python -m nanoproof.data.midtrain.leangithubraw show 'Mathlib/Order/*'
-    python -m nanoproof.data.midtrain.leangithubraw publish --repo NAME       # says what it would upload
+    python -m nanoproof.data.midtrain.leangithubraw publish --repo NAME       # prints what it would upload
 
-One parquet file per repository with the columns text, url, commit, path and licence; the licences themselves lie in
-`licences/`. `report.txt` and `report.json` say which files were left out and why.
+One parquet file per repository with the columns text, url, commit, path and licence; the texts of the
+licences are in `licences/`. `report.txt` and `report.json` list the files that were left out, with the reasons.
 """
 
 import argparse
@@ -22,19 +22,19 @@ import pyarrow.parquet as pq
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json
-from nanoproof.data.midtrain.build import NAME, BuildConfig, build
+from nanoproof.data.midtrain.build import NAME, BuildConfig, build, publish
 from nanoproof.data.midtrain.collect import COLUMNS, READ_ROWS
 from nanoproof.data.sources.catalog import how_to_get
 from nanoproof.data.sources.manifest import FILENAME, dataset_dir
 from nanoproof.model.tokenizer import Tokenizer
 
 BYTES_PER_TOKEN = 2.4
-"""Of Lean text, about, with GPT-2's vocabulary and our symbols: for the estimate of `stats`."""
+"""Of Lean text, roughly, with GPT-2's vocabulary and our symbols: for the estimate of `stats`."""
 SHOWN = 5
 
 
 def shards(directory: Path) -> list[Path]:
-    """The shards that the manifest lists. Raises UserError, with the command that builds them, if there are none."""
+    """Return the shards that the manifest lists. Raises UserError, with the build command, if they are missing."""
     path = directory / FILENAME
     if not path.exists():
         raise UserError(f"the data set {NAME} is not in {directory}; get it with: {how_to_get(NAME)}")
@@ -46,7 +46,7 @@ def shards(directory: Path) -> list[Path]:
 
 
 def rows(path: Path, columns: Sequence[str] = COLUMNS) -> Iterator[dict[str, Any]]:
-    """The files of a shard."""
+    """Yield the rows of a shard, one for each Lean file."""
     try:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(READ_ROWS, columns=list(columns)):
@@ -56,7 +56,7 @@ def rows(path: Path, columns: Sequence[str] = COLUMNS) -> Iterator[dict[str, Any
 
 
 def stats(directory: Path, tokenizer: Tokenizer | None = None) -> dict[str, Any]:
-    """Files, bytes, tokens (counted if there is a tokenizer) and licences of each repository."""
+    """Count files, bytes, tokens (estimated without a tokenizer) and licences of each repository."""
     repositories = []
     for path in shards(directory):
         record: dict[str, Any] = {"name": path.stem, "files": 0, "bytes": 0, "tokens": 0, "licences": {}}
@@ -87,7 +87,7 @@ def _stats_table(report: dict[str, Any]) -> str:
 
 
 def show(directory: Path, pattern: str, limit: int, as_json: bool) -> int:
-    """Print the files whose `repository path` has the pattern: a glob, or a part of it. Returns how many there are."""
+    """Print the files whose `repository path` matches the pattern, a glob or a part of it; returns their number."""
     wanted = pattern if any(char in pattern for char in "*?[") else f"*{pattern}*"
     found = 0
     for shard in shards(directory):
@@ -102,7 +102,7 @@ def show(directory: Path, pattern: str, limit: int, as_json: bool) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their flags."""
+    """Return the parser of the command line."""
     made = Parser(prog=f"python -m nanoproof.data.midtrain.{NAME}", description=(__doc__ or "").splitlines()[0])
     commands = made.add_subparsers(dest="command", required=True)
     add_flags(commands.add_parser("build", help="Clone the repositories and make the data set."), BuildConfig)
@@ -111,22 +111,24 @@ def parser() -> argparse.ArgumentParser:
     of_show = commands.add_parser("show", help="Print files.")
     of_show.add_argument("pattern", metavar="PATTERN", help="Part of `repository path`, or a pattern with * for it.")
     of_show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="The first so many.")
-    publish = commands.add_parser("publish", help="Upload to a data set repository of the hub (a dry run by default).")
-    publish.add_argument("--repo", required=True, metavar="OWNER/NAME", help="The repository; it is made if needed.")
-    publish.add_argument("--really", action="store_true", help="Upload.")
-    publish.add_argument("--public", action="store_true", help="If the repository is made, let everyone read it.")
-    publish.add_argument(
+    of_publish = commands.add_parser(
+        "publish", help="Upload to a data set repository of the hub (a dry run by default)."
+    )
+    of_publish.add_argument("--repo", required=True, metavar="OWNER/NAME", help="The repository; it is made if needed.")
+    of_publish.add_argument("--really", action="store_true", help="Upload.")
+    of_publish.add_argument("--public", action="store_true", help="If the repository is made, let everyone read it.")
+    of_publish.add_argument(
         "--include-unlicensed", action="store_true", help="Also repositories whose licence is none or unknown."
     )
     for command in (of_stats, of_show):
         command.add_argument("--json", action="store_true", help="Print JSON.")
-    for command in (of_stats, of_show, publish):
+    for command in (of_stats, of_show, of_publish):
         command.add_argument("--out", default="", metavar="DIR", help="Where it was built.")
     return made
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`build`, `stats`, `show` or `publish`."""
+    """Run the command `build`, `stats`, `show` or `publish`; returns the exit code."""
     args = parser().parse_args(argv)
     if args.command == "build":
         return build(from_args(BuildConfig, args))
@@ -138,8 +140,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not show(directory, args.pattern, args.max, args.json):
             raise UserError(f"no file of {directory} is like {args.pattern!r}")
     else:
-        from nanoproof.data.midtrain.build import publish  # only here: it loads the hub's library
-
         publish(directory, shards(directory), args.repo, args.really, args.public, args.include_unlicensed)
     return 0
 

@@ -1,7 +1,7 @@
-"""Second half of the build: duplicates, and files with theorems of the benchmarks, are left out.
+"""Second half of leangithubraw's build: leave out duplicates, and files with theorems of the benchmarks.
 
 Repositories are taken in the order of the list and their files by path, and the first of equal files stays. A file is
-examined by itself (`examine`), in several processes; what is to be dropped is then decided in that order.
+examined by itself (`examine`), in several processes; which are dropped is then decided in that order.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from nanoproof.lean.lexical import mask, without_header
 
 BENCHMARKS = ("minif2f", "proofnet")
 CHUNK = 16
-"""Files that a process is given at a time."""
+"""Number of files that a process gets at a time."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A theorem of a benchmark in a file: which, in what way, what is equal, and in which line."""
+    """A benchmark theorem in a file: the theorem, the kind of overlap, the equal name or statement, and the line."""
 
     theorem: str
     way: str
@@ -37,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examined:
-    """What is known of a file by itself: hashes of its text and of its code, and the benchmark theorems in it."""
+    """The result for a single file: hashes of its text and of its code, and the benchmark theorems in it."""
 
     exact: str
     code: str
@@ -46,7 +46,7 @@ class Examined:
 
 @dataclass(frozen=True)
 class Drop:
-    """A file that was left out: its repository, path and the reason; where it is a duplicate, of which file."""
+    """A file that was left out: its repository, path and the reason; of a duplicate, the file that stayed."""
 
     url: str
     path: str
@@ -64,7 +64,7 @@ class Refined:
 
 
 def benchmark_index() -> tuple[Index, dict[str, str]]:
-    """The theorems of the benchmarks, and the commits they are of. Raises UserError, with what to do, without them."""
+    """Index the theorems of the benchmarks; returns also their commits. Raises UserError if a benchmark is missing."""
     commits = {}
     pieces = []
     for name in BENCHMARKS:
@@ -80,7 +80,7 @@ def benchmark_index() -> tuple[Index, dict[str, str]]:
 
 
 def examine(text: str, index: Index | None) -> Examined:
-    """Look at one file. `code` is a hash of the text without header and comments, and with single spaces."""
+    """Examine one file. `code` is a hash of the text without header and comments, and with single spaces."""
     code = " ".join(without_header(mask(text)).split())
     findings: tuple[Finding, ...] = ()
     if index is not None:
@@ -90,7 +90,7 @@ def examine(text: str, index: Index | None) -> Examined:
 
 
 def refine(collected: Sequence[Collected], index: Index | None, workers: int, show: bool = True) -> Iterator[Refined]:
-    """The files that stay of each repository, in the order given."""
+    """Yield the files that stay of each repository, and those left out, in the order given."""
     seen: dict[str, str] = {}
     total = sum(repository.files for repository in collected)
     with (
@@ -111,6 +111,7 @@ def refine(collected: Sequence[Collected], index: Index | None, workers: int, sh
 
 
 def _judge(file: LeanFile, examined: Examined, seen: dict[str, str]) -> Drop | None:
+    """Decide whether a file is dropped; `seen` maps the hashes of files that stay to the files."""
     place = f"{file.url} {file.path}"
     if not examined.code:
         return Drop(file.url, file.path, "no code, only comments and imports")
@@ -123,31 +124,31 @@ def _judge(file: LeanFile, examined: Examined, seen: dict[str, str]) -> Drop | N
     return None
 
 
-# What a process examines with; set once when it starts.
 _index: Index | None = None
+"""The benchmarks' index of a worker process; set when it starts."""
 
 
 @contextmanager
 def _examiner(index: Index | None, workers: int) -> Iterator[Callable[[Iterable[str]], Iterable[Examined]]]:
-    """What examines texts, in order, in this process or in several."""
+    """Yield a function that examines texts, in order, in this process or in several."""
     if workers == 1:
         yield partial(map, partial(examine, index=index))
         return
-    with multiprocessing.get_context("spawn").Pool(workers, _start, (index,)) as pool:
-        yield lambda texts: pool.imap(_examine, texts, CHUNK)
+    with multiprocessing.get_context("spawn").Pool(workers, _start_worker, (index,)) as pool:
+        yield lambda texts: pool.imap(_examine_in_worker, texts, CHUNK)
 
 
-def _start(index: Index | None) -> None:
+def _start_worker(index: Index | None) -> None:
     global _index
     _index = index
 
 
-def _examine(text: str) -> Examined:
+def _examine_in_worker(text: str) -> Examined:
     return examine(text, _index)
 
 
 def count_reasons(drops: Iterable[Drop]) -> Counter[str]:
-    """How many were left out for each reason."""
+    """Count the files that were left out for each reason."""
     return Counter(drop.reason for drop in drops)
 
 

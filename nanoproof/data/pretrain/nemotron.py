@@ -1,4 +1,4 @@
-"""Nemotron-CC-Math, its better pages: shards of parquet with a column `text`. The last shard is for validation.
+"""Nemotron-CC-Math, its better pages: parquet shards with a column `text`. The last shard is for validation.
 
 python -m nanoproof.data.pretrain.nemotron stats
 python -m nanoproof.data.pretrain.nemotron show --split valid --max 3
@@ -31,35 +31,36 @@ NAME, PATTERN = "nemotron", "4plus/part_*.parquet"
 SPLITS = ("train", "valid")
 MODULE = "nanoproof.data.pretrain.nemotron"
 SHUFFLED = 1000
-"""Documents among which the next one of a sample is drawn."""
+"""Size of the shuffle buffer, in documents."""
 HUB_SECONDS = 60.0
+"""Timeout of requests to the hub."""
 
 
 def shards() -> tuple[list[Path], list[Path]]:
-    """The shards for training and the one for validation; of a single shard the first are none.
+    """Return the training shards and the validation shard; a single shard is for validation.
 
-    Raises UserError, with the command that fetches them, if none is here or a download has not been completed.
+    Raises UserError, with the command that fetches them, if none is on disk or a download is incomplete.
     """
     paths = file_paths(NAME, PATTERN)
     return paths[:-1], paths[-1:]
 
 
 def documents(path: Path) -> Iterator[tuple[int, str]]:
-    """The documents of a shard with text, and their places in it."""
-    file, place = ParquetFile(path), 0
+    """Yield the documents of a shard that have text, with their positions in it."""
+    file, position = ParquetFile(path), 0
     for group, size in enumerate(file.groups):
         for text in file.read(group, range(size.documents)):
             if text:
-                yield place, text
-            place += 1
+                yield position, text
+            position += 1
 
 
 def streamed_texts(files: Sequence[str], seed: int) -> Iterator[str]:
-    """Documents with text of parquet files, local or of the hub (`hf://`), shuffled; only what is read is fetched.
+    """Stream the documents with text of parquet files, local or of the hub (`hf://`), shuffled; fetches what is read.
 
     Raises UserError if a file cannot be read.
     """
-    import datasets  # a second that other commands need not wait
+    import datasets  # takes a second that other commands need not wait
 
     datasets.disable_progress_bars()
     try:
@@ -72,7 +73,7 @@ def streamed_texts(files: Sequence[str], seed: int) -> Iterator[str]:
 
 
 def hub_files() -> list[str]:
-    """The training shards on the hub, at one commit. Raises UserError if they may not be read."""
+    """Return the addresses of the training shards on the hub. Raises UserError if they may not be read."""
     (source,) = CATALOG[NAME].files
     try:
         found = Hub(HUB_SECONDS).files(source, source.revision)
@@ -82,7 +83,7 @@ def hub_files() -> list[str]:
 
 
 def write_sample(out: Path, most: int, seed: int) -> int:
-    """Write a JSONL file of training documents, of the shards that are here or else of the hub's; how many it got."""
+    """Write at most `most` training documents of local shards, or else the hub's, as JSONL; returns their number."""
     try:
         files = [str(path) for path in shards()[0]]
     except UserError:
@@ -100,7 +101,7 @@ def write_sample(out: Path, most: int, seed: int) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats`, `show` or `sample`; the id of a document is `SHARD:PLACE`."""
+    """Run the command `stats`, `show` or `sample`; the id of a document is `SHARD:POSITION`."""
     parser, commands = make_parser(MODULE, "The documents of nemotron.", SPLITS, "document")
     sample = commands.add_parser("sample", help="Write some training documents to a file; streams what is not here.")
     sample.add_argument("--out", type=Path, required=True, metavar="FILE", help="A .jsonl file.")
@@ -120,8 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = chosen_splits(args, SPLITS)
     paths = [(name, path) for name in names for path in splits[name]]
     items: list[tuple[str, dict[str, Any]]] = []
-    for name, path, place, text in _wanted(paths, args.id):
-        record = {"id": f"{path.stem}:{place}", "split": name, "text": text}
+    for name, path, position, text in _documents(paths, args.id):
+        record = {"id": f"{path.stem}:{position}", "split": name, "text": text}
         items.append((f"-- {record['id']}, {name}, {len(text):,} characters\n{text}", record))
         if len(items) == args.max:
             break
@@ -129,16 +130,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _wanted(paths: Sequence[tuple[str, Path]], wanted: str | None) -> Iterator[tuple[str, Path, int, str]]:
-    """All documents in order, or the one with an id."""
+def _documents(paths: Sequence[tuple[str, Path]], wanted: str | None) -> Iterator[tuple[str, Path, int, str]]:
+    """Yield split, shard, position and text of all documents, or of the one with an id."""
     shard, _, number = (wanted or "").partition(":")
     chosen = [(name, path) for name, path in paths if wanted is None or path.stem == shard]
     found = False
     for name, path in chosen:
-        for place, text in documents(path):
-            if wanted is None or str(place) == number:
+        for position, text in documents(path):
+            if wanted is None or str(position) == number:
                 found = True
-                yield name, path, place, text
+                yield name, path, position, text
     if wanted is not None and not found:
         raise UserError(f"--id {wanted}: no such document in {NAME}; ids are like part_000000:17")
 

@@ -21,12 +21,12 @@ SPLITS = ("train", "valid")
 
 
 def transitions_file() -> Path:
-    """The file of LeanTree JSONL. Raises UserError, with the command that fetches it, if it is not there."""
+    """Return the path of the LeanTree JSONL. Raises UserError, with the command that fetches it, if it is missing."""
     return file_path(NAME, FILE)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`stats` or `show`; the id of a transition is the path of its file of Lean."""
+    """Run the command `stats` or `show`; the id of a transition is the path of its Lean file."""
     parser, _ = make_parser("nanoproof.data.sft.leantree", "The transitions of LeanTree.", SPLITS, "transition")
     args = parser.parse_args(argv)
     check_max(args)
@@ -38,10 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     items: list[tuple[str, dict[str, Any]]] = []
     for name in names:
         transitions = splits[name]
-        places = range(len(transitions))
-        chosen = [place for place in places if args.id in (None, transitions.path(place))][: args.max - len(items)]
-        for place in chosen:
-            item, path = transitions[place], transitions.path(place)
+        found = [index for index in range(len(transitions)) if args.id in (None, transitions.path(index))]
+        for index in found[: args.max - len(items)]:
+            item, path = transitions[index], transitions.path(index)
             text = f"-- {path}, {name}, proof depth {item.depth}\n{item.state}\n\n  {item.tactic}"
             items.append((text, {"path": path, "split": name, **asdict(item)}))
     if args.id is not None and not items:
@@ -54,7 +53,7 @@ def _print_stats(splits: dict[str, TransitionList], as_json: bool) -> None:
     report: dict[str, dict[str, Any]] = {
         name: {
             "transitions": len(items),
-            "files": len({items.path(place) for place in range(len(items))}),
+            "files": len({items.path(index) for index in range(len(items))}),
             "left_out": dict(items.left_out.most_common()),
         }
         for name, items in splits.items()

@@ -3,8 +3,8 @@
     CATALOG["leanworkbook"].files             # what `python -m nanoproof.data.download leanworkbook` fetches
     of_stages(["rl"])                         # the names of a stage's data sets
 
-Revisions are branch names here. They become commits when a set is downloaded, and its manifest records these; from
-then on the set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`.
+Revisions are branch names, which are resolved to commits when a set is downloaded and recorded in its manifest; the
+set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`.
 """
 
 from collections.abc import Iterable

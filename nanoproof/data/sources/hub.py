@@ -183,7 +183,7 @@ class RawHost:
         try:
             with self._request("GET", url, {"Accept": "application/vnd.github.sha"}) as response:
                 text = response.text.strip()
-        except (TransferError, TransientError):  # such as a rate limit; the file itself may well be had
+        except (TransferError, TransientError):  # such as a rate limit; the file itself may still be available
             return ""
         return text if is_commit(text) else ""
 

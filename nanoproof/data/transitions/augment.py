@@ -106,7 +106,7 @@ def _dependencies(items: Sequence[Hypothesis], index: int) -> set[int]:
 def order_by_rank(goal: Goal, ranks: Mapping[Hypothesis, int]) -> Goal:
     """Sort the hypotheses of a goal that have a rank by it; the others stay where they are.
 
-    A hypothesis that would come before one that it mentions moves behind it.
+    A hypothesis that would come before one that it mentions moves after it.
     """
     items = goal.hypotheses
     ranked = [index for index, item in enumerate(items) if item in ranks]

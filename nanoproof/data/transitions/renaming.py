@@ -31,7 +31,7 @@ _INACCESSIBLE = re.compile(f"({ATOM})✝")
 
 
 def is_opaque(text: str) -> bool:
-    """Return whether the text has strings, quotations or quoted names, in which words are not told apart here."""
+    """Return whether the text has strings, quotations or quoted names, in which names cannot be recognized."""
     return _OPAQUE.search(text) is not None
 
 
@@ -268,12 +268,12 @@ class Renaming:
 
 
 def is_readable(tactic: str) -> bool:
-    """Return whether the tactic has none of the constructs whose words are not understood here."""
+    """Return whether the tactic has no construct whose names cannot be recognized."""
     return _UNREADABLE.search(tactic) is None
 
 
 def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[str]:
-    """Return the names that must stay: words that may stand for something else than a local name."""
+    """Return the names that must stay: words that may be something else than a local name."""
     kept = set(KEPT)
     kept.update(word.rpartition("_")[0] for word in used if word[-1].isdigit())  # `∃ a_1` is so called because of `a`
     for text in (*states, tactic):
