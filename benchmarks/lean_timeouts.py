@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.web.http_server import bind
+from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.types import TacticFailed, Theorem
@@ -93,7 +93,7 @@ def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
     backend = Backend(command, imports=("Mathlib",), soft_limits=True, grace_seconds=settings.grace_seconds)
     pool, listener = Pool(settings, backend), bind(settings)
     pool.start()
-    server = make_http_server(create_app(settings, pool), settings, listener)
+    server = HttpServer(create_app(settings, pool), settings, listener)
     threading.Thread(target=server.run, daemon=True).start()
     load = Load(seconds=args.seconds)
     try:

@@ -6,7 +6,7 @@ from nanoproof.common.errors import UserError, run_main
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Name the successor, whatever the flags."""
+    """Raise UserError that names the successor, whatever the flags."""
     raise UserError(
         "python -m nanoproof.dataset has become python -m nanoproof.data.download nemotron, and its -n N is --shards N"
     )

@@ -1,4 +1,4 @@
-"""Midtraining: a pretrained network (or a fresh one) goes on with Lean code.
+"""Midtraining: continue training a pretrained network (or a fresh one) on Lean code.
 
 python -m nanoproof.midtrain --model-path pretrain/RUN --data leangithubraw
 torchrun --standalone --nproc_per_node=8 -m nanoproof.midtrain -- --model-path pretrain/RUN
@@ -24,7 +24,7 @@ DEFAULTS = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Train, and return the exit code."""
     return train_main(Midtraining, GROUPS, __doc__ or "", argv, DEFAULTS)
 
 

@@ -1,4 +1,4 @@
-"""Pretraining: a network learns to go on with texts, from scratch.
+"""Pretraining: train a language model from scratch.
 
 python -m nanoproof.pretrain --depth 20 --run d20
 torchrun --standalone --nproc_per_node=8 -m nanoproof.pretrain -- --depth 20 --run d20
@@ -29,7 +29,7 @@ DEFAULTS = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Train, and return the exit code."""
     return train_main(Pretraining, GROUPS, __doc__ or "", argv, DEFAULTS)
 
 

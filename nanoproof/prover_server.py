@@ -6,7 +6,7 @@ from nanoproof.common.errors import UserError, run_main
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Name the successor, whatever the flags."""
+    """Raise UserError that names the successor, whatever the flags."""
     raise UserError(
         "there are no prover servers to start: python -m nanoproof.rl --lean-servers HOST:PORT ... runs an actor for "
         "every Lean process itself, under torchrun on several machines (docs/scaling.md)"

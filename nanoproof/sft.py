@@ -1,4 +1,4 @@
-"""Supervised finetuning on transitions: state -> tactic and proof depth.
+"""Supervised finetuning on transitions: proof state -> tactic and proof depth.
 
 python -m nanoproof.sft --model-path midtrain/RUN --data path/to/leantree_mathlib.jsonl
 python -m nanoproof.sft --depth 4 --aspect-ratio 48 --head-dim 32 --data nanolean
@@ -27,12 +27,12 @@ GROUPS = (
 
 
 def choose_data(args: argparse.Namespace) -> None:
-    """Put what is learned from in the place of `--data auto`. Raises UserError if that cannot be told."""
+    """Replace `--data auto` by the data set that is there; raises UserError if that is not unique."""
     args.data = chosen_transitions(args.data)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point."""
+    """Train, and return the exit code."""
     return train_main(Finetuning, GROUPS, __doc__ or "", argv, choose=choose_data)
 
 

@@ -17,7 +17,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
-from nanoproof.common.terminal import Paint, harmless, print_lines, shorten, table, width
+from nanoproof.common.terminal import Paint, print_lines, printable, shorten, table, width
 from nanoproof.lean.types import Transition
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
@@ -204,7 +204,7 @@ def full_text(item: Item, paint: Paint) -> Iterator[str]:
     """Render an item with its whole state."""
     yield heading(item.theorem, paint, item.dataset, f"{item.age} steps old", f"{item.transition.depth} to go")
     yield from indented(item.transition.state)
-    yield f"  {paint('→', 'bold')} {harmless(item.transition.tactic)}"
+    yield f"  {paint('→', 'bold')} {printable(item.transition.tactic)}"
     yield ""
 
 

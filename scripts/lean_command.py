@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.source import name_examples, unforeseeable_name
 from nanoproof.lean.types import CheckReport, LeanError, ProtocolError
 
@@ -150,7 +150,7 @@ class LeanCommand:
     def read(self, sources: Iterable[str]) -> None:
         """Have the program read texts that it has not read yet."""
         self._check_texts(
-            {source: Inquiry.about(source, self._header) for source in sources if source not in self._reports}
+            {source: CheckCommand.build(source, self._header) for source in sources if source not in self._reports}
         )
 
     def declared(self, source: str) -> Declared | None:
@@ -162,14 +162,14 @@ class LeanCommand:
             raise found
         return found
 
-    def _check_texts(self, inquiries: dict[str, Inquiry]) -> None:
-        for source, inquiry in inquiries.items():
-            (messages,) = self._read_files([inquiry.command])
-            self._keep_report(source, inquiry, messages)
+    def _check_texts(self, commands: dict[str, CheckCommand]) -> None:
+        for source, command in commands.items():
+            (messages,) = self._read_files([command.text])
+            self._keep_report(source, command, messages)
 
-    def _keep_report(self, source: str, inquiry: Inquiry, messages: list[dict[str, Any]]) -> None:
+    def _keep_report(self, source: str, command: CheckCommand, messages: list[dict[str, Any]]) -> None:
         try:
-            self._reports[source] = inquiry.read(messages)
+            self._reports[source] = command.read_messages(messages)
         except ProtocolError as error:
             self._reports[source] = error
 
@@ -228,12 +228,12 @@ class NanoLeanCommand(LeanCommand):
     def _command_words(self) -> list[str]:
         return [sys.executable, "-m", "nanolean", "check", "--messages"]
 
-    def _check_texts(self, inquiries: dict[str, Inquiry]) -> None:
-        if inquiries:
-            answers = self._read_files([inquiry.command for inquiry in inquiries.values()])
-            for (source, inquiry), messages in zip(inquiries.items(), answers, strict=True):
+    def _check_texts(self, commands: dict[str, CheckCommand]) -> None:
+        if commands:
+            answers = self._read_files([command.text for command in commands.values()])
+            for (source, command), messages in zip(commands.items(), answers, strict=True):
                 self._declared[source] = _declared_in(messages)
-                self._keep_report(source, inquiry, [message for message in messages if "declared" not in message])
+                self._keep_report(source, command, [message for message in messages if "declared" not in message])
 
     def _list(self, source: str) -> Declared | ProtocolError:
         self.read([source])

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 
 from nanoproof.common.config import opt, validate
-from nanoproof.common.terminal import Paint, harmless
+from nanoproof.common.terminal import Paint, printable
 
 T = TypeVar("T")
 
@@ -58,10 +58,10 @@ def not_shown(total: int, shown: int) -> Iterator[str]:
 
 def indented(text: str, margin: str = "  ") -> Iterator[str]:
     """Yield the lines of a text from a file, indented."""
-    for line in harmless(text).splitlines():
+    for line in printable(text).splitlines():
         yield (margin + line).rstrip()
 
 
 def heading(text: str, paint: Paint, *details: object) -> str:
     """Render the line above something shown in full."""
-    return paint(harmless(text), "bold", "cyan") + "".join(f"  {paint(str(each), 'dim')}" for each in details if each)
+    return paint(printable(text), "bold", "cyan") + "".join(f"  {paint(str(each), 'dim')}" for each in details if each)

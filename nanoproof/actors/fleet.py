@@ -20,7 +20,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
-from nanoproof.lean.probe import refuse_broken
+from nanoproof.lean.probe import require_working
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.types import AccessDenied, ProcessLost, ServerBusy, ServerTimeout, ServerUnavailable
 from nanoproof.prover.attempt import Attempt
@@ -372,7 +372,7 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
     fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=config)
     reports = fleet.check()
-    on_main(lambda: refuse_broken([server.address for server in fleet.servers], options.lean.token))
+    on_main(lambda: require_working([server.address for server in fleet.servers], options.lean.token))
     lean = _lean_version(reports)
     if lean == EMBEDDED_LEAN:
         fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=STEPS_NOT_SECONDS)

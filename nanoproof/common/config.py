@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from nanoproof.common.errors import UserError, say_error
+from nanoproof.common.errors import UserError, report_error
 from nanoproof.common.run_dir import SCRIPTS
 
 T = TypeVar("T")
@@ -34,14 +34,14 @@ _MISSING = object()
 
 
 class ConfigError(ValueError):
-    """A value of an options class that cannot be. The message names options as `section.field`."""
+    """An option has an invalid value. The message names options as `section.field`."""
 
     def __init__(self, message: str, section: str) -> None:
         super().__init__(message)
         self.section = section
 
     def with_flags(self, flags: Mapping[str, str]) -> str:
-        """The message with flags in place of the names of options; `flags` are those of each field."""
+        """Return the message with `section.field` replaced by the flag that `flags` has for the field."""
         return re.sub(
             rf"(?<![\w.]){re.escape(self.section)}\.([a-z]\w*(?:\.[a-z]\w*)*)",
             lambda found: flags.get(found[1], found[0]),
@@ -62,7 +62,7 @@ def opt(
     action: type[argparse.Action] | None = None,
     also: Sequence[str] = (),
 ) -> Any:
-    """A dataclass field with a sentence of help and the range of values it accepts.
+    """Declare a dataclass field as an option, with a sentence of help and the range of values it accepts.
 
     `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
     declared with a tuple as their default. `advanced` options are shown by `--help-all` only. An option that is written
@@ -78,13 +78,13 @@ def opt(
 
 
 def change(default: Any = _MISSING, **changed: Any) -> dict[str, Any]:
-    """What is other about an option where its group is used: its default, or what `opt` takes by name."""
+    """Override the default of an option where its group is used, or what else `opt` takes by name."""
     return changed if default is _MISSING else {"default": default, **changed}
 
 
 @dataclass(frozen=True)
 class Group:
-    """How an options class holds another: the prefix of its flags, the options left out, and those that differ."""
+    """An options class within another one: the prefix of its flags, the options left out, and those that differ."""
 
     cls: type
     prefix: str
@@ -97,15 +97,15 @@ class Group:
         return {name: changed["default"] for name, changed in self.changes.items() if "default" in changed}
 
     def make(self) -> Any:
-        """The group with the defaults that it has here."""
+        """Construct the options class with the defaults of this group."""
         return self.cls(**self.defaults)
 
 
 def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **changes: Mapping[str, Any]) -> T:
-    """A dataclass field that holds the options class `cls`, whose flags begin with `prefix`.
+    """Declare a dataclass field that holds the options class `cls`, whose flags begin with `prefix`.
 
-    `without` are options that this command does not offer, which keep their defaults; `changes` say for a field what
-    is other here (`change`).
+    `without` are options that this command does not offer, which keep their defaults; `changes` override what is
+    declared for a field (see `change`).
     """
     names = {each.name for each in dataclasses.fields(cls)}  # type: ignore[arg-type]
     assert names >= {*without, *changes}, f"{cls.__name__} has no {', '.join({*without, *changes} - names)}"
@@ -116,7 +116,7 @@ def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **chang
 
 @dataclass(frozen=True)
 class Option:
-    """One flag of an options class, with what is other about it where its group is used."""
+    """One flag of an options class, with the overrides of the group that it is part of."""
 
     path: str
     """The fields that lead to it, such as `lean.servers`."""
@@ -128,7 +128,7 @@ class Option:
 
 
 def options_of(cls: type, prefix: str = "", skip: Collection[str] = ()) -> list[Option]:
-    """The options of a dataclass, those of its groups included, in the order of their declaration."""
+    """List the options of a dataclass, those of its groups included, in the order of their declaration."""
     return list(_options(cls, prefix, skip, {}, ""))
 
 
@@ -152,7 +152,7 @@ def _options(
 def check(condition: bool, message: str, section: str = "") -> None:
     """Raise `ConfigError(message)` unless the condition holds; for options that a user chose.
 
-    A message may name options as `section.field`: who typed a flag reads the name of the flag.
+    A message may name options as `section.field`; `from_args` replaces such names by the flags.
     """
     if not condition:
         raise ConfigError(message, section)
@@ -161,8 +161,8 @@ def check(condition: bool, message: str, section: str = "") -> None:
 def validate(config: Any, section: str) -> None:
     """Check every field of `config` against the range declared with `opt`; call it first in `__post_init__`.
 
-    Of groups, what `group` changes is checked: they have checked the rest. Raises ConfigError such as
-    "search.num_simulations must be >= 1, got 0".
+    Of groups only the options that `group` changes are checked, as their own validation has checked the rest. Raises
+    ConfigError such as "search.num_simulations must be >= 1, got 0".
     """
     for field in dataclasses.fields(config):
         value, held = getattr(config, field.name), field.metadata.get("group")
@@ -192,7 +192,10 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
 
 
 def preset_values(cls: type, name: str) -> dict[str, Any]:
-    """The values of every field that some preset of the dataclass `cls` names; ValueError for an unknown preset."""
+    """Return the preset's value of every field that some preset of the dataclass `cls` names.
+
+    Fields that this preset does not name have their default. Raises ConfigError for an unknown preset.
+    """
     presets: Presets = cls.PRESETS  # type: ignore[attr-defined]
     check(name in presets, f"preset must be one of {', '.join(presets)}; got {name}")
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
@@ -241,7 +244,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse without abbreviations, with one-line errors (exit code 2), with presets, and with other ways to write.
+    """argparse without abbreviations, with one-line errors (exit code 2), presets and aliases of flags.
 
     Errors name the nearest flag or choice. `--help` leaves out what is declared `advanced`, `--help-all` shows it.
 
@@ -266,7 +269,7 @@ class Parser(argparse.ArgumentParser):
         self._advanced.append(action)
 
     def format_help(self) -> str:
-        """The page of `--help`; its last line says how many options it leaves out."""
+        """Format the page of `--help`; its last line tells how many options it leaves out."""
         if not self._advanced:
             return super().format_help()
         kept = [action.help for action in self._advanced]
@@ -280,13 +283,13 @@ class Parser(argparse.ArgumentParser):
         return f"{page}\n{len(kept)} more options are rarely changed: --help-all shows them too.\n"
 
     def format_help_all(self) -> str:
-        """The page of `--help-all`."""
+        """Format the page of `--help-all`, with all options."""
         return super().format_help()
 
     def add_earlier(self, flags: Mapping[str, str]) -> None:
-        """Flags that users know from earlier versions: `{"--jobs": "--workers"}` is read as its successor.
+        """Accept flags of earlier versions: with `{"--jobs": "--workers"}` the first is read as the second.
 
-        One without a successor has a sentence in its place, with which the command ends.
+        A flag without a successor is mapped to a sentence, with which the command ends.
         """
         self._earlier |= flags
 
@@ -305,7 +308,7 @@ class Parser(argparse.ArgumentParser):
         }
 
     def add_preset_flag(self, flag: str, presets: Presets, help_text: str) -> None:
-        """Add a flag for presets that reach over several groups: {preset: {option: value}}, by destinations.
+        """Add a flag for presets of several groups of options: `{preset: {destination: value}}`.
 
         A preset of a single group, given as well, wins over it.
         """
@@ -313,7 +316,7 @@ class Parser(argparse.ArgumentParser):
         self._presets = {action.dest: {name: dict(values) for name, values in presets.items()}, **self._presets}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, then put in the values of the presets that were given."""
+        """Parse the flags that are known, and set the options of the presets that were given."""
         args = self._as_written_now(sys.argv[1:] if args is None else args)
         parsed, rest = super().parse_known_args(args, namespace)
         if self._presets:
@@ -327,7 +330,7 @@ class Parser(argparse.ArgumentParser):
         return parsed, rest
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; what is left over ends the command, `key=value` with the flag to write instead."""
+        """Parse the command line; unknown arguments end the command, `key=value` with the flag to write instead."""
         parsed, rest = self.parse_known_args(args, namespace)
         for word in rest:
             key, equals, value = word.partition("=")
@@ -398,7 +401,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"argument {flag}: {error}")
 
     def error(self, message: str) -> NoReturn:
-        say_error(f"{message} (see {self.prog} --help)")
+        report_error(f"{message} (see {self.prog} --help)")
         sys.exit(2)
 
 
@@ -461,7 +464,7 @@ def _add_flags(
     shown: argparse._ArgumentGroup | None,
     title: str = "",
 ) -> None:
-    """`add_flags`; those of a single option are shown under the title of the class that holds it, `shown`."""
+    """Add the flags of `cls` and its groups; a group of a single option is shown under `shown`, that of its holder."""
     own = [option for option in _options(cls, prefix, skip, changes, "") if "." not in option.path]
     if own and (shown is None or len(own) > 1):
         shown = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
@@ -480,7 +483,7 @@ def _add_flags(
 
 
 def _argument(option: Option) -> dict[str, Any]:
-    """What argparse is told of an option."""
+    """Return the keyword arguments of `add_argument` for an option."""
     rule = option.rule
     named: dict[str, Any] = {"dest": option.dest, "help": rule["help"].replace("%", "%%") or None}
     if option.default is dataclasses.MISSING:
@@ -513,7 +516,7 @@ def from_args(cls: type[T], args: argparse.Namespace, prefix: str = "", **overri
 
 
 def _values(cls: type, args: argparse.Namespace, prefix: str) -> Iterator[tuple[str, Any]]:
-    """The fields of `cls` that parsed arguments say, by name."""
+    """Yield name and value of each field of `cls` that is among the parsed arguments."""
     for field in dataclasses.fields(cls):
         name, held = (prefix + field.name).replace("-", "_"), field.metadata.get("group")
         if held is not None:
@@ -526,13 +529,13 @@ def _values(cls: type, args: argparse.Namespace, prefix: str) -> Iterator[tuple[
 
 
 def _without(args: argparse.Namespace, held: Group, prefix: str) -> argparse.Namespace:
-    """The parsed arguments but for those of options that a group is used without: they may belong to others."""
+    """Return the parsed arguments less the options that a group is used without: they may belong to others."""
     hidden = {(prefix + held.prefix + name).replace("-", "_") for name in held.without}
     return argparse.Namespace(**{name: value for name, value in vars(args).items() if name not in hidden})
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """A dataclass as plain JSON data (tuples become lists), what its groups offer included, by the names of flags."""
+    """Convert an options class to plain JSON data (tuples become lists), keyed by the names of its flags."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(config):
         value, held = getattr(config, field.name), field.metadata.get("group")

@@ -1,4 +1,4 @@
-"""Distributed helpers that work alone, under torchrun on CPU (gloo) and on GPUs (nccl), and signals that end a run."""
+"""Device, compute dtype, process group and collectives (one process, gloo or nccl), and signals that end a run."""
 
 import itertools
 import json
@@ -20,8 +20,6 @@ import torch.distributed as dist
 
 from nanoproof.common.errors import UserError
 
-# -- Distributed helpers that work alone, under torchrun on CPU (gloo) and on GPUs (nccl) ----------------------------
-
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 DTYPES = {
     "float32": torch.float32,
@@ -31,9 +29,12 @@ DTYPES = {
 }
 
 
+# -- Device, compute dtype and process group -------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class DistInfo:
-    """Where this process runs, and why there."""
+    """Rank, device and compute dtype of this process, with the reasons for the choice."""
 
     rank: int
     local_rank: int
@@ -48,7 +49,7 @@ class DistInfo:
         return self.rank == 0
 
     def decisions(self) -> dict[str, str]:
-        """For `meta.json` and the log: each choice with its reason."""
+        """Describe each choice with its reason, for `meta.json` and the log."""
         chosen = {
             "device": f"{self.device} ({self.device_reason})",
             "dtype": f"{str(self.dtype).removeprefix('torch.')} ({self.dtype_reason})",
@@ -67,7 +68,10 @@ class DistInfo:
 
 
 def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.device, str]:
-    """The device for `--device-type` (empty: the best there is) and the reason. Raises UserError if it is not there."""
+    """Choose the device for `--device-type` (empty: the best there is), and give the reason.
+
+    Raises UserError if this machine has no such device, or none for the local rank.
+    """
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if device_type and device_type not in available:
         raise UserError(f"--device-type must be cuda, cpu or mps; got {device_type}")
@@ -84,7 +88,10 @@ def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.dev
 
 
 def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
-    """The compute dtype and the reason; `NANOPROOF_DTYPE` decides where it is set."""
+    """Choose the compute dtype, and give the reason; `NANOPROOF_DTYPE` decides where it is set.
+
+    Otherwise it is bfloat16 on CUDA devices of capability 8.0 or more, and float32. Raises UserError.
+    """
     asked = os.environ.get("NANOPROOF_DTYPE")
     if asked:
         if asked not in DTYPES:
@@ -122,6 +129,9 @@ def cleanup() -> None:
         dist.destroy_process_group()
 
 
+# -- Collectives -----------------------------------------------------------------------------------------------------
+
+
 def barrier() -> None:
     """Wait for all ranks."""
     if dist.is_initialized():
@@ -129,12 +139,12 @@ def barrier() -> None:
 
 
 def broadcast_json(value: Any) -> Any:
-    """Rank 0's JSON value, on every rank."""
+    """Return rank 0's JSON value on every rank."""
     return gather_json(value)[0]
 
 
 def gather_json(value: Any) -> list[Any]:
-    """The JSON values of all ranks in rank order, on every rank. They travel as text: nothing is unpickled."""
+    """Return the JSON values of all ranks, in rank order, on every rank. They travel as text: nothing is unpickled."""
     if not dist.is_initialized():
         return [value]
     device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
@@ -143,12 +153,12 @@ def gather_json(value: Any) -> list[Any]:
     sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size())]
     dist.all_gather(sizes, size)
     longest = int(max(int(other) for other in sizes))
-    parts = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
-    dist.all_gather(parts, torch.nn.functional.pad(data, (0, longest - data.numel())))
-    return [json.loads(bytes(part[: int(count)].cpu().numpy())) for part, count in zip(parts, sizes)]
+    padded = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
+    dist.all_gather(padded, torch.nn.functional.pad(data, (0, longest - data.numel())))
+    return [json.loads(bytes(text[: int(count)].cpu().numpy())) for text, count in zip(padded, sizes)]
 
 
-def together(action: Callable[[], None]) -> None:
+def on_all_ranks(action: Callable[[], None]) -> None:
     """Run `action` on all ranks. If it fails on one, it fails on all: nobody waits for a rank that is gone."""
     problem: Exception | None = None
     try:
@@ -178,9 +188,9 @@ def on_main(action: Callable[[], Any]) -> Any:
 
 
 def connect_store(seconds: float) -> dist.TCPStore | None:
-    """A connection of its own to torchrun's store, whose answers may take so long; None for a rank that is alone.
+    """Open another connection to torchrun's store, with a timeout in seconds; None without a process group.
 
-    Nobody waits here for what another thread asks of the store.
+    A connection serves one request at a time, so a thread with its own never waits for the others.
     """
     if not dist.is_initialized():
         return None
@@ -189,7 +199,7 @@ def connect_store(seconds: float) -> dist.TCPStore | None:
 
 
 def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:
-    """Element-wise sums over all ranks (double precision where the device has it)."""
+    """Return element-wise sums over all ranks (in double precision where the device has it)."""
     if not dist.is_initialized():
         return list(values)
     dtype = torch.float32 if device.type == "mps" else torch.float64
@@ -214,51 +224,51 @@ class SharedCounter:
         return self._alone
 
 
-class HandedOver:
-    """Numbers that ranks leave to each other, each to be taken once, without a collective."""
+class SharedQueue:
+    """A queue of numbers that all ranks put into and take from without a collective; each number is taken once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._written, self._taken = SharedCounter(f"{name}/written"), SharedCounter(f"{name}/taken")
-        self._places: dict[int, SharedCounter] = {}
-        self._mine: int | None = None
+        self._slots: dict[int, SharedCounter] = {}
+        self._claimed: int | None = None
 
     def put(self, number: int) -> None:
-        """Leave a number (0 or more)."""
-        self._place(self._written.add(1) - 1).add(number + 1)
+        """Append a number (0 or more)."""
+        self._slot(self._written.add(1) - 1).add(number + 1)
 
     def take(self) -> int | None:
-        """A number that was left and not taken; None if there is none. Not for several threads at once."""
-        if self._mine is None and self._taken.add(0) < self._written.add(0):
-            self._mine = self._taken.add(1) - 1
-        if self._mine is None or (number := self._place(self._mine).add(0)) == 0:
-            return None  # two that took the last one: the second has the next place, which is not written yet
-        self._mine = None
+        """Take the next number; None if there is none. One thread of a rank at a time may call this."""
+        if self._claimed is None and self._taken.add(0) < self._written.add(0):
+            self._claimed = self._taken.add(1) - 1
+        if self._claimed is None or (number := self._slot(self._claimed).add(0)) == 0:
+            return None  # of two that claimed the last number the second has the next slot, which is not written yet
+        self._claimed = None
         return number - 1
 
-    def _place(self, index: int) -> SharedCounter:
-        return self._places.setdefault(index, SharedCounter(f"{self._name}/{index}"))
+    def _slot(self, index: int) -> SharedCounter:
+        return self._slots.setdefault(index, SharedCounter(f"{self._name}/{index}"))
 
 
-# -- The signals that end a run in good order ------------------------------------------------------------------------
+# -- Signals that end a run ------------------------------------------------------------------------------------------
 
 REPEAT_SECONDS = 1.0
 """A signal that comes so soon after the first is the same one: launchers pass on what the whole group has got."""
 
 
 class StopSignal:
-    """Whether SIGINT or SIGTERM asked this run to end. A second one ends the process at once.
+    """Notes SIGINT and SIGTERM, so that the run can end after a step. A second signal ends the process at once.
 
-    The second one is a thread's to read, so that it counts even while the main thread waits inside a kernel or for
-    another rank.
+    A thread reads the second one, so that it counts even while the main thread waits inside a kernel or for another
+    rank.
     """
 
     _numbers = itertools.count()
 
     def __init__(self) -> None:
-        """All ranks make theirs together, after they have joined."""
+        """Construct it on all ranks alike, after they have joined the process group."""
         self.received = False
-        self._ranks, self._told = SharedCounter(f"stop/{next(self._numbers)}"), False
+        self._ranks, self._announced = SharedCounter(f"stop/{next(self._numbers)}"), False
         self._undo: list[Callable[[], object]] = []
 
     def __enter__(self) -> "StopSignal":
@@ -274,7 +284,7 @@ class StopSignal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give both signals back."""
+        """Restore the handlers of both signals."""
         for undo in self._undo:
             undo()
 
@@ -293,12 +303,12 @@ class StopSignal:
                     first = now
 
     def asked(self) -> bool:
-        """Whether this rank was asked to end, or knows by now of another one (no collective, so ranks may differ)."""
-        if self.received and not self._told:
+        """Tell whether a signal asked some rank to end, as far as this one knows (no collective: ranks may differ)."""
+        if self.received and not self._announced:
             self._ranks.add(1)
-            self._told = True
-        return self._told or self._ranks.add(0) > 0
+            self._announced = True
+        return self._announced or self._ranks.add(0) > 0
 
     def agreed(self, device: torch.device) -> bool:
-        """Whether any rank was asked to end (a collective), so that all end after the same step."""
+        """Tell whether a signal asked any rank to end (a collective), so that all end after the same step."""
         return all_reduce_sum([float(self.received)], device)[0] > 0

@@ -1,9 +1,9 @@
 """Errors that end a command with one clear line.
 
-A `UserError` says what a person or a remote system did, what was given and what would be accepted. `run_main` turns it
-into one line on stderr and exit code 2, and what the system says of a file too (a full disk, a path below a file),
-wherever it shows; every other exception is our own bug and keeps its traceback. A reader who goes away (`| head`) is no
-error. Under torchrun the ranks say together what one would say alone: a single line.
+The message of a `UserError` tells what a person or a remote system did, what was given and what would be accepted.
+`run_main` turns it into one line on stderr and exit code 2; it does the same with OSErrors of files (a full disk, a
+path below a file). Every other exception is our own bug and keeps its traceback. A reader who goes away (`| head`) is
+no error. Under torchrun only the first rank to fail prints.
 """
 
 import errno
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): name servers of Lean with --lean-servers"}
-"""What a command says where an optional package is not installed."""
+"""Error messages of commands, by the optional package that is not installed."""
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message is one line a user can act on."""
+    """Something outside of the program is wrong; the message is one line that a user can act on."""
 
 
 def first_problem(error: "ValidationError") -> str:
-    """Say in one sentence what is wrong with some data, and in which field."""
+    """Describe the first error in one sentence, with the field that it is about."""
     first = error.errors(include_url=False, include_input=False)[0]
     names = [f"[{part}]" if isinstance(part, int) else f".{part[:50]}" for part in first["loc"]]
     field = "".join(names).removeprefix(".")
@@ -41,7 +41,7 @@ def first_problem(error: "ValidationError") -> str:
 
 
 def is_full_disk(error: object) -> bool:
-    """Whether an error says that there is no room for a file: on the disk, in a quota, or by a limit on its size."""
+    """Tell whether an error is an OSError about space for a file: on the disk, in a quota, or by a size limit."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -50,7 +50,7 @@ def count_errors(add: int) -> int:
 
     Where torchrun's store cannot be reached, this rank's own are all that is known.
     """
-    from torch.distributed import TCPStore  # torch is there under torchrun; users of this file need not have it
+    from torch.distributed import TCPStore  # torch is there under torchrun; other users of this module need not have it
 
     try:
         address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
@@ -60,10 +60,10 @@ def count_errors(add: int) -> int:
         return add
 
 
-def say_error(message: str) -> None:
-    """Print the line that a command ends with. Of several ranks only the first to come prints.
+def report_error(message: str) -> None:
+    """Print the error that ends a command as one line on stderr. Of several ranks only the first one prints.
 
-    torchrun takes up the line as well, in place of the traceback in its own report.
+    torchrun's own report gets the line as well, in place of a traceback.
     """
     if "TORCHELASTIC_RUN_ID" in os.environ:
         report = os.environ.get("TORCHELASTIC_ERROR_FILE")
@@ -96,29 +96,29 @@ def _nobody_reads() -> bool:
 def run_main(main: Callable[[], int | None]) -> None:
     """Run a command's `main` and exit with its code.
 
-    2 and one line for a `UserError` or what the system says of a file, 130 on Ctrl-C, 141 without a word if nobody
-    reads what it prints.
+    The code is 2, with one line, for a `UserError` or an OSError of a file, 130 on Ctrl-C, and 141 without a line if
+    nobody reads standard output.
     """
     try:
         code = main() or 0
         if not sys.stdout.closed:
             sys.stdout.flush()
     except UserError as error:
-        say_error(str(error))
+        report_error(str(error))
         code = 2
     except ModuleNotFoundError as error:
         if error.name not in ABSENT:
             raise
-        say_error(ABSENT[error.name])
+        report_error(ABSENT[error.name])
         code = 2
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads():
             code = 141  # what a shell says of a program that the signal SIGPIPE ends
         elif is_full_disk(error):
-            say_error(f"cannot write: {error.strerror}{f' ({error.filename})' if error.filename else ''}")
+            report_error(f"cannot write: {error.strerror}{f' ({error.filename})' if error.filename else ''}")
             code = 2
         elif error.filename:
-            say_error(f"{error.filename}: {error.strerror}")
+            report_error(f"{error.filename}: {error.strerror}")
             code = 2
         else:
             raise

@@ -15,9 +15,9 @@ from nanoproof.common.errors import UserError
 def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = True) -> None:
     """Call `write` with a temporary file beside `path`, sync it to disk, and rename it to `path`.
 
-    Whoever reads `path` sees the old content or the new one, never a part. OSErrors (a full disk) leave no file behind
-    and name `path`. Without `sync` that holds as long as the machine does not stop: for what is often written and not
-    missed then.
+    A reader of `path` sees the old content or the new one, never half of it. OSErrors (a full disk) leave no file
+    behind and name `path`. Without `sync` that holds as long as the machine does not stop: for files that are written
+    often and can be lost then.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,13 +37,13 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
 
 
 def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, which says what it is wherever it lies."""
+    """Compute the SHA-256 of a file, in hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_directory(path: Path) -> None:
-    """Make sure that files which were written to or removed from a directory stay so if the machine stops."""
+    """Sync a directory, so that files written to it or removed from it stay so if the machine stops."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -72,7 +72,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file that one can do without; None if it is missing, damaged, or holds something else."""
+    """Read the object in a JSON file; None if the file is missing, damaged, or holds something else."""
     try:
         value = read_json(path)
     except UserError:
@@ -81,7 +81,7 @@ def read_object(path: Path) -> dict[str, Any] | None:
 
 
 def json_line(record: Any) -> str:
-    """A record as a line of JSONL."""
+    """Encode a record as a line of JSONL."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
@@ -110,7 +110,7 @@ class JsonlWriter:
 
 
 def append_whole(file: IO[bytes], data: bytes) -> None:
-    """Append to an unbuffered file of which this is the only writer: all of the data, or nothing if it fails."""
+    """Append to an unbuffered file with a single writer: all of the data, or nothing if that fails (OSError)."""
     size = os.fstat(file.fileno()).st_size
     try:
         while data:
@@ -160,7 +160,7 @@ def read_jsonl(path: Path) -> Iterator[Any]:
 
 
 def read_text(path: Path) -> str:
-    """A text file. Raises UserError if it cannot be read, or is no UTF-8."""
+    """Read a UTF-8 text file; raises UserError if it cannot be read, or is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Options that many commands have, each declared once; the commands' own option classes hold them as groups."""
+"""Options that several commands have, each declared once; the commands' own option classes hold them as groups."""
 
 from dataclasses import dataclass
 

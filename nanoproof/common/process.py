@@ -1,37 +1,34 @@
-"""A process that lives for long: Python's garbage collector, its memory and that of its GPU."""
+"""The current process: Python's garbage collector, its memory and that of its GPU, the machine that it runs on."""
 
 import gc
+import os
+import platform
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psutil
-
-# -- Python's garbage collector in processes that live for long ------------------------------------------------------
-
-
-def freeze_gc() -> None:
-    """Tell the collector that what is there (a library, a model, its data) stays, so that it looks at new objects only.
-
-    Otherwise it looks at all of them each time, and takes its time about it: it waits until new objects are a quarter
-    of the old ones.
-    """
-    gc.collect()
-    gc.freeze()
-
-
-# -- What a rank takes of its machine: memory of the process and of its GPU ------------------------------------------
 
 if TYPE_CHECKING:
     import torch
 
 
+def freeze_gc() -> None:
+    """Exclude the objects that exist now (a model, its data) from garbage collection.
+
+    Otherwise each full collection visits all of them, and is put off until new objects are a quarter of the old ones.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def resident_bytes() -> int:
-    """Memory of this process that is in RAM."""
+    """Return the resident memory of this process in bytes."""
     found: int = psutil.Process().memory_info().rss
     return found
 
 
 def gpu_status(device: "torch.device") -> dict[str, Any] | None:
-    """Name, memory in bytes, and how busy it is (0 to 1; None where that cannot be asked); None if it is no GPU."""
+    """Return name, memory in bytes, and utilization (0 to 1; None if unknown) of a CUDA device; None for others."""
     if device.type != "cuda":
         return None
     import torch  # whoever reads records need not have it
@@ -48,3 +45,13 @@ def gpu_status(device: "torch.device") -> dict[str, Any] | None:
         "memory_total": total,
         "allocated": torch.cuda.memory_allocated(device),
     }
+
+
+def machine_id() -> str:
+    """Identify the machine and the process namespace, in which a process id has a meaning."""
+    found = [platform.node()]
+    with suppress(OSError):
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
+            found.append(file.read().strip())
+        found.append(os.readlink("/proc/self/ns/pid"))
+    return " ".join(found)

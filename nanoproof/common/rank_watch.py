@@ -1,8 +1,8 @@
-"""The ranks of a run watch over each other: who dies, freezes or is stuck is named, and the others end soon after.
+"""A watchdog over the ranks of a run: one that dies, freezes or is stuck is named, and the others end soon after.
 
-A collective says at best that somebody is missing, after half an hour, and while ranks collect or evaluate no
-collective is pending at all. So a thread of each rank tells the rendezvous store every second that it lives and where
-its main thread is, and reads what the others say. It needs no help from the main thread, which may be busy for long.
+A collective reports a missing rank after half an hour at best, and while ranks collect or evaluate no collective is
+pending at all. So a thread of each rank writes a heartbeat to the rendezvous store every second, with the position of
+its main thread, and reads those of the others. It needs no help from the main thread, which may be busy for long.
 """
 
 import json
@@ -18,18 +18,19 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
-from nanoproof.common.distributed import DistInfo, connect_store
-from nanoproof.common.errors import UserError, say_error
+from nanoproof.common import distributed
+from nanoproof.common.errors import UserError, report_error
+from nanoproof.common.process import machine_id
 
 log = logging.getLogger(__name__)
 
 SILENT_SECONDS = 30.0
-"""A rank that has not been heard of for so long is gone, or its machine, or the way to it."""
+"""A rank without a heartbeat for so long is gone, or its machine, or the connection to it."""
 STUCK_SECONDS = 1200.0
-"""So long may a rank keep all others waiting in a collective. The collective itself gives up after half an hour."""
+"""How long a rank may keep all others waiting in a collective. The collective itself gives up after half an hour."""
 BEAT_SECONDS = 1.0
 GRACE_SECONDS = 15.0
-"""What the main thread has to end in good order, before the process is ended for it."""
+"""Time for the main thread to end in good order, before the process is ended for it."""
 RANKS_PER_SECOND = 64
 _PACKAGE = f"{os.sep}nanoproof{os.sep}"
 _COLLECTING = frozenset({"gather_json", "all_reduce_sum", "barrier"})
@@ -37,25 +38,17 @@ _COLLECTIVES = os.path.join("torch", "distributed", "")
 
 
 class RankLost(UserError):
-    """Another rank is gone, so that the run cannot go on."""
+    """Another rank is gone, so that the run cannot continue."""
 
 
 class Store(Protocol):
-    """What is used of torch's key-value stores."""
+    """The methods of torch's key-value stores that are used here."""
 
     def set(self, key: str, value: str) -> object: ...
 
     def get(self, key: str) -> bytes: ...
 
     def check(self, keys: list[str]) -> bool: ...
-
-
-def machine() -> str:
-    """What processes that can see each other have in common."""
-    space = ""
-    with suppress(OSError):
-        space = os.readlink("/proc/self/ns/pid")
-    return f"{platform.node()} {space}".strip()
 
 
 class RankWatch:
@@ -67,7 +60,7 @@ class RankWatch:
 
     def __init__(
         self,
-        info: DistInfo,
+        info: distributed.DistInfo,
         store: Store | None,
         silent_seconds: float = SILENT_SECONDS,
         stuck_seconds: float = STUCK_SECONDS,
@@ -78,7 +71,7 @@ class RankWatch:
         self._silent_seconds, self._stuck_seconds = silent_seconds, stuck_seconds
         self._pause = max(beat_seconds, info.world_size / RANKS_PER_SECOND)
         self._main = threading.main_thread()
-        self._about = {"pid": os.getpid(), "host": platform.node(), "machine": machine()}
+        self._about = {"pid": os.getpid(), "host": platform.node(), "machine": machine_id()}
         self._beats = 0
         self._since = time.monotonic()
         self._in_collective = False
@@ -90,12 +83,12 @@ class RankWatch:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rank-watch", daemon=True)
         self.hint: Callable[[], str] = str
-        """How to go on with the run, asked for when a rank is lost; it ends the message. Empty: there is no way."""
+        """Called when a rank is lost; returns how to resume the run, for the message, or "" if it cannot be resumed."""
 
     @classmethod
-    def of(cls, info: DistInfo) -> "RankWatch":
-        """The watch over the ranks that torchrun started."""
-        return cls(info, connect_store(seconds=20.0))
+    def connect(cls, info: distributed.DistInfo) -> "RankWatch":
+        """Connect to the store of torchrun, and construct the watch over the ranks that it started."""
+        return cls(info, distributed.connect_store(seconds=20.0))
 
     def check(self) -> None:
         """Raise RankLost if a rank is gone."""
@@ -111,7 +104,7 @@ class RankWatch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        """Say goodbye. A collective that failed because a rank is gone raises RankLost instead."""
+        """Tell the others that this rank has ended; raises RankLost for a collective that failed as a rank is gone."""
         if self._store is None:
             return
         broken = isinstance(error, RuntimeError)
@@ -121,7 +114,7 @@ class RankWatch:
         self._thread.join(5.0)
         with suppress(RuntimeError):
             follows = isinstance(error, RankLost) or (broken and self._lost is not None)
-            self._say("ended" if error is None or follows else "failed", str(error) if error is not None else "")
+            self._publish("ended" if error is None or follows else "failed", str(error) if error is not None else "")
         launched = self._lost is not None and "TORCHELASTIC_RUN_ID" in os.environ
         if self._before is not None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN if launched else self._before)
@@ -129,7 +122,7 @@ class RankWatch:
             raise RankLost(self._message()) from error
 
     def _find_lost(self) -> None:
-        """Wait until it is known that a rank is gone, or until that would have shown."""
+        """Wait until a rank is known to be gone, or until that would have shown."""
         deadline = time.monotonic() + 4 * self._pause
         while self._lost is None and time.monotonic() < deadline:
             time.sleep(self._pause / 10)
@@ -144,7 +137,7 @@ class RankWatch:
         hint = self.hint()
         return f"{self._lost}; the run ends here{f', go on with {hint}' if hint else ''}"
 
-    # -- the watching thread ---------------------------------------------------------------------------------------
+    # -- the watching thread -----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while self._lost is None and not self._ended.wait(self._pause):
@@ -158,7 +151,7 @@ class RankWatch:
             return
         log.error("%s", self._lost)
         if not self._ended.wait(GRACE_SECONDS):
-            say_error(self._message())
+            report_error(self._message())
             logging.shutdown()
             sys.stderr.flush()
             os._exit(2)
@@ -168,21 +161,21 @@ class RankWatch:
         where, in_collective = self._main_thread()
         if in_collective != self._in_collective:
             self._in_collective, self._since = in_collective, time.monotonic()
-        self._say("alive", where)
+        self._publish("alive", where)
 
-    def _say(self, state: str, text: str) -> None:
+    def _publish(self, state: str, text: str) -> None:
         assert self._store is not None
         seconds = round(time.monotonic() - self._since, 1)
         said = {"state": state, "beat": self._beats, "text": text, "waits": self._in_collective, "seconds": seconds}
         self._store.set(_key(self._info.rank), json.dumps({**said, **self._about}))
 
     def _main_thread(self) -> tuple[str, bool]:
-        """Where the main thread is in our code, and whether it waits for other ranks there."""
+        """Return where the main thread is in our code, and whether it waits for other ranks there."""
         frame = sys._current_frames().get(self._main.ident or 0)
         in_collective = False
         while frame is not None:
             file = frame.f_code.co_filename
-            ours = file.endswith(f"common{os.sep}dist.py")
+            ours = file == distributed.__file__
             # With nccl a collective returns at once, and what waits is the first look at its result.
             in_collective |= _COLLECTIVES in file or (ours and frame.f_code.co_name in _COLLECTING)
             if _PACKAGE in file and not ours:
@@ -191,7 +184,7 @@ class RankWatch:
         return "", in_collective
 
     def _look(self) -> str | None:
-        """Which rank is gone and how that shows; None if none is."""
+        """Read the heartbeats of the others: return which rank is gone and how that shows, None if none is."""
         assert self._store is not None
         now = time.monotonic()
         for rank in range(self._info.world_size):

@@ -1,9 +1,8 @@
-"""Where things are kept: `$NANOPROOF_HOME`, the directory of a run, and the trackers that its numbers go to.
+"""`$NANOPROOF_HOME`, the directory of a run with its lock and logs, and the trackers that its metrics go to.
 
 A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`, `log.txt` and checkpoints, and in the
-end the file `finished`; everything else that shows or resumes a run reads it from there.
-
-A run directory remembers under which id (`tracker.json`), so that a resumed run goes on in the same curves.
+end the file `finished`; whatever shows or resumes a run reads it from there. `tracker.json` holds the id under which
+the run is tracked, so that a resumed run continues the same curves.
 """
 
 import json
@@ -25,8 +24,7 @@ import psutil
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json
-
-# -- Where things are kept: `$NANOPROOF_HOME` and the directory of a run ---------------------------------------------
+from nanoproof.common.process import machine_id
 
 log = logging.getLogger(__name__)
 
@@ -40,22 +38,24 @@ REPO_ROOT = _PACKAGE / "shipped" if INSTALLED else _PACKAGE.parent
 SCRIPTS = "nanoproof " if INSTALLED else "python -m scripts."
 """How one begins to type a command of `scripts/`."""
 
+# -- Paths -----------------------------------------------------------------------------------------------------------
+
 
 def home() -> Path:
-    """`$NANOPROOF_HOME`, by default `~/.nanoproof`."""
+    """Return `$NANOPROOF_HOME`, by default `~/.nanoproof`."""
     return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
 
 
 def resolve_model_path(text: str) -> Path:
-    """A checkpoint file or directory: absolute, relative to here, to `home()/models`, or to `home()`.
+    """Find a checkpoint file or directory: absolute, or relative to here, to `home()/models`, or to `home()`.
 
-    Raises UserError that lists the places where it was looked for.
+    Raises UserError that lists the paths where it was looked for.
     """
     return _resolve(text, "--model-path", [Path.cwd(), home() / "models", home()])
 
 
 def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
-    """A run directory: absolute, relative to here, or to `home()` (as in `rl/<run>`). Raises UserError."""
+    """Find a run directory: absolute, or relative to here or to `home()` (as in `rl/<run>`). Raises UserError."""
     path = _resolve(text, option, [Path.cwd(), home()])
     if not path.is_dir():
         raise UserError(f"{option} {text}: {path} is not a directory")
@@ -70,8 +70,11 @@ def _resolve(text: str, option: str, bases: list[Path]) -> Path:
     raise UserError(f"{option} {text}: nothing there; looked at {', '.join(str(path) for path in candidates)}")
 
 
+# -- Versions and arguments that are recorded ------------------------------------------------------------------------
+
+
 def code_revision() -> str:
-    """The git revision of the code, with "+" behind it if the work tree has changes; "unknown" without git.
+    """Return the git revision of the code, followed by "+" if the work tree has changes; "unknown" without git.
 
     Of an installed package its version: a repository around it would be another one.
     """
@@ -87,7 +90,7 @@ def code_revision() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that decide results."""
+    """Return the versions of Python, of this code, and of the packages that decide results."""
     found = {"python": platform.python_version(), "nanoproof": code_revision()}
     for package in ("torch", "numpy", "tokenizers"):
         try:
@@ -98,26 +101,29 @@ def versions() -> dict[str, str]:
 
 
 def without_secrets(args: dict[str, Any]) -> dict[str, Any]:
-    """Options that may be written down and sent to trackers: tokens are left out."""
+    """Leave out tokens, so that the options may be written to files and sent to trackers."""
     return {name: value for name, value in args.items() if not name.endswith("_token")}
 
 
 def hide_secrets(words: list[str]) -> list[str]:
-    """A command line that may be written down: stars in place of tokens."""
+    """Replace tokens in a command line by stars, so that it may be written to files."""
     shown = [re.sub(r"(--[\w-]+-token)=.*", r"\1=***", word, flags=re.DOTALL) for word in words]
     follows = [False, *(re.fullmatch(r"--[\w-]+-token", word) is not None for word in words)]
     return ["***" if hidden else word for word, hidden in zip(shown, follows)]
 
 
-class RunLock:
-    """Says which process writes a run directory, so that a second one does not: the file `run.lock` there.
+# -- The run directory -----------------------------------------------------------------------------------------------
 
-    It holds host, process and start, and its time of change is a sign of life every `_SIGN_SECONDS`. The lock of a
+
+class RunLock:
+    """The file `run.lock`, which names the process that writes a run directory, so that a second one does not.
+
+    It holds host, process and start, and its modification time is a heartbeat every `_HEARTBEAT_SECONDS`. The lock of a
     process of this machine that has ended is taken over; that of another machine, whose processes cannot be looked
     at, only by `force`.
     """
 
-    _SIGN_SECONDS = 15.0
+    _HEARTBEAT_SECONDS = 15.0
 
     def __init__(self, path: Path, force: bool = False) -> None:
         """Take the lock of the run in `path`; raises UserError that names who has it."""
@@ -125,7 +131,7 @@ class RunLock:
         self._own = {**_this_process(), "token": secrets.token_hex(8)}
         self._ended = threading.Event()
         self._take(force)
-        threading.Thread(target=self._show_life, name="run-lock", daemon=True).start()
+        threading.Thread(target=self._send_heartbeats, name="run-lock", daemon=True).start()
 
     def release(self) -> None:
         """Remove the lock, if it is still ours."""
@@ -162,15 +168,15 @@ class RunLock:
         self.file.unlink(missing_ok=True)
 
     def _holder(self) -> dict[str, Any]:
-        """What the file says; nothing where it is torn or gone."""
+        """Return the content of the file; nothing where it is torn or gone."""
         try:
             found = json.loads(self.file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _show_life(self) -> None:
-        while not self._ended.wait(self._SIGN_SECONDS):
+    def _send_heartbeats(self) -> None:
+        while not self._ended.wait(self._HEARTBEAT_SECONDS):
             if self._holder().get("token") != self._own["token"]:
                 log.error("%s was taken over by another process; two processes write this run now", self.file.parent)
                 return
@@ -179,37 +185,23 @@ class RunLock:
 
 
 def _this_process() -> dict[str, Any]:
-    """This process, and the machine (or container) in which its number means something."""
+    """Identify this process, with the machine (or container) in which its id is valid."""
     process = psutil.Process()
     return {
         "host": platform.node(),
         "pid": process.pid,
         "created": process.create_time(),
-        "machine": f"{platform.node()} {_read('/proc/sys/kernel/random/boot_id')} {_link('/proc/self/ns/pid')}",
+        "machine": machine_id(),
         "started": time.strftime("%Y-%m-%d %H:%M:%S"),
     }
 
 
 def _runs(holder: dict[str, Any]) -> bool:
-    """Whether the process that a lock of this machine names is still there, and no other one with its number."""
+    """Tell whether the process named by a lock of this machine is alive, and is not another one with its id."""
     try:
         return abs(psutil.Process(holder["pid"]).create_time() - holder["created"]) < 1.0
     except (KeyError, TypeError, ValueError, psutil.Error):
         return False
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
 
 
 class RunDir:
@@ -224,11 +216,11 @@ class RunDir:
         self.metrics_writer = JsonlWriter(self.path / f"metrics{suffix}.jsonl")
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Append to `events.jsonl`: what happened and when (`time` in seconds since the epoch)."""
+        """Append an event to `events.jsonl`, with its `time` in seconds since the epoch."""
         self.events_writer.write({"time": round(time.time(), 3), "kind": kind, **fields})
 
     def metrics(self, step: int, **values: Any) -> None:
-        """Append the numbers of one step to `metrics.jsonl`."""
+        """Append the metrics of one step to `metrics.jsonl`."""
         self.metrics_writer.write({"step": step, "time": round(time.time(), 3), **values})
 
     def write_args(self, args: dict[str, Any]) -> None:
@@ -245,12 +237,12 @@ class RunDir:
         atomic_write_json(self.path / "meta.json", {**meta, "decisions": decisions})
 
     def finish(self, step: int) -> None:
-        """Note that the run has come to its end; one that goes on has not."""
+        """Record that the run has come to its end, by an event and the file `finished`."""
         self.event("finished", step=step)
         (self.path / FINISHED).touch()
 
     def close(self) -> None:
-        """Close the logs and let others write here."""
+        """Close the logs and release the lock."""
         self.events_writer.close()
         self.metrics_writer.close()
         if self._lock is not None:
@@ -258,7 +250,10 @@ class RunDir:
 
 
 def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
-    """Where a new run goes: `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given (not made yet)."""
+    """Choose the directory of a new run: `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given.
+
+    The directory is not created. Raises UserError for a name that cannot be part of a path.
+    """
     if run_dir is not None:
         return Path(run_dir).expanduser().absolute()
     if not re.fullmatch(r"[\w.+-]+", name):
@@ -271,8 +266,11 @@ def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
     return path
 
 
+# -- Logging ---------------------------------------------------------------------------------------------------------
+
+
 class ConsoleFormatter(logging.Formatter):
-    """What people read while a run goes on: the message alone, with its level and rank where it is a warning."""
+    """Time and message, with level and rank where it is a warning or worse."""
 
     def __init__(self, rank: int) -> None:
         super().__init__("%(asctime)s %(message)s", datefmt="%H:%M:%S")
@@ -287,7 +285,7 @@ class ConsoleFormatter(logging.Formatter):
 
 
 class LogFile(logging.FileHandler):
-    """Says once if it cannot be written, which is no reason to fill the screen."""
+    """A log file that warns once if it cannot be written, and not with each record."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         self.setLevel(logging.CRITICAL + 1)
@@ -308,6 +306,8 @@ def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> No
         logging.getLogger(noisy).setLevel("ERROR")
 
 
+# -- Trackers --------------------------------------------------------------------------------------------------------
+
 ID_FILE = "tracker.json"
 
 
@@ -320,7 +320,7 @@ class Tracker(Protocol):
 
 
 class NullTracker:
-    """Sends nothing anywhere."""
+    """Ignores the metrics."""
 
     def log(self, metrics: dict[str, Any], step: int) -> None:
         pass
@@ -333,7 +333,7 @@ class WandbTracker:
     """Sends metrics to Weights & Biases (environment variables such as WANDB_MODE apply)."""
 
     def __init__(self, project: str, name: str, config: dict[str, Any], run_id: str | None = None) -> None:
-        """`run_id` is that of a new run or of one to go on with. Raises UserError if the package is missing."""
+        """Start a run, or resume the one with this `run_id`. Raises UserError if the package is missing."""
         try:
             import wandb
         except ImportError as error:
@@ -350,9 +350,9 @@ class WandbTracker:
 def make_tracker(
     loggers: tuple[str, ...], stage: str, name: str, config: dict[str, Any], rank: int = 0, path: Path | None = None
 ) -> Tracker:
-    """The tracker for a run: null on other ranks than 0, without loggers, and for a run named `dummy`.
+    """Construct the tracker of a run: null on other ranks than 0, without loggers, and for a run named `dummy`.
 
-    With the run's directory, one that was tracked before goes on where it was.
+    With the `path` of the run's directory, a run that was tracked before is resumed.
     """
     if rank != 0 or not loggers or name == "dummy":
         return NullTracker()
@@ -363,7 +363,7 @@ def make_tracker(
 
 
 def _run_id(path: Path) -> str:
-    """The id of the run in a directory, a new one if it has none."""
+    """Return the tracker's id of the run in a directory; a new one is written if it has none."""
     file = path / ID_FILE
     if not file.exists():
         atomic_write_json(file, {"wandb": secrets.token_hex(4)})

@@ -1,4 +1,4 @@
-"""Text for people: tables, colours and progress on a terminal, plain lines elsewhere."""
+"""Output of commands: tables, colours and progress bars on a terminal, plain lines elsewhere."""
 
 import logging
 import os
@@ -11,24 +11,29 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 PLAIN_WIDTH = 120
-"""Columns where there is no terminal that would say how many it has."""
+"""Columns to fill where the output is no terminal."""
 
 _STYLED = re.compile(r"\x1b\[[\d;]*m")
 _KEPT = "\n\t"
 _WIDEST = 1 << 20
 """Columns of a table that is never wrapped."""
+_PER_SECOND = 4
+"""How often a progress bar is drawn."""
 
 
 def use_color(stream: TextIO | None = None) -> bool:
-    """Whether to colour what goes to a stream (default: standard output): on a terminal, unless NO_COLOR is set."""
+    """Tell whether to colour the output to a stream (default: stdout): on a terminal, unless NO_COLOR is set."""
     stream = sys.stdout if stream is None else stream
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
-    """Columns to fill."""
+    """Return how many columns the output may fill."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if sys.stdout.isatty() else PLAIN_WIDTH
 
 
@@ -45,7 +50,7 @@ class Paint:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines as they come. It stops without a word when nobody reads them any more (`| head`).
+    """Print lines as they come, and stop silently when nobody reads them any more (`| head`).
 
     Characters that the output cannot show are printed as escapes.
     """
@@ -59,8 +64,8 @@ def print_lines(lines: Iterable[str]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
 
 
-def harmless(text: str) -> str:
-    """A text from outside without what would move the cursor or change colours: such characters by their numbers."""
+def printable(text: str) -> str:
+    """Replace characters that move the cursor or change colours by their code points, in text from outside."""
     if text.isprintable():
         return text
     return "".join(
@@ -70,18 +75,18 @@ def harmless(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes, styles not counted."""
+    """Return how many columns of a terminal a text takes; styles count for nothing."""
     plain = _STYLED.sub("", text)
     if plain.isascii():
         return len(plain)
-    from rich.cells import cell_len  # imported where it is used, as below: this file is loaded by every command
+    from rich.cells import cell_len  # imported where it is used, as below: every command loads this module
 
     return cell_len(plain)
 
 
 def shorten(text: str, limit: int) -> str:
-    """A text on one line, at most so many columns of it."""
-    line = harmless(" ".join(text.split()))
+    """Put a text on one line and cut it to at most `limit` columns."""
+    line = printable(" ".join(text.split()))
     if columns(line) <= limit:
         return line
     from rich.cells import set_cell_size
@@ -90,10 +95,10 @@ def shorten(text: str, limit: int) -> str:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], paint: Paint | None = None) -> list[str]:
-    """The lines of a table: a header and rows, two spaces between columns. Columns of numbers are set to the right.
+    """Format a table as lines: a header and rows, two spaces between columns. Columns of numbers are aligned right.
 
     Whole numbers get separators, None is an empty cell, and an empty row is an empty line. A header that begins with
-    `>` sets its column to the right too.
+    `>` aligns its column right too.
     """
     from rich.console import Console
     from rich.table import Table
@@ -123,7 +128,7 @@ def _cell(value: object) -> str:
 
 
 def size(num_bytes: float) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes, as in 3.2 MB (decimal units)."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(num_bytes) < 1000:
             return f"{num_bytes:.0f} {unit}" if unit == "B" else f"{num_bytes:.1f} {unit}"
@@ -131,18 +136,13 @@ def size(num_bytes: float) -> str:
     return f"{num_bytes:.1f} TB"
 
 
-# -- Progress of long work: a bar on a terminal, a plain line now and then elsewhere ---------------------------------
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
-_PER_SECOND = 4
+# -- Progress --------------------------------------------------------------------------------------------------------
 
 
 class Progress:
-    """Counts from `initial` up to `total` units of work (0: how many is not known); silent if not `show`.
+    """Progress of long work: a bar on a terminal, a line every `every_seconds` elsewhere; silent if not `show`.
 
-    Use it as a context manager and call `update`.
+    Counts from `initial` up to `total` units (0: not known). Use it as a context manager and call `update`.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Progress:
 
 
 def _make_bar() -> "Bar":
-    from rich.console import Console  # a tenth of a second that whoever is no terminal need not wait
+    from rich.console import Console  # takes a tenth of a second, which only a terminal is worth
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -231,7 +231,7 @@ def _logs_above(screen: TextIO) -> Iterator[None]:
 
 
 def _readable(seconds: float) -> str:
-    """Seconds, or `H:MM:SS` where there are many."""
+    """Format a duration in seconds, or as `H:MM:SS` from five minutes on."""
     if seconds < 300:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)

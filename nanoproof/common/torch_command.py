@@ -1,7 +1,7 @@
-"""`run_main` for commands that compute with torch, which end with one line where torch is not installed.
+"""`run_main` for commands that need torch: they end with one line where torch is not installed.
 
 A command's module imports it before anything that needs torch; a section of its own in the order of imports
-(`pyproject.toml`) keeps it there.
+(`pyproject.toml`) keeps it first.
 """
 
 import sys

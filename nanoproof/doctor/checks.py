@@ -252,7 +252,7 @@ def _servers(inputs: CheckInputs) -> list[Finding]:
 
 def _server(report: "ServerReport", token: str | None) -> Finding:
     """What its status says, and whether it can prove a small theorem."""
-    from nanoproof.lean.probe import COMMAND, brief_problem
+    from nanoproof.lean.probe import COMMAND, find_problem
 
     address, status = report.address, report.status
     if status is None:
@@ -260,7 +260,7 @@ def _server(report: "ServerReport", token: str | None) -> Finding:
         return Finding("lean servers", "broken", report.error, start)
     if status["max_processes"] == 0:
         return Finding("lean servers", "broken", f"{address}: it has no processes (--max-processes)")
-    if (problem := brief_problem(address, token)) is not None:
+    if (problem := find_problem(address, token)) is not None:
         return Finding("lean servers", "broken", problem, f"{COMMAND} {address}")
     return Finding("lean servers", "ok", f"{address}: {_processes(status)}")
 

@@ -287,7 +287,7 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
         dist = repeatable(dist)
         first = targets[0].model
         loaded = {} if options.continue_ else {first: load(options, first, dist)}
-        with RankWatch.of(dist) as watch, open_fleet(fleet_options, dist) as fleet:
+        with RankWatch.connect(dist) as watch, open_fleet(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch)
     finally:

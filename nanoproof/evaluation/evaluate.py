@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from nanoproof.actors.actor import ActorPool, wait_together
 from nanoproof.actors.tasks import Task
-from nanoproof.common.distributed import DistInfo, HandedOver, SharedCounter, barrier, gather_json, on_main
+from nanoproof.common.distributed import DistInfo, SharedCounter, SharedQueue, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
 from nanoproof.evaluation.results import EvaluationFiles, Mode
 from nanoproof.evaluation.summary import theorem_key
@@ -58,7 +58,7 @@ class EvaluationSource:
         self._next, self._done, self._solved = (
             SharedCounter(f"evaluation/{name}/{what}") for what in ("next", "done", "solved")
         )
-        self._left = HandedOver(f"evaluation/{name}/left")
+        self._left = SharedQueue(f"evaluation/{name}/left")
         self.done = self.solved = 0
         self._exhausted, self._look_again = False, 0.0
 

@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         http_server.on_signals(
             http_server.Shutdown(service.drain, policy.close, options.drain_seconds, app.extensions["requests"], server)
         )
-        http_server.say_listening(listener)
+        http_server.print_address(listener)
         server.run()
     return 0
 

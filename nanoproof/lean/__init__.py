@@ -1,1 +1,1 @@
-"""Proof states, the Lean client, Lean servers and the embedded prover (no torch)."""
+"""Lean without torch: source text, proof states, clients and servers of REPL processes, the embedded prover."""

@@ -1,4 +1,4 @@
-"""The clients of Lean servers: one server, and several as one, with the status of each."""
+"""Clients of Lean servers: one server, and several as one fleet, with status reports and circuit breakers."""
 
 import os
 import random
@@ -15,9 +15,15 @@ from nanoproof.lean.session import HttpLeanSession, ServerFeatures
 from nanoproof.lean.transport import TOKEN_VARIABLE, ClientConfig, LeaseKeeper, Transport
 from nanoproof.lean.types import LeanError, ProtocolError, ServerBusy, ServerUnavailable
 
-# -- Addresses of Lean servers as users write them -------------------------------------------------------------------
-
 DEFAULT_PORT = 8000
+_STATUS_SECONDS = 10.0
+_MAX_PROCESSES = 100_000
+_FIRST_REST_SECONDS = 1.0
+_MAX_REST_SECONDS = 60.0
+_TRIAL_SECONDS = 60.0
+_POLL_SECONDS = 0.25
+
+# -- One server ------------------------------------------------------------------------------------------------------
 
 
 class AddressError(LeanError):
@@ -30,14 +36,6 @@ def parse_address(text: str) -> Address:
         return read_address(text, DEFAULT_PORT)
     except ValueError as error:
         raise AddressError(f"not the address of a Lean server: {error}") from error
-
-
-# -- The client of Lean servers: what users name on the command line, and where leases come from ---------------------
-
-_client_all__ = ["ClientConfig", "LeanServerClient", "ask_all"]
-
-_STATUS_SECONDS = 10.0
-_MAX_PROCESSES = 100_000
 
 
 class LeanServerClient:
@@ -56,11 +54,14 @@ class LeanServerClient:
 
     @property
     def leases(self) -> int:
-        """How many leases this client holds, or could not return yet."""
+        """Number of leases that this client holds, or could not return yet."""
         return self._keeper.held
 
     def status(self) -> dict[str, Any]:
-        """What the server says about itself; raises `ServerUnavailable` at once if it cannot be reached."""
+        """Fetch the server's status.
+
+        Raises `ServerUnavailable` at once if it cannot be reached, and `ProtocolError` if it is no Lean server.
+        """
         code, body = self._keeper.transport.get("/status", _STATUS_SECONDS, attempts=1)
         if code != 200 or not isinstance(body, dict) or "max_processes" not in body:
             raise ProtocolError(f"{self.address} is no Lean server (GET /status answered {code}: {str(body)[:100]})")
@@ -77,8 +78,8 @@ class LeanServerClient:
         return HttpLeanSession(self._keeper, self.config, self._features, timeout)
 
 
-def ask_all(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanError]:
-    """The status of each server, or why it has none; all are asked at the same time."""
+def fetch_statuses(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanError]:
+    """Fetch the status of each server, or the error in its place; all at the same time."""
 
     def ask(client: LeanServerClient) -> dict[str, Any] | LeanError:
         try:
@@ -90,17 +91,14 @@ def ask_all(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanEr
         return list(threads.map(ask, clients))
 
 
-_FIRST_REST_SECONDS = 1.0
-_MAX_REST_SECONDS = 60.0
-_TRIAL_SECONDS = 60.0
-_POLL_SECONDS = 0.25
+# -- Several servers as one ------------------------------------------------------------------------------------------
 
 
-class Health:
-    """Whether a server is worth asking.
+class CircuitBreaker:
+    """Circuit breaker of one server; safe for many threads.
 
-    After a failure it rests, twice as long after each further one. When the rest is over a single caller may try it:
-    success admits everybody again, failure means another rest. Safe for many threads.
+    After a failure it refuses requests for a time that doubles with each further failure. Then it allows a single
+    trial: success closes the breaker, so that all requests are allowed again, failure opens it for longer.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -113,27 +111,27 @@ class Health:
 
     @property
     def rest_seconds(self) -> float:
-        """How much longer the server rests; 0 if it is well, or may be tried."""
+        """How much longer requests are refused; 0 if they are allowed, or a trial is."""
         return max(0.0, self._rest_ends - self._clock()) if self.failures else 0.0
 
-    def admits(self) -> bool:
-        """Whether the caller may ask the server now; it has to tell how that went."""
+    def allows_request(self) -> bool:
+        """Tell whether the caller may ask the server now; it has to record success or failure then."""
         with self._lock:
             if self.failures == 0:
                 return True
             if self._clock() < self._rest_ends:
                 return False
             self._on_trial = True
-            self._rest_ends = self._clock() + _TRIAL_SECONDS  # for all others, until this caller knows more
+            self._rest_ends = self._clock() + _TRIAL_SECONDS  # for all others, until this trial has ended
             return True
 
-    def succeeded(self) -> None:
-        """The server did what it was asked."""
+    def record_success(self) -> None:
+        """Close the breaker: the server answered."""
         with self._lock:
             self.failures, self.reason, self._on_trial = 0, "", False
 
-    def failed(self, reason: str) -> None:
-        """The server did not. All callers that were under way when it went to rest count as one failure."""
+    def record_failure(self, reason: str) -> None:
+        """Open the breaker for a while. Requests in progress when it opened, and fail too, count as one failure."""
         with self._lock:
             if self.failures and not self._on_trial:
                 return
@@ -144,11 +142,11 @@ class Health:
 
 
 class FleetServer:
-    """One server of a fleet; leases like a `LeanServerClient`, but fails at once while the server rests."""
+    """One server of a fleet; leases like a `LeanServerClient`, but fails at once while the breaker is open."""
 
     def __init__(self, client: LeanServerClient) -> None:
         self.client = client
-        self.health = Health()
+        self.breaker = CircuitBreaker()
 
     @property
     def address(self) -> str:
@@ -156,25 +154,25 @@ class FleetServer:
         return self.client.address
 
     def lease(self, timeout: float = 60.0) -> HttpLeanSession:
-        """Lease a process; raises `ServerBusy`, or `ServerUnavailable` without asking if the server rests."""
-        if not self.health.admits():
-            seconds, reason = self.health.rest_seconds, self.health.reason
+        """Lease a process; raises `ServerBusy`, or `ServerUnavailable`, without a request while the breaker is open."""
+        if not self.breaker.allows_request():
+            seconds, reason = self.breaker.rest_seconds, self.breaker.reason
             raise ServerUnavailable(f"Lean server {self.address} is left alone for {seconds:.0f} s after: {reason}")
         try:
             session = self.client.lease(timeout)
         except ServerBusy:
-            self.health.succeeded()
+            self.breaker.record_success()
             raise
         except LeanError as error:
-            self.health.failed(str(error))
+            self.breaker.record_failure(str(error))
             raise
-        self.health.succeeded()
+        self.breaker.record_success()
         return session
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What is known about a server: its status, or why it has none, and how many of its processes this client holds."""
+    """Status of a server, or why it has none, number of leases that this client holds, and time left of a pause."""
 
     address: str
     status: dict[str, Any] | None
@@ -184,8 +182,10 @@ class ServerReport:
 
 
 def runs_nanolean(status: Mapping[str, Any]) -> bool:
-    """Whether a server's status says that it runs the embedded prover. One that says nothing of it runs real Lean:
-    every server that can run NanoLean says which it runs, and others, such as LeanTree's, have nothing else."""
+    """Tell whether a server's status names the embedded prover.
+
+    A status without that information comes from real Lean: our servers always have it, and LeanTree's run nothing else.
+    """
     versions = status.get("versions")
     return EMBEDDED_LEAN in (status.get("backend"), versions.get("lean") if isinstance(versions, dict) else None)
 
@@ -204,7 +204,7 @@ class LeanFleet:
     def lease(self, timeout: float = 60.0) -> HttpLeanSession:
         """Lease a process of whichever server has one, asking those first of which we hold the fewest.
 
-        Raises `ServerBusy` if those that are well were busy for `timeout` seconds, and at once if none is well.
+        Raises `ServerBusy` if those that answer were busy for `timeout` seconds; if none answers, its error at once.
         """
         if len(self.servers) == 1:
             return self.servers[0].lease(timeout)
@@ -226,27 +226,28 @@ class LeanFleet:
             time.sleep(min(_POLL_SECONDS * random.uniform(0.5, 1.5), max(0.0, deadline - time.monotonic())))
 
     def statuses(self) -> list[ServerReport]:
-        """The status of all servers, asked at the same time; what they answer also counts for their health."""
+        """Fetch the status of all servers at the same time, and record success or failure with their breakers."""
         reports = []
-        for server, answer in zip(self.servers, ask_all([server.client for server in self.servers]), strict=True):
+        answers = fetch_statuses([server.client for server in self.servers])
+        for server, answer in zip(self.servers, answers, strict=True):
             failed = isinstance(answer, LeanError)
             if failed:
-                server.health.failed(str(answer))
+                server.breaker.record_failure(str(answer))
             else:
-                server.health.succeeded()
+                server.breaker.record_success()
             reports.append(
                 ServerReport(
                     server.address,
                     None if isinstance(answer, LeanError) else answer,
                     str(answer) if failed else "",
                     server.client.leases,
-                    server.health.rest_seconds,
+                    server.breaker.rest_seconds,
                 )
             )
         return reports
 
     def check(self) -> list[ServerReport]:
-        """The status of all servers, for commands to call before they start; `ServerUnavailable` names dead ones."""
+        """Fetch the status of all servers, before a command starts; raises `ServerUnavailable` that names dead ones."""
         reports = self.statuses()
         dead = [report.error for report in reports if report.status is None]
         if dead:
@@ -255,6 +256,6 @@ class LeanFleet:
 
     def _order(self) -> Sequence[FleetServer]:
         def rank(server: FleetServer) -> tuple[bool, int, float]:
-            return server.health.failures > 0, server.client.leases, random.random()
+            return server.breaker.failures > 0, server.client.leases, random.random()
 
         return sorted(self.servers, key=rank)

@@ -1,6 +1,6 @@
-"""The embedded prover in subprocesses: Lean servers on loopback, which end with the program, and its certificates.
+"""Subprocesses of the embedded prover: Lean servers on loopback, which end with the program, and certificates.
 
-Every user of a machine reaches its loopback addresses, so these servers ask for a token that only this program knows.
+Every user of a machine reaches its loopback addresses, so these servers need a token that only this program knows.
 """
 
 import logging
@@ -24,7 +24,7 @@ from nanoproof.lean.types import LeanError, ServerUnavailable
 log = logging.getLogger(__name__)
 
 CERTIFICATE_SECONDS = 60.0
-"""Time for the certificates of an evaluation; those that are not begun by then are not written."""
+"""Time for the certificates of an evaluation; those that are not started by then are not written."""
 _READY_SECONDS = 300.0  # the first start ever checks the library of the embedded prover
 _STOP_SECONDS = 10.0
 _TAIL_BYTES = 2000
@@ -32,7 +32,7 @@ _LISTENING = "listening on "
 
 
 class EmbeddedServers:
-    """Running servers. `addresses` and `token` are what `LeanServerClient` takes."""
+    """Embedded servers that are running; `addresses` and `token` are arguments of `LeanServerClient`."""
 
     def __init__(self) -> None:
         self.addresses: list[str] = []
@@ -54,18 +54,18 @@ class EmbeddedServers:
             "--log-level",
             "error",
         ]
-        log = tempfile.TemporaryFile()
+        errors = tempfile.TemporaryFile()
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=errors,
             text=True,
             start_new_session=True,
             env={**os.environ, TOKEN_VARIABLE: self.token},  # command lines are shown to every user
         )
         self._processes.append(process)
-        self._logs.append(log)
+        self._logs.append(errors)
         return process
 
     def wait_ready(self, seconds: float) -> None:
@@ -136,9 +136,9 @@ def start_embedded(num_processes: int, num_servers: int = 1, timeout: float = _R
 
 
 def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> int:
-    """Write the certificate of every `.lean` file in a folder beside it; how many there are then.
+    """Write the certificate of every `.lean` file in a folder beside it, and return their number.
 
-    Certificates of an earlier time go first. What cannot be written is left out, with a warning.
+    Earlier certificates are removed. Those that cannot be written are left out, with a warning.
     """
     for old in proofs.glob("*.ndjson*"):
         old.unlink()
@@ -147,20 +147,19 @@ def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> in
         return 0
     words = ["export", "--format", "ndjson", str(proofs), "--seconds", f"{seconds:g}"]
     command = [sys.executable, "-m", "nanolean", *words]
-    said = ""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + _READY_SECONDS)
-        said = f"{done.stdout}{done.stderr}".strip().rpartition("\n")[2]
+        output = f"{done.stdout}{done.stderr}".strip().rpartition("\n")[2]
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
+        output = str(error)
     written = sum(any(file.with_suffix(suffix).exists() for suffix in (".ndjson", ".ndjson.gz")) for file in files)
     if written < len(files):
-        log.warning("%s: %d of %d proofs have a certificate (%s)", proofs, written, len(files), said)
+        log.warning("%s: %d of %d proofs have a certificate (%s)", proofs, written, len(files), output)
     return written
 
 
 def _read_line(process: subprocess.Popen[str], deadline: float) -> str:
-    """The first line that the process writes; empty if it ends or the deadline passes first."""
+    """Read the first line that the process writes; empty if it ends or the deadline passes first."""
     lines: list[str] = []
     assert process.stdout is not None
     reader = threading.Thread(target=lambda: lines.append(process.stdout.readline()), daemon=True)  # type: ignore[union-attr]

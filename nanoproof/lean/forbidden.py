@@ -1,14 +1,14 @@
-"""What a tactic, a proof and a plain file may not contain.
+"""Checks of tactics, proofs and files before Lean sees them: banned words, one block of tactics, plain declarations.
 
-The final check puts a proof between parentheses, where Lean's parser takes no commands. What remains is that the proof
-does not close these parentheses itself, and that is counted here. So nothing may stand in a proof that our few lexical
-rules and Lean could read differently: it is refused, although it may be harmless.
+The final check puts a proof between parentheses, where Lean's parser accepts no commands. It remains to check that the
+proof does not close these parentheses itself. So a proof may contain nothing that our few lexical rules and Lean could
+read differently: it is refused, although it may be harmless.
 
-Lean runs what it reads: `#eval` and `initialize` do what they like, `macro`, `notation` and `elab` change what comes
-behind them, an `instance` changes what a statement means. So a file of somebody else is read here first, and only if
-each of its commands is one of a few does Lean see it. Commands are found wherever they stand, also behind a tactic on
-its line, by the words that begin them (`block.COMMAND`); a declaration must begin its line, so that its name is known.
-No list of words is complete for a language that libraries extend: see docs/checking.md for what is behind this.
+Lean executes code in what it reads: `#eval` and `initialize` do anything, `macro`, `notation` and `elab` change the
+meaning of what follows, an `instance` that of a statement. So a file of unknown origin is read here first, and given to
+Lean only if each of its commands is one of a few. Commands are found wherever they are, also behind a tactic on its
+line, by the words that begin them (`COMMAND`); a declaration must begin its line, so that its name is known. No list of
+words is complete for a language that libraries extend: see docs/checking.md for the further checks.
 """
 
 import re
@@ -18,17 +18,19 @@ from collections.abc import Collection, Sequence
 from nanoproof.lean.lexical import CLOSING, OPENING, blank, mask, spans
 from nanoproof.lean.source import IN_FRONT, NAME, declared_in
 
+# -- Banned words ----------------------------------------------------------------------------------------------------
+
 _GAPS = ("sorry", "admit", "sorryAx", "include_str", "unsafe")
 _KEYWORDS = (
     "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab", "run_meta",
 )  # fmt: skip
-"""Banned wherever they end a word: Lean reads them as keywords behind a dot or a numeral too."""
+"""Banned wherever they end a word: Lean takes them for keywords behind a dot or a numeral too."""
 _NAMES = (
     "sorryAx", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat", "trustCompiler", "implemented_by", "extern",
     "csimp", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "unsafePerformIO", "lcProof", "lcUnreachable",
 )  # fmt: skip
 _OPTIONS = r"(?:maxHeartbeats|maxRecDepth|synthInstance\.max\w+|exponentiation\.threshold|linter\.[\w.]+)(?![\w.'])"
-"""What a proof may set: limits and warnings. Others change what is checked (`debug.*`) or shown (`pp.*`)."""
+"""Options that a proof may set: limits and warnings. Others change what is checked (`debug.*`) or shown (`pp.*`)."""
 _SEARCH = (
     "apply?", "rw?", "rw??", "rw_search", "rewrite?", "exact?", "try?", "simp?", "simp!?", "simp_all?", "simp_all!?",
     "simpa?", "simpa!?", "dsimp?", "dsimp!?", "norm_num?", "grind?", "aesop?", "show_term", "observe?", "have?", "hint",
@@ -49,7 +51,10 @@ _HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w
 
 
 def banned_word(text: str) -> str | None:
-    """Which word no text with proofs may hold, and why; None if there is none. Comments and strings do not count."""
+    """Find a word that no text with proofs may contain, and return why; None if there is none.
+
+    Comments do not count, nor do strings, but for the terms in interpolated ones.
+    """
     holes = " ".join(_INTERPOLATED.findall(text))  # such strings hold terms between braces
     if found := _BANNED.search(_unquoted(mask(text))) or _BANNED.search(_unquoted(holes)):
         if found["search"]:
@@ -59,12 +64,12 @@ def banned_word(text: str) -> str | None:
 
 
 def _unquoted(text: str) -> str:
-    """Quoted names without their quotes, and apart from what is no part of the name: a quote ends a keyword."""
+    """Remove the quotes of names, and separate a name from its surroundings: a quote ends a keyword."""
     return _QUOTED_WORD.sub(lambda m: (m[1] or " ") + m[2] + ("" if m[3] else " "), text)
 
 
 def banned_reason(tactic: str) -> str | None:
-    """Why the tactic (or a whole proof) is refused before Lean sees it; None if it is not."""
+    """Return why a tactic (or a whole proof) is refused before Lean sees it; None if it is not."""
     if reason := banned_word(tactic):
         return reason
     masked = mask(tactic)
@@ -75,7 +80,7 @@ def banned_reason(tactic: str) -> str | None:
 
 
 def _states_type(masked: str, position: int) -> bool:
-    """True if a `:` comes before the value (or the end) of the `have` whose keyword ends at `position`."""
+    """Tell whether a `:` precedes the value (or the end) of the `have` whose keyword ends at `position`."""
     depth = 0
     while position < len(masked):
         char = masked[position]
@@ -90,6 +95,8 @@ def _states_type(masked: str, position: int) -> bool:
         position += 1
     return False
 
+
+# -- Proofs as one block of tactics ----------------------------------------------------------------------------------
 
 _QUERIES = r"""
     aesop_rules aesop_stats allow_unused_tactic check\w* clear_deprecations click_suggestions conv
@@ -120,12 +127,12 @@ _WORDS = r"""
     termination_by decreasing_by
     (?:local|scoped(?:\[\S+\])?)\s+(?:instance|notation3?|macro|attribute|infix[lr]?|prefix|postfix|simproc|syntax|elab)
 """
-"""What begins commands, or belongs to them, in Lean v4.34 with Mathlib (`#help command` lists them there). `#` alone is
+"""Words that begin commands, or belong to them, in Lean v4.34 with Mathlib (as listed by `#help command`). `#` alone is
 an operator, too (`#univ`)."""
 COMMAND = re.compile(
     rf"(?<![\w.'«])(?:#(?:{'|'.join(_QUERIES.split())})(?!\w)|@\[|(?:{'|'.join(_WORDS.split())})(?![\w.'!?]))"
 )
-"""Commands wherever they stand: one may follow a tactic on its line."""
+"""Matches the first word of a command, wherever it is: one may follow a tactic on its line."""
 _RAW = re.compile(r'r#*"')
 _CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
 _BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")
@@ -133,7 +140,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def block_reason(proof: str) -> str | None:
-    """Why the text is not (or not surely) one block of tactics; None if it is."""
+    """Return why a proof is not (or not certainly) one block of tactics; None if it is."""
     code, hidden = code_of(proof)
     if code and (command := COMMAND.search(code)):
         return f"`{' '.join(command.group().split())}` begins a command, which a proof may not hold"
@@ -141,9 +148,9 @@ def block_reason(proof: str) -> str | None:
 
 
 def code_of(text: str, docs: bool = False) -> tuple[str, str | None]:
-    """The text without comments, literals and quoted names, and why Lean might see other ones; offsets stay the same.
+    """Replace comments, literals and quoted names by spaces, and return why Lean might find other ones, or None.
 
-    The code is empty where a character cannot be seen. `docs` says that documentation may stand in it.
+    Offsets stay the same. The code is empty if a character is invisible. `docs` allows documentation comments.
     """
     for char in text:
         if char != "\n" and unicodedata.category(char) in _UNSEEN:
@@ -159,7 +166,7 @@ def code_of(text: str, docs: bool = False) -> tuple[str, str | None]:
 
 
 def _hidden(code: str, uncommented: str) -> str | None:
-    """What in the text hides where a block ends."""
+    """Return what in the text may hide the end of a block; None if nothing does."""
     if _RAW.search(uncommented):
         return "a raw string hides where it ends"
     if _CHARACTER.search(uncommented):
@@ -170,7 +177,7 @@ def _hidden(code: str, uncommented: str) -> str | None:
 
 
 def _suspicion(kind: str, text: str, before: str, docs: bool) -> str:
-    """Why Lean might see another end of a comment or literal than we do; `before` is the character before it."""
+    """Return why Lean might see another end of a comment or literal, or ""; `before` is the character before it."""
     if kind in ("line", "block") and before and not _BEFORE_COMMENT.match(before):
         return "a comment begins within an operator"
     if kind in ("block", "string") and mask(text + ".")[-1] != ".":
@@ -193,8 +200,10 @@ def _unbalanced(code: str) -> str | None:
     return "`(` is not closed" if depth else None
 
 
+# -- Files of plain declarations -------------------------------------------------------------------------------------
+
 IMPORTS = ("Init", "Std", "Lean", "Batteries", "Mathlib")
-"""What a file may import, unless somebody says otherwise: these modules, and those below them."""
+"""Modules that a file may import by default, with those below them."""
 
 _PLAIN = frozenset({"theorem", "lemma", "example", "def", "abbrev"})
 _SCOPES = frozenset({"namespace", "section", "end", "variable", "universe", "include", "omit"})
@@ -212,7 +221,7 @@ _AT_THE_LINE = re.compile(r"^[ \t]*(?P<word>#\w+|(?:module|prelude|public|meta)(
 
 
 def plain_reason(text: str, imports: Sequence[str] = IMPORTS, allowed: Collection[str] = ()) -> str | None:
-    """Why the text of a file is not (or not surely) plain; None if it is.
+    """Return why a file is not (or not certainly) made of plain declarations; None if it is.
 
     `imports` are the modules that it may import, with all below them; `allowed` further words that may begin commands.
     """
@@ -228,12 +237,12 @@ def plain_reason(text: str, imports: Sequence[str] = IMPORTS, allowed: Collectio
 
 
 def declarations(text: str) -> list[tuple[str, str]]:
-    """Keyword and full name of each theorem, lemma, def and abbrev of a plain text, in order."""
+    """List keyword and full name of each theorem, lemma, def and abbrev of a plain text, in order."""
     return declared_in(text, _HEAD)
 
 
 def _after_imports(code: str, imports: Sequence[str]) -> tuple[int, str]:
-    """Where the imports at the top end, and the first of them that is not allowed."""
+    """Return where the imports at the top end, and the first of them that is not allowed."""
     position = 0
     while (line := _IMPORT.match(code, position)) and line.end() > position:
         position = line.end()
@@ -244,7 +253,7 @@ def _after_imports(code: str, imports: Sequence[str]) -> tuple[int, str]:
 
 
 def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | None:
-    """What begins a command and is no plain declaration, or stands where our rules do not see what it declares."""
+    """Return why a command is no plain declaration, or may declare what our rules do not see; None if all are."""
     heads = list(_HEAD.finditer(code, start))
     keywords = {head.start("keyword") for head in heads}
     modifiers = [head.span("modifiers") for head in heads]
@@ -267,7 +276,7 @@ def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | N
 
 
 def _foreign_attribute(code: str, place: int) -> str:
-    """The first of the attributes at a place that is not known to be harmless."""
+    """Return the first of the attributes at an offset that is not known to be harmless, or ""."""
     found = _LISTED.match(code, place)
     names = [name.split()[0] if name.split() else "" for name in found["names"].split(",")] if found else ["@["]
     return next((name for name in names if name not in _ATTRIBUTES), "")

@@ -1,8 +1,8 @@
-"""A Lean file with `sorry`s: where each stands, what it may be replaced by, and the source a prover can work on.
+"""A Lean file with `sorry`s: their positions, the theorem that a prover works on for each, and the file with proofs.
 
-A prover works on one declaration with exactly one `sorry`, and everything before it as context. Every other `sorry` of
+A prover works on one declaration with exactly one `sorry`, with everything before it as context. Every other `sorry` of
 the file is replaced there by an axiom that proves anything, so that what is not proved yet can be used like a theorem.
-No proof may name that axiom, and what is written in the end holds none: the whole file is checked without it.
+No proof may name that axiom, and the file that is written does not contain it: the whole file is checked without it.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, SORRY, is_tactic, parts, put_proof
+from nanoproof.lean.source import COMMAND, SORRY, insert_proof, is_tactic, parse_declaration
 from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
@@ -22,9 +22,9 @@ _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One `sorry`: its offsets in the file as it was given, its place (lines from 1, columns from 0), its theorem.
+    """One `sorry`: its offsets in the original file, its position (lines from 1, columns from 0), and its theorem.
 
-    `left_alone` says why there is nothing to prove here; empty for those that are tried.
+    `skip_reason` is why there is nothing to prove here; empty for those that are tried.
     """
 
     start: int
@@ -32,15 +32,15 @@ class Gap:
     line: int
     column: int
     name: str
-    left_alone: str = ""
+    skip_reason: str = ""
 
 
 @dataclass(frozen=True)
 class LeanFile:
     """The text of a file and the proofs found so far.
 
-    `flipped` are the `sorry`s that stand for a term where their place looks like that of a tactic, or the other way
-    round. `newline` ends the lines of the file; if all are alike, those of `text` end with a line feed.
+    `flipped` are the `sorry`s that are a term although they look like a tactic, or the other way round. `newline` ends
+    the lines of the file; if all are alike, those of `text` end with a line feed.
     """
 
     text: str
@@ -51,7 +51,7 @@ class LeanFile:
 
     @classmethod
     def parse(cls, text: str) -> "LeanFile":
-        """Find the `sorry`s of a text. Raises `SourceError` if it uses our name for what is not proved yet."""
+        """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axiom."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
         newline = "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
@@ -68,33 +68,33 @@ class LeanFile:
         return cls(text, tuple(gaps), newline=newline)
 
     def written(self) -> str:
-        """What is written in the end: `proved()` with the line ends of the file."""
+        """Return the text to write: `proved()` with the line ends of the file."""
         return self.proved().replace("\n", self.newline)
 
     @property
     def open_gaps(self) -> tuple[Gap, ...]:
-        """The `sorry`s that are still there, those that are left alone too."""
+        """The `sorry`s without a proof, those that are skipped included."""
         done = {gap for gap, _ in self.filled}
         return tuple(gap for gap in self.gaps if gap not in done)
 
     def with_proof(self, gap: Gap, proof: str) -> "LeanFile":
-        """The file with a proof in place of a `sorry`."""
+        """Return the file with a proof in place of a `sorry`."""
         return replace(self, filled=(*self.filled, (gap, proof)))
 
     def with_flipped(self, gap: Gap) -> "LeanFile":
-        """The file with the other opinion on whether a `sorry` stands for a tactic or for a term."""
+        """Return the file with a `sorry` taken for a term instead of a tactic, or the other way round."""
         return replace(self, flipped=self.flipped ^ {gap})
 
     def proved(self) -> str:
-        """The text with the proofs in their places."""
+        """Return the text with the proofs that were found."""
         return self._rewrite((), None)[0]
 
     def supposing(self, gaps: Collection[Gap]) -> str:
-        """The text without imports and with the proofs, in which some `sorry`s are the placeholder already."""
+        """Return the text without imports, with the proofs, and with the axiom in place of some `sorry`s."""
         return _with_axiom(self._rewrite(gaps, None)[0])
 
     def theorem(self, gap: Gap, dataset: str, name: str) -> Theorem:
-        """What a prover has to work on for one `sorry`: its declaration and all before it, without imports."""
+        """Return the theorem to prove for one `sorry`: its declaration and all before it, without imports."""
         text, start = self._rewrite(self.gaps, gap)
         before, after = _with_axiom(text[:start]), text[start:]  # behind a `sorry` only comments hold such lines
         return Theorem(up_to_declaration(before + after, len(before)), dataset, name)
@@ -106,7 +106,7 @@ class LeanFile:
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
     def _rewrite(self, supposed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
-        """The text with all proofs and placeholders, and where `subject`, which stays, stands in it now."""
+        """Return the text with all proofs and placeholders, and where the `sorry` `subject`, which stays, is in it."""
         proofs, masked = dict(self.filled), mask(self.text)
         text, shift, start = self.text, 0, 0
         for gap in self.gaps:
@@ -125,7 +125,7 @@ class LeanFile:
 
 
 def _spelled(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:
-    """The text with the `sorry` at `[start, end)` as it cannot be misread, and where it stands in it."""
+    """Make the `sorry` at `[start, end)` a tactic or a term beyond doubt; return the text and its new offsets."""
     if is_tactic(mask(text), start) == tactic:
         return text, start, end
     before, after = ("focus ", "") if tactic else ("(by ", ")")
@@ -134,38 +134,38 @@ def _spelled(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, i
 
 
 def _look_at(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]) -> Gap:
-    """The gap with the name of its theorem, or with the reason to leave it alone; the last command is its own."""
+    """Return the gap with the name of its theorem, or the reason to skip it; the last command is its own."""
     command = commands[-1] if commands else None
     keyword = command["declaration"] if command is not None else None
     if command is None or keyword is None:
-        return replace(gap, left_alone="it is not in a theorem")
+        return replace(gap, skip_reason="it is not in a theorem")
     rest = text[command.end() :].split(None, 1)
     name = keyword if keyword in ("example", "instance") or not rest else re.split(r"[\s:({\[⦃]", rest[0])[0]
     gap = replace(gap, name=name)
     if keyword not in ("theorem", "lemma", "example"):
-        return replace(gap, left_alone=f"it is in the {keyword} {name}, where it may stand for data")
+        return replace(gap, skip_reason=f"it is in the {keyword} {name}, where it may stand for data")
     if [each["scope"] for each in commands if each["scope"] in ("mutual", "end")][-1:] == ["mutual"]:
-        return replace(gap, left_alone="it is in a `mutual` block, whose declarations cannot be proved one by one")
+        return replace(gap, skip_reason="it is in a `mutual` block, whose declarations cannot be proved one by one")
     try:
-        parts(_hide(masked[command.start() : gap.start]) + "sorry", whole=False)
+        parse_declaration(_hide(masked[command.start() : gap.start]) + "sorry", whole=False)
     except SourceError:
-        return replace(gap, left_alone="no `:=` comes before it: it is in the statement, or in a proof by equations")
+        return replace(gap, skip_reason="no `:=` comes before it: it is in the statement, or in a proof by equations")
     return gap
 
 
 def _put(text: str, start: int, end: int, proof: str) -> str:
-    """The text with a proof in place of one `sorry` of several."""
+    """Put a proof in place of one `sorry` of several."""
     masked = mask(text)
     command = [match.start() for match in COMMAND.finditer(masked, 0, start)][-1]
     only = _hide(masked[command:start]) + masked[start:end] + _hide(masked[end:])
-    put = text[:command] + put_proof(text[command:], parts(only, whole=False), proof)
+    put = text[:command] + insert_proof(text[command:], parse_declaration(only, whole=False), proof)
     return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
 
 def _with_axiom(text: str) -> str:
-    """The text without imports behind the axiom that is the placeholder: what rests on it is no code to compile.
+    """Replace the imports by the axiom, and make definitions that may depend on it `noncomputable`.
 
-    That may be every definition from the first with a placeholder on.
+    Those are all definitions from the first one with a placeholder on.
     """
     text = without_header(text)
     masked = mask(text)
@@ -184,12 +184,12 @@ def _with_axiom(text: str) -> str:
 
 
 def _hide(masked: str) -> str:
-    """The text without `sorry`, its offsets kept."""
+    """Blank out each `sorry`; offsets stay the same."""
     return SORRY.sub("_" * len("sorry"), masked)
 
 
 def up_to_declaration(text: str, start: int) -> str:
-    """The text up to the end of the declaration around `start`, without comments behind it."""
+    """Cut the text at the end of the declaration around `start`, before comments that follow it."""
     masked = mask(text)
     following = COMMAND.search(masked, start)
     end = following.start() if following else len(text)

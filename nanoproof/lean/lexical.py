@@ -1,4 +1,4 @@
-"""Just enough of Lean's lexical rules to look at source text: comments, strings, words, brackets, and the header."""
+"""Lean's lexical rules, as far as they are needed: comments, strings, names, brackets, and the header of a file."""
 
 import re
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
 _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPORT})")
-"""What a file may begin with, as `Lean.Parser.Module.header` has it (`private` is of older versions)."""
+"""The header of a file, as in `Lean.Parser.Module.header` (`private` is of older versions)."""
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
 def spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """What is no plain code, in order: comments (`line`, `block`), literals (`raw`, `string`, `char`), `quoted` names.
+    """Yield kind, start and end of each comment (`line`, `block`), literal (`raw`, `string`, `char`) and `quoted` name.
 
-    Each with its kind and the offsets where it starts and ends; one that is never closed ends with the text.
+    They come in order, with offsets into the text; one that is never closed ends with the text.
     """
     position = 0
     while match := _SKIPPED.search(text, position):
@@ -49,7 +49,7 @@ def spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def mask(text: str) -> str:
-    """The text with comments and string literals replaced by spaces (line breaks kept); offsets stay the same."""
+    """Replace comments and literals by spaces; line breaks are kept, and offsets stay the same."""
     pieces: list[str] = []
     position = 0
     for kind, start, end in spans(text):
@@ -60,14 +60,14 @@ def mask(text: str) -> str:
 
 
 def blank(text: str) -> str:
-    """As many spaces, with the line breaks kept."""
+    """Replace all characters but line breaks by spaces."""
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def header(masked: str) -> list[re.Match[str]]:
-    """The header of a masked file: a match, with its `words`, for `module`, `prelude` and each import.
+    """Find the header of a masked file: a match with a group `words` for `module`, `prelude` and each import.
 
-    Those of imports have a `module`; several may stand on one line.
+    Matches of imports have a group `module` too; several may stand on one line.
     """
     found: list[re.Match[str]] = []
     while match := _HEADER.match(masked, found[-1].end() if found else 0):
@@ -76,12 +76,12 @@ def header(masked: str) -> list[re.Match[str]]:
 
 
 def imported_modules(text: str) -> list[str]:
-    """The modules that a file imports, in order."""
+    """List the modules that a file imports, in order."""
     return [match["module"] for match in header(mask(text)) if match["module"]]
 
 
 def without_header(text: str) -> str:
-    """A file without its header; its comments stay and so do its lines, empty, so that others keep their numbers."""
+    """Remove the header of a file; its comments and line breaks stay, so that other lines keep their numbers."""
     for match in reversed(header(mask(text))):
         start, end = match.span("words")
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
@@ -89,13 +89,13 @@ def without_header(text: str) -> str:
 
 
 def misplaced_header(masked: str) -> str:
-    """The first words of a header, wherever they are, of a masked text that may have none; "" if it has none."""
+    """Return the first words of a header in a masked text that may have none, also of one below other code; else ""."""
     found = [*header(masked)[:1], *_IMPORT_LINE.finditer(masked)]
     return " ".join(found[0]["words"].split()) if found else ""
 
 
 def _block_end(text: str, position: int) -> int:
-    """Where the block comment that was opened before `position` ends; block comments nest."""
+    """Find the end of the block comment that was opened before `position`; block comments nest."""
     depth = 1
     while depth:
         match = _BLOCK_EDGE.search(text, position)
@@ -107,7 +107,7 @@ def _block_end(text: str, position: int) -> int:
 
 
 def find_top_level(masked: str, token: str, start: int = 0) -> int:
-    """Offset of the first `:=` or `:` outside brackets that is not part of a `let` or `have`; -1 if there is none."""
+    """Find the first `:=` or `:` outside of brackets that is not part of a `let` or `have`; -1 if there is none."""
     depth = pending = 0
     position = start
     while position < len(masked):

@@ -1,4 +1,4 @@
-"""The former path of NanoLean, the package `nanolean` now: `python -m nanolean repl|check|export|stats|build`."""
+"""Former path of the command `python -m nanolean`, and the check that the package `nanolean` is installed."""
 
 import importlib.util
 import sys
@@ -7,13 +7,13 @@ from nanoproof.common.errors import ABSENT, UserError, run_main
 
 
 def check_installed() -> None:
-    """Raise UserError where the package of the embedded prover is not there: its processes cannot be started."""
+    """Raise UserError if the package of the embedded prover is not installed."""
     if importlib.util.find_spec("nanolean") is None:
         raise UserError(ABSENT["nanolean"])
 
 
 def main(argv: list[str] | None = None) -> int | None:
-    """Say where the command is now, and run it there."""
+    """Run `python -m nanolean`, after a line on stderr that names it."""
     sys.stderr.write("python -m nanoproof.lean.nanolean is python -m nanolean now\n")
     check_installed()
     from nanolean.__main__ import main as nanolean

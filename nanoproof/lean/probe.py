@@ -1,4 +1,4 @@
-"""What a Lean server does: a table of what works, what is worked around, and what cannot be.
+"""Test Lean servers: a table of what works, what is worked around, and what is broken.
 
     python -m nanoproof.lean.probe --lean-servers HOST:PORT ...
 
@@ -41,7 +41,7 @@ State = Literal["works", "worked around", "broken", "not tested"]
 COMMAND = "python -m nanoproof.lean.probe --lean-servers"
 _COLORS = {"works": "green", "worked around": "yellow", "broken": "red", "not tested": "dim"}
 _PATIENCE = 3.0
-"""How many times its own limit a tactic may take before the limit counts as unknown to the server."""
+"""How many times its time limit a tactic may take before the server counts as ignoring the limit."""
 
 _AND = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry", "probe", "and")
 _AND_STATE = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
@@ -92,7 +92,7 @@ class ProbeOptions:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was seen of one thing that a server should do; `advice` says what to do about it."""
+    """The result of one check of a server; `advice` is what to do about it."""
 
     what: str
     state: State
@@ -101,7 +101,7 @@ class Finding:
 
 
 class _Broken(Exception):
-    """Something does not work; the message says what was seen, `advice` what to do."""
+    """Something does not work; the message is what was seen, `advice` what to do."""
 
     def __init__(self, text: str, advice: str = "") -> None:
         super().__init__(text)
@@ -109,14 +109,14 @@ class _Broken(Exception):
 
 
 class _NotTested(Exception):
-    """It cannot be told; the message says why."""
+    """A check has no result; the message is the reason."""
 
 
 Seen = str | tuple[State, str] | tuple[State, str, str]
 
 
 class Recorder(transport.Transport):
-    """A transport that keeps what was asked and answered. Tokens travel in headers, which are not kept."""
+    """A transport that records requests and answers, without headers, which contain tokens."""
 
     def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
         super().__init__(address, token, connect_seconds)
@@ -138,7 +138,7 @@ class Recorder(transport.Transport):
 
 
 class Probe:
-    """Looks at one server. `findings` does the checks one after the other."""
+    """The checks of one server, which `findings` does one after the other."""
 
     def __init__(self, address: str | Address, options: ProbeOptions) -> None:
         where = parse_address(address) if isinstance(address, str) else address
@@ -156,7 +156,7 @@ class Probe:
         return str(self.transport.address)
 
     def findings(self) -> Iterator[Finding]:
-        """What was seen, as soon as it is; nothing more once there is no server or no process."""
+        """Yield the result of each check as soon as it is done; end early if there is no server or no process."""
         for what, advice, look in self._checks():
             finding = self._look(what, advice, look)
             yield finding
@@ -166,7 +166,7 @@ class Probe:
                 return
 
     def _checks(self) -> list[tuple[str, str, Callable[[], Seen]]]:
-        """Each check: its name, what to do where it fails, and who looks."""
+        """List the checks: name, advice where it fails, and the method that does it."""
         server = "use `python -m nanoproof.lean.server`, or update the server"
         quick: list[tuple[str, str, Callable[[], Seen]]] = [
             ("answers", "is it running, on this address and port, with this token?", self._answers),
@@ -209,7 +209,7 @@ class Probe:
             )
         return Finding(what, "works", seen) if isinstance(seen, str) else Finding(what, *seen)
 
-    # -- what is seen ------------------------------------------------------------------------------------------------
+    # -- The checks --------------------------------------------------------------------------------------------------
 
     def _session(self) -> HttpLeanSession:
         return HttpLeanSession(self._keeper, self.config, self._features, self.options.lease_seconds)
@@ -281,7 +281,11 @@ class Probe:
             raise _Broken("a wrong proof is accepted")
         if not report.errors:
             raise _Broken("a wrong proof is refused without a reason")
-        return f"for an error in line {report.places[0][0]}" if report.places else "for an error without a place"
+        return (
+            f"for an error in line {report.error_positions[0][0]}"
+            if report.error_positions
+            else "for an error without a place"
+        )
 
     def _twice(self) -> Seen:
         with self._session() as session:
@@ -417,7 +421,7 @@ class Probe:
             return f"{time.monotonic() - began:.1f} s after it ended"
 
     def _raw(self, session: HttpLeanSession, branch: Branch, tactic: str, seconds: float) -> tuple[Any, float]:
-        """The server's own answer to a tactic, which the client might not send, and how long it took."""
+        """Send a tactic, even one that the client refuses; return the server's answer and the seconds it took."""
         origin = branch.handle
         assert isinstance(origin, Origin)
         path = f"/process/{session.process}/proof/{origin.number}/try_apply_tactic"
@@ -430,18 +434,18 @@ class Probe:
 
 
 def _applied(session: HttpLeanSession, branch: Branch, tactic: str) -> list[Branch]:
-    """The branches that a right tactic leaves; raises `_Broken` if it is refused."""
+    """Apply a correct tactic and return the branches that it leaves; raises `_Broken` if it is refused."""
     result = session.apply(branch, [tactic])[0]
     if isinstance(result, TacticFailed):
         raise _Broken(f"`{tactic}` is {result.kind}: {shorten(' '.join(result.message.split()), 200)}")
     return list(result.branches)
 
 
-def brief_problem(address: str | Address, token: str | None, lease_seconds: float = 10.0) -> str | None:
-    """What keeps a server from proving anything, in one line with the command that says more; None if nothing does.
+def find_problem(address: str | Address, token: str | None, lease_seconds: float = 10.0) -> str | None:
+    """Do the brief checks; return the first problem in one line, with the command that tells more, or None.
 
-    It takes about twenty requests. A server whose processes are all leased, or that cannot be reached at the moment,
-    has no problem that could be told here.
+    It takes about twenty requests. There is no problem with a server whose processes are all leased, or that cannot be
+    reached at the moment.
     """
     options = ProbeOptions(
         LeanOptions((str(address),), token), transcript=None, brief=True, lease_seconds=lease_seconds
@@ -452,16 +456,16 @@ def brief_problem(address: str | Address, token: str | None, lease_seconds: floa
     return None
 
 
-def refuse_broken(addresses: Sequence[str | Address], token: str | None) -> None:
-    """Raise `ServerUnavailable` with the problem of each server that has one; all are looked at at the same time."""
+def require_working(addresses: Sequence[str | Address], token: str | None) -> None:
+    """Raise `ServerUnavailable` with the problem of each server that has one; all are checked at the same time."""
     with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
-        problems = list(threads.map(lambda address: brief_problem(address, token), addresses))
+        problems = list(threads.map(lambda address: find_problem(address, token), addresses))
     if found := [problem for problem in problems if problem is not None]:
         raise ServerUnavailable("; ".join(found))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Look at each server in turn; 1 if something is broken."""
+    """Test each server in turn; return 1 if something is broken."""
     parser = Parser(prog="python -m nanoproof.lean.probe", description="Find out what Lean servers do.")
     add_flags(parser, ProbeOptions)
     options = from_args(ProbeOptions, parser.parse_args(argv))

@@ -1,8 +1,8 @@
-"""What a REPL answers: goals, the independent branches that they form, and what became of a tactic or a statement.
+"""Reading of a REPL's answers: the result of a tactic or a statement, goals, and the independent branches they form.
 
 Goals come as the text that Lean printed. The official REPL prints goals and nothing more. Forks add `goalInfos` (type
 and hypotheses of each goal, and its metavariable) and `mctxAfter.decls` (which metavariables occur in the type of
-each). They are used where they fit the text, and left alone where they do not: no field of theirs is needed.
+each). They are used where they agree with the text, and ignored where they do not: none of these fields is needed.
 
 A REPL proof state is a list of goals. Goals that share a metavariable must be worked on together; all others are
 independent and become branches of their own. A branch keeps its own goals first in its REPL state and the goals of the
@@ -29,12 +29,12 @@ _OUT_OF_TIME = re.compile(
 _SHOWN = 300
 
 
-# -- goals -------------------------------------------------------------------------------------------------------------
+# -- Goals -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class GoalInfo:
-    """What a fork says about a goal: its structured form, its metavariable, and those that its type mentions."""
+    """Information of a fork on a goal: its structured form, its metavariable, and those that its type mentions."""
 
     goal: Goal
     metavariable: str | None
@@ -43,7 +43,7 @@ class GoalInfo:
 
 @dataclass(frozen=True)
 class ReplGoal:
-    """One goal. Two are equal if their texts are: that is how siblings are compared."""
+    """One goal of a REPL proof state. Two are equal if their texts are: that is how siblings are compared."""
 
     text: str
     info: GoalInfo | None = field(default=None, compare=False, repr=False)
@@ -56,13 +56,13 @@ class ReplGoal:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """How others may call the metavariable that the goal is to assign: its tag, and the fork's id."""
+        """Names of the metavariable that the goal is to assign: its tag, and the fork's id."""
         first = self.text.split("\n", 1)[0]
         tag = first[5:].strip() if first.startswith("case ") else ""
         return frozenset({tag, (self.info.metavariable if self.info else None) or ""} - {""})
 
     def parsed(self) -> Goal:
-        """The goal in structured form; raises `ProtocolError` if it is not as Lean prints it."""
+        """Parse the goal into its structured form; raises `ProtocolError` if it is not as Lean prints it."""
         return self._parsed
 
     @cached_property
@@ -71,12 +71,12 @@ class ReplGoal:
 
 
 def metavariables(text: str) -> frozenset[str]:
-    """Names of the metavariables in a text: `w` for `?w`."""
+    """Find the names of the metavariables in a text: `w` for `?w`."""
     return frozenset(_METAVARIABLE.findall(text))
 
 
 def read_goals(answer: Mapping[str, Any]) -> tuple[ReplGoal, ...]:
-    """The goals of an answer, in its order; raises ValueError if they are no list of texts."""
+    """Read the goals of an answer, in its order; raises ValueError if they are no list of texts."""
     texts = answer.get("goals")
     if texts is None:
         texts = []
@@ -90,7 +90,7 @@ def read_goals(answer: Mapping[str, Any]) -> tuple[ReplGoal, ...]:
 
 
 def _read_info(info: Any, text: str, occurring: Mapping[str, frozenset[str]]) -> GoalInfo | None:
-    """The information on a goal, None if it is not of a form that we know or does not fit the goal's text."""
+    """Read the information on a goal; None if its form is unknown or it does not agree with the goal's text."""
     if not isinstance(info, Mapping) or not isinstance(info.get("type"), str):
         return None
     hypotheses = _read_hypotheses(_first(info, "hyps", "hypotheses"))
@@ -118,7 +118,7 @@ def _read_hypotheses(entries: Any) -> tuple[Hypothesis, ...] | None:
 
 
 def _occurring(context: Any) -> dict[str, frozenset[str]]:
-    """For each metavariable those that its type mentions, and those that the types of these mention, and so on."""
+    """Map each metavariable to those that its type mentions, directly or through the types of others."""
     decls = context.get("decls") if isinstance(context, Mapping) else None
     direct: dict[str, list[str]] = {}
     for decl in decls if isinstance(decls, list) else []:
@@ -149,12 +149,12 @@ def _same_words(left: str, right: str) -> bool:
     return left.split() == right.split()
 
 
-# -- what became of a request: ValueError is for answers that say neither ----------------------------------------------
+# -- Answers to tactics and statements -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The proof state that a step led to, and its goals in the REPL's order."""
+    """The proof state after a tactic or a statement, and its goals in the REPL's order."""
 
     proof_state: int
     goals: tuple[ReplGoal, ...]
@@ -162,23 +162,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Lean did not apply the tactic or take the statement, and what it said."""
+    """Lean refused the tactic or the statement, with its message."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Lean or the REPL gave up after the time that it was allowed; its proof states are still there."""
+    """Lean or the REPL stopped at the time limit; its proof states are still there."""
 
     message: str = field(default="", compare=False)
 
 
-def judge(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
-    """What became of a tactic.
+def read_tactic_answer(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+    """Read the answer to a tactic.
 
-    No goals is not success, see the rules for `proofStatus` in the REPL's protocol. Raises ValueError if the answer is
-    none of the three.
+    No goals does not mean success, see `proofStatus` in the REPL's protocol. Raises ValueError if the answer is none of
+    the three.
     """
     if "proofState" not in answer:
         return _failure(answer)
@@ -199,8 +199,11 @@ def judge(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
     return Step(proof_state, goals)
 
 
-def judge_statement(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
-    """Where the proof of a statement with one `sorry` starts; raises ValueError if the answer is none of the three."""
+def read_statement_answer(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+    """Read the answer to a statement with one `sorry`: a `Step` is the start of its proof.
+
+    Raises ValueError if the answer is none of the three.
+    """
     if "env" not in answer:
         return _failure(answer)
     if errors := error_messages(answer):
@@ -215,7 +218,7 @@ def judge_statement(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
 
 
 def error_messages(answer: dict[str, Any]) -> list[str]:
-    """The texts of the error messages of an answer; raises ValueError if its messages are not of the known form."""
+    """Read the texts of the error messages of an answer; raises ValueError if its messages have another form."""
     messages = answer.get("messages") or []
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise ValueError(f"`messages` is no list of objects: {_shown(messages)}")
@@ -243,7 +246,7 @@ def _shown(value: Any) -> str:
     return str(value)[:_SHOWN]
 
 
-# -- branches ----------------------------------------------------------------------------------------------------------
+# -- Branches --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -260,11 +263,11 @@ class ReplBranch:
     rotation: int = 0
 
     def parsed_goals(self) -> list[Goal]:
-        """The branch's own goals in structured form; raises `ProtocolError` if they are not as Lean prints them."""
+        """Parse the branch's own goals; raises `ProtocolError` if they are not as Lean prints them."""
         return [goal.parsed() for goal in self.goals]
 
     def request_for(self, tactic: str) -> str | Refused:
-        """The text that runs `tactic` on this branch, once it has been rotated to the front.
+        """Build the tactic to send, which runs `tactic` on this branch, once its goals have been rotated to the front.
 
         A single goal among siblings is focused. Coupled goals are not: solving one may assign what another is about.
         A tactic that would close the parenthesis of its focus is refused, and so is one that names the goal itself: it
@@ -280,15 +283,15 @@ class ReplBranch:
 
 
 def own_goals(branch: ReplBranch, goals: Sequence[ReplGoal]) -> tuple[ReplGoal, ...] | None:
-    """The goals that a step on `branch` left of its own; None if it touched, removed or reordered a sibling."""
+    """Return the branch's own goals after a step; None if the step changed, removed or reordered a sibling."""
     kept = len(goals) - len(branch.siblings)
     if kept < 0 or tuple(goals[kept:]) != branch.siblings:
         return None
     return tuple(goals[:kept])
 
 
-def split(proof_state: int, own: Sequence[ReplGoal], siblings: Sequence[ReplGoal]) -> list[ReplBranch]:
-    """One branch for each group of coupled goals among `own`, in order; `siblings` follow `own` in the REPL's state."""
+def split_branches(proof_state: int, own: Sequence[ReplGoal], siblings: Sequence[ReplGoal]) -> list[ReplBranch]:
+    """Split goals into a branch for each group of coupled ones; `siblings` follow `own` in the REPL's proof state."""
     return [
         ReplBranch(proof_state, tuple(own[start:stop]), (*own[stop:], *siblings, *own[:start]), rotation=start)
         for start, stop in coupled_ranges(own)
@@ -326,7 +329,7 @@ def coupled_ranges(goals: Sequence[ReplGoal]) -> list[tuple[int, int]]:
 
 
 def _ranges(length: int, reach: dict[int, int]) -> list[tuple[int, int]]:
-    """The finest ranges such that each position lies in one with the position that it reaches."""
+    """Return the finest ranges such that each position is in one range with the position that it reaches."""
     ranges: list[tuple[int, int]] = []
     start = 0
     while start < length:

@@ -1,4 +1,4 @@
-"""A leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
+"""A session on a leased process of a Lean server: proofs, tactics and checks that survive the loss of the process."""
 
 import random
 import secrets
@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from nanoproof.lean import transport
+from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.forbidden import banned_reason
-from nanoproof.lean.inquiry import Inquiry
 from nanoproof.lean.lexical import mask
-from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split
-from nanoproof.lean.source import before_declaration, renamed, unforeseeable_name
+from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split_branches
+from nanoproof.lean.source import before_declaration, rename_theorem, unforeseeable_name
 from nanoproof.lean.types import (
     Branch,
     CheckReport,
@@ -36,9 +36,9 @@ _LEASE_CALL_SECONDS = 20.0
 _ASK_AGAIN_SECONDS = 1.0
 _RECOVERIES = 3
 _RECOVERY_SECONDS = 120.0
-"""How long to wait, at least, for a process in place of one that was lost: others may be starting too."""
+"""How long to wait, at least, for the replacement of a lost process: others may be starting too."""
 _REPLAY_PATIENCE = 4.0
-"""How much longer a step may take again that was made once: the new process is cold, and others start beside it."""
+"""Factor on the time limit of a step that is replayed: the new process is cold, and others start beside it."""
 _LOSSES_IN_A_ROW = 6
 
 
@@ -48,9 +48,9 @@ class _ProcessGone(Exception):
 
 @dataclass(slots=True, eq=False)
 class Origin:
-    """How a branch came to be, and where it is now: proof state `number` of the session's process `epoch`.
+    """How a branch was reached, and its proof state: `number`, in the session's process `epoch`.
 
-    `part` says which goals of that proof state are its own, where the server leaves them together.
+    `part` tells which goals of that proof state are its own, where the server leaves them together.
     """
 
     theorem: Theorem
@@ -64,7 +64,7 @@ class Origin:
 
 
 Found = tuple[int, ProofState, ReplBranch | None]
-"""A branch in an answer: proof state, goals, and which goals these are if the proof state has others."""
+"""A branch in an answer: proof state, goals, and which goals of the proof state these are if it has others."""
 
 
 class _Refusal(Exception):
@@ -73,10 +73,10 @@ class _Refusal(Exception):
 
 @dataclass(slots=True)
 class ServerFeatures:
-    """What is known about a server; shared by all its sessions.
+    """What a server can do, as far as it is known; shared by all its sessions.
 
-    `keeps_environment` says that what a lease declares or opens stays until it is returned, as on LeanTree's server;
-    None if that is not known yet. `splits_goals` says that independent goals come as branches of their own.
+    `keeps_environment` is true if what a lease declares or opens stays until it is returned, as on LeanTree's server;
+    None if that is not known yet. `splits_goals` is true if independent goals come as branches of their own.
     """
 
     has_batch_call: bool = True
@@ -89,8 +89,8 @@ class HttpLeanSession:
     """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt.
 
     Every theorem and every text that is checked starts from the environment after the imports. Where a server keeps one
-    environment for each lease, that takes a new lease; names and scopes of our own would not do, since instances,
-    notations and attributes leave every scope. Whether a server does so is asked once, by declaring a name.
+    environment for each lease, that takes a new lease; namespaces would not be enough, since instances, notations and
+    attributes leave every scope. Whether a server does so is tested once, by declaring a name.
 
     Independent goals are branches of their own, as the network learns them. Where a server leaves them in one proof
     state, each is rotated to the front and focused (`repl_goals.ReplBranch`), and no tactic may touch the others.
@@ -117,24 +117,27 @@ class HttpLeanSession:
 
     @property
     def process(self) -> int | None:
-        """The server's number for the leased process; None if there is none at the moment."""
+        """Number of the leased process on the server; None if there is none at the moment."""
         return None if self._lease is None else self._lease.process
 
-    # -- a theorem -----------------------------------------------------------------------------------------------------
+    # -- Theorems ----------------------------------------------------------------------------------------------------
 
     def start(self, theorem: Theorem) -> Branch:
-        """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
-        number, state = self._surviving(self._start, theorem, True)
+        """Start the proof of a theorem: return the branch at its `sorry`.
+
+        Raises `TheoremRejected` if Lean refuses the statement.
+        """
+        number, state = self._with_recovery(self._start, theorem, True)
         self._epoch += 1  # the server forgets earlier branches now; they are rebuilt if they are used again
         return Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
 
     def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
-        """Start a theorem: the number of its proof state and its goals.
+        """Start a theorem on the leased process; return the number of its proof state and its goals.
 
-        It has another name, which nobody guesses: a proof must not use the theorem itself, and its own name may be
+        It gets another name, which nobody guesses: a proof must not use the theorem itself, and its own name may be
         taken already. It is no `example`: in those a proof may use all `variable`s, in a theorem those it states.
         """
-        source = renamed(theorem.source, unforeseeable_name(theorem.source))
+        source = rename_theorem(theorem.source, unforeseeable_name(theorem.source))
         self._clear_environment()
         body = {"theorem_with_sorry": self._after_context(source), "fresh": fresh}
         self._changed_environment = True
@@ -146,10 +149,10 @@ class HttpLeanSession:
         return transport.read_branch(answer.get("value"))
 
     def _after_context(self, source: str) -> str:
-        """What is left to state of a theorem, once the server has read what comes before it.
+        """Send what precedes a theorem as a command of its own; return the rest of the source.
 
-        A REPL runs tactics in the environment before the text that holds the `sorry`, so they know the definitions and
-        notations of the texts before it only. Servers that start each text afresh part the source themselves.
+        A REPL runs tactics in the environment before the command with the `sorry`, so they know the definitions and
+        notations of earlier commands only. Servers that start each text afresh split the source themselves.
         """
         if not self._features.keeps_environment:
             return source
@@ -158,11 +161,11 @@ class HttpLeanSession:
             return source
         try:
             self._command(context)
-        except _Refusal:  # Lean will say what is wrong with the whole
+        except _Refusal:  # Lean's errors about the whole source tell more
             return source
         return source[len(context) :].lstrip("\n")
 
-    # -- tactics -------------------------------------------------------------------------------------------------------
+    # -- Tactics -----------------------------------------------------------------------------------------------------
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
         """Try each tactic on the branch on its own, in one round trip where the server can."""
@@ -179,7 +182,7 @@ class HttpLeanSession:
         while pending := [position for position in range(len(tactics)) if position not in results]:
             if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
                 del pending[1:]
-            self._surviving(self._locate, origin)
+            self._with_recovery(self._locate, origin)
             try:
                 answers = self._try(origin, [tactics[position] for position in pending])
             except _ProcessGone as error:
@@ -195,9 +198,9 @@ class HttpLeanSession:
         return [results[position] for position in range(len(tactics))]
 
     def _try(self, origin: Origin, tactics: Sequence[str], patience: float = 1.0, focused: bool = True) -> list[Any]:
-        """Try tactics on a branch that the process has: one answer (`{"value"}` or `{"error"}`) for each, or for the
-        first ones. Each may take `patience` times as long as tactics may.
+        """Try tactics on a branch of the present process; return an answer (`{"value"}` or `{"error"}`) for each.
 
+        If the process is lost, the answers end with that error. Each tactic may take `patience` times the time limit.
         They are `focused` on the branch's own goals, which have to be in front, if there are others in its proof state.
         """
         number, part = origin.number, origin.part
@@ -227,7 +230,7 @@ class HttpLeanSession:
         return answers
 
     def _read(self, origin: Origin, tactic: str, answer: Any) -> TacticApplied | TacticFailed | _ProcessGone:
-        """What the answer to one tactic means; raises `ProtocolError` if it is neither a result nor a refusal."""
+        """Read the answer to one tactic; raises `ProtocolError` if it is neither a result nor a refusal."""
         if isinstance(answer, _ProcessGone):
             return answer
         text = transport.error_text(answer)
@@ -253,7 +256,7 @@ class HttpLeanSession:
         )
 
     def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
-        """The open branches that a tactic left; None if it changed goals that are not its own."""
+        """Read the open branches that a tactic left; None if it changed goals that are not its own."""
         found = transport.read_branches(value)
         if self._features.splits_goals or len(found) > 1:
             return [(number, state, None) for number, state in found]
@@ -269,7 +272,7 @@ class HttpLeanSession:
             return [(number, state, None) for number, state in found]
         return [
             (number, ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
-            for each in split(number, own, part.siblings if part else ())
+            for each in split_branches(number, own, part.siblings if part else ())
         ]
 
     def _note_loss(
@@ -280,9 +283,9 @@ class HttpLeanSession:
         results: dict[int, TacticApplied | TacticFailed],
         in_a_row: int,
     ) -> None:
-        """The process was gone at this tactic: try again with a new one, but give up on a tactic that ends it twice.
+        """Record that the process was lost at this tactic, which is given up when that happens twice.
 
-        If it is gone whatever we try, that says nothing about the tactics: raises `ProcessLost`.
+        After too many losses in a row, which tell nothing about the tactics, raises `ProcessLost`.
         """
         losses[position] = losses.get(position, 0) + 1
         if losses[position] >= 2:
@@ -292,7 +295,7 @@ class HttpLeanSession:
             raise ProcessLost(f"Lean server {self.address} lost {in_a_row} processes in a row: {reason}")
 
     def _locate(self, origin: Origin) -> None:
-        """Make sure that the present process has a branch; replays what led to it if it belongs to a lost one."""
+        """Make sure that the present process has a branch: replay the tactics that led to it in a lost process."""
         path = [origin]
         while path[-1].epoch != self._epoch and path[-1].parent is not None:
             path.append(path[-1].parent)
@@ -330,25 +333,25 @@ class HttpLeanSession:
         part.proof_state = origin.number = found[0][0]
         part.rotation = 0
 
-    # -- whole texts ---------------------------------------------------------------------------------------------------
+    # -- Checks of whole texts ---------------------------------------------------------------------------------------
 
     def check(self, source: str) -> CheckReport:
-        """Check a whole text behind the server's imports, and the axioms and statement of each of its theorems."""
-        inquiry = Inquiry.about(source)
+        """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems."""
+        command = CheckCommand.build(source)
         try:
-            return inquiry.report(self._surviving(self._fresh_command, inquiry.command))
+            return command.read_answer(self._with_recovery(self._fresh_command, command.text))
         except _Refusal as error:
             if (messages := transport.refused_messages(str(error))) is not None:
-                return inquiry.read(messages)
+                return command.read_messages(messages)
             raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
     def _fresh_command(self, text: str) -> Any:
-        """The answer to a command in the environment after the imports."""
+        """Run a command in the environment after the imports, and return the answer."""
         self._clear_environment()
         return self._command(text)
 
     def _command(self, text: str) -> Any:
-        """The answer to a command; raises what `_call` raises. A refused one changes nothing."""
+        """Run a command and return the answer; raises what `_call` raises. A refused one changes nothing."""
         changed, self._changed_environment = self._changed_environment, True
         seconds = self._config.command_seconds
         try:
@@ -358,9 +361,9 @@ class HttpLeanSession:
             raise
 
     def _clear_environment(self) -> None:
-        """Make sure that what comes next starts from the imports: with a new lease if this one's environment is kept.
+        """Make sure that the next request starts from the imports: take a new lease if this one's environment is kept.
 
-        Branches of the lease before are rebuilt if they are used again.
+        Branches of the previous lease are rebuilt if they are used again.
         """
         if self._features.keeps_environment is None:
             self._features.keeps_environment = self._finds_own_declaration()
@@ -369,7 +372,7 @@ class HttpLeanSession:
             self._acquire()
 
     def _finds_own_declaration(self) -> bool:
-        """Whether a command knows what the one before it declared; also if neither is answered as we expect."""
+        """Test whether a command knows what the previous one declared; true too if the answers are unexpected."""
         name = f"nanoproof_{secrets.token_hex(12)}"
         try:
             self._command(f"theorem {name} : True := True.intro")
@@ -379,10 +382,10 @@ class HttpLeanSession:
         messages = answer.get("messages") or ()
         return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
 
-    # -- requests on the leased process --------------------------------------------------------------------------------
+    # -- Requests on the leased process ------------------------------------------------------------------------------
 
-    def _surviving(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-        """Do `work`, again with a new process each time the old one turns out to be gone; finally `ProcessLost`."""
+    def _with_recovery(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """Do `work`, and repeat it with a new process if the old one is gone; in the end raise `ProcessLost`."""
         for _ in range(_RECOVERIES):
             try:
                 assert not self._closed, "the session is closed"
@@ -399,7 +402,7 @@ class HttpLeanSession:
     ) -> Any:
         """POST to the leased process; None if the route is `optional` and the server does not have it.
 
-        `refuses_with_200` says that any error that comes with status 200 is a refusal, whatever its text.
+        With `refuses_with_200` any error with status 200 is a refusal, whatever its text.
         Raises `_ProcessGone`, `_Refusal`, `ProtocolError`, `ServerUnavailable` or `ServerTimeout`.
         """
         code, answer = self._post(path, body, seconds)
@@ -419,7 +422,7 @@ class HttpLeanSession:
         return answer
 
     def _post(self, path: str, body: Any, seconds: float) -> tuple[int, Any]:
-        """POST to the leased process; raises `ServerUnavailable` if the server has no time for us."""
+        """POST to the leased process; raises `ServerUnavailable` if the server is overloaded."""
         process = None if self._lease is None else self._lease.touch()
         if process is None:
             raise _ProcessGone("the lease was given back")
@@ -430,14 +433,14 @@ class HttpLeanSession:
             raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
         return code, answer
 
-    # -- the lease -----------------------------------------------------------------------------------------------------
+    # -- The lease ---------------------------------------------------------------------------------------------------
 
     def _acquire(self) -> None:
         """Lease a process; raises `ServerBusy` if none comes free in time.
 
-        Asking is repeated even if the connection broke after it was sent, as busy servers break connections before
-        they read them. A server that does not expire leases is never kept waiting with the question: it would give the
-        process to a connection that may be gone by then, for good.
+        The request is repeated even if the connection broke after it was sent, as busy servers break connections before
+        they read them. With a server that does not expire leases it never waits there for a process: the server would
+        give it to a connection that may be gone by then, for good.
         """
         timeout = max(self._timeout, _RECOVERY_SECONDS) if self._epoch else self._timeout
         deadline = time.monotonic() + timeout
@@ -447,8 +450,8 @@ class HttpLeanSession:
             body = {"blocking": wait > 0, "timeout": wait}
             # Such a server answers once the new process has its imports, and gives it to nobody if nobody waits.
             slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
-            seconds, patience = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
-            code, answer = self._transport.post("/process/get", body, seconds, patience=patience)
+            seconds, retry_seconds = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
+            code, answer = self._transport.post("/process/get", body, seconds, retry_seconds=retry_seconds)
             process = answer.get("process_id") if isinstance(answer, dict) else None
             if code == 200 and isinstance(process, int):
                 self._lease = transport.Lease(process, answer.get("lease_seconds"))
@@ -475,7 +478,7 @@ class HttpLeanSession:
             self._keeper.give_back(lease)
 
     def close(self) -> None:
-        """Give the process back; if the server cannot be reached, that is tried again later, in the background."""
+        """Return the process; if the server cannot be reached, a thread retries that later."""
         self._closed = True
         self._release()
 
@@ -489,12 +492,12 @@ class HttpLeanSession:
 
 
 def _texts(state: ProofState) -> tuple[ReplGoal, ...]:
-    """The goals of a state as texts, in which other goals' metavariables can be found."""
+    """Convert the goals of a state to texts, in which other goals' metavariables can be found."""
     return tuple(ReplGoal(str(goal)) for goal in state.goals)
 
 
 def _unsendable(tactic: str) -> str | None:
-    """Why a tactic cannot even be put into a request."""
+    """Return why a tactic cannot be put into a request at all; None if it can."""
     if not tactic.strip():
         return "an empty tactic"
     try:

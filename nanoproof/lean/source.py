@@ -1,7 +1,7 @@
-"""The text of theorems: where a statement ends, where a `sorry` stands, and how a proof takes its place.
+"""Source text of theorems: the parts of a declaration, whether its `sorry` is a tactic, how a proof replaces it.
 
-Both are decided by the text around it, as a reader would: there is no parser of Lean here. What is put in is checked by
-Lean afterwards, so a wrong guess costs a proof and never lets a wrong one through.
+This is decided from the text, without a parser of Lean. The result is checked by Lean afterwards, so a wrong guess
+costs a proof and never lets a wrong one through.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ IN_FRONT = (
     r"(?:set_option|open|variable|universe|include|omit|attribute|unseal|seal)\s"
     r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
 )
-"""Matches what may stand before a declaration and belongs to it, as `open Nat in` does; binders may go on below it."""
+"""Matches what may precede a declaration as part of it, such as `open Nat in`; binders may continue below it."""
 _MODIFIERS = (
     r"(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
 )
@@ -30,7 +30,13 @@ COMMAND = re.compile(
     r"deriving)(?![\w.']))",
     re.MULTILINE,
 )
-"""Where a command begins, with the keyword of a `declaration`, in a masked text."""
+"""Matches the begin of a command in a masked text, with the keyword of a `declaration`."""
+ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
+EXPLICIT = "set_option autoImplicit false in\n"
+"""Put before a theorem by `negate`: names that the statement does not bind are no variables."""
+NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
+
+# -- Whether a `sorry` is a tactic or a term, and how a proof is put in its place ------------------------------------
 
 _TACTICS_FOLLOW = re.compile(r"(?:(?<![\w.'])(?:by|decreasing_by|all_goals|any_goals|try|repeat'?|focus)|·|<;>)\Z")
 _TERM_FOLLOWS = re.compile(r"(?::=|<\||[,⟨$▸←↦]|(?<![\w.'])(?:from|exact))\Z")
@@ -42,17 +48,17 @@ _IF = re.compile(r"(?<![\w.'])(?:if|else)(?![\w.'])")
 _BRANCH = re.compile(r"(?<![\w.'])(?:then|else)\Z")
 _BULLETS = re.compile(r"[ \t]*(?:[·.][ \t]*)*")
 _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
-"""Ends what a tactic follows on its line, and parentheses hold several together."""
+"""Matches the end of text that a tactic follows on its line, where several need parentheses."""
 
 
 def is_tactic(masked: str, start: int) -> bool:
-    """Whether the `sorry` at `start` of a masked text stands where a tactic is expected (else a term is)."""
+    """Tell whether the `sorry` at `start` of a masked text stands where a tactic is expected; else it is a term."""
     text = masked[_declaration_start(masked, start) : start]
     return _expects_tactic(text)
 
 
 def _expects_tactic(text: str) -> bool:
-    """Whether a tactic is expected behind the text of a declaration.
+    """Tell whether a tactic is expected behind the text of a declaration.
 
     Often that is so if one is expected somewhere before: at the parenthesis that was opened, at the line above.
     """
@@ -84,7 +90,7 @@ def _expects_tactic(text: str) -> bool:
 
 
 def _above(before: str, column: int) -> int | None:
-    """Where in the lines above something begins in this column, of which a line that begins there is the next."""
+    """Find the line above whose code begins in this column, so that a line that begins there too follows it."""
     end = len(before)
     while end >= 0:
         start = before.rfind("\n", 0, end) + 1
@@ -97,7 +103,7 @@ def _above(before: str, column: int) -> int | None:
 
 
 def _is_choice(before: str) -> bool:
-    """Whether the `|` at the end stands before one of the tactics of `first`."""
+    """Tell whether the `|` at the end precedes one of the alternatives of `first` or `solve`."""
     for line in reversed(before.split("\n")):
         if _CHOICE.search(line):
             return _BY.search(before) is not None
@@ -107,7 +113,7 @@ def _is_choice(before: str) -> bool:
 
 
 def _condition(before: str) -> int:
-    """Where the `if` stands whose `then` or `else` ends the text; 0 if there is none."""
+    """Find the `if` whose `then` or `else` ends the text; 0 if there is none."""
     missing = 1
     for word in reversed(list(_IF.finditer(before, 0, len(before) - len("then")))):
         missing += 1 if word.group() == "else" else -1
@@ -117,7 +123,7 @@ def _condition(before: str) -> int:
 
 
 def _opener_of_arm(before: str) -> tuple[int, str] | None:
-    """The word to which the `=>` at the end belongs, and where it stands: `induction`, `match`, `fun`, ..."""
+    """Find the word to which the `=>` at the end belongs, as `induction`, `match` or `fun`: its offset and the word."""
     line_start = before.rfind("\n") + 1
     arm = _ARM.match(before, line_start)
     if arm is None or arm.end() < len(before):  # not the arrow of an arm at the beginning of the line
@@ -139,8 +145,8 @@ def _last_opener(before: str, start: int, end: int) -> tuple[int, str] | None:
     return (found[-1].start(), found[-1].group()) if found else None
 
 
-def fill(source: str, masked: str, start: int, end: int, proof: str) -> str:
-    """The source with a tactic proof in place of the `sorry` at `[start, end)`, indented to fit where it stands."""
+def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str:
+    """Replace the `sorry` at `[start, end)` by a tactic proof, indented to fit where it stands."""
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip().split("\n")
     line_start = source.rfind("\n", 0, start) + 1
     column = start - line_start
@@ -162,14 +168,14 @@ def fill(source: str, masked: str, start: int, end: int, proof: str) -> str:
 
 
 def _margin(line: str) -> int:
-    """Where the tactic or term of a line begins, behind bullets."""
+    """Return the column where the tactic or term of a line begins, behind bullets."""
     match = _BULLETS.match(line)
     assert match is not None, "it matches the empty text"
     return match.end()
 
 
 def _declaration_start(masked: str, start: int) -> int:
-    """Where the command begins that `start` is part of."""
+    """Find the begin of the command that `start` is part of."""
     return max((command.start() for command in COMMAND.finditer(masked, 0, start)), default=0)
 
 
@@ -177,11 +183,8 @@ def _ends_with_word(text: str, word: str) -> bool:
     return text.endswith(word) and not re.search(r"[\w.']", text[-len(word) - 1 : -len(word)])
 
 
-ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
-EXPLICIT = "set_option autoImplicit false in\n"
-"""What `negate` puts before a theorem: names that the statement does not bind are no variables."""
+# -- The declaration with the `sorry` --------------------------------------------------------------------------------
 
-NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
 _DECLARATION = re.compile(
     rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
     r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe)\s+)*)"
@@ -202,10 +205,11 @@ _IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Offsets into a source: declaration `[start, sorry_end)`, its keyword, the end of its name, its `:=`.
+class Declaration:
+    """The declaration with the `sorry`, as offsets into a source: it is `[start, sorry_end)`.
 
-    `whole` says that the `sorry` is all of the proof, and not one inside of it.
+    `keyword` is the offset of its keyword, `head_end` that of the end of its name, `assign` that of its `:=`. `whole`
+    is true if the `sorry` is the whole proof, and not one inside of it.
     """
 
     start: int
@@ -219,10 +223,10 @@ class Parts:
     whole: bool
 
 
-def parts(source: str, whole: bool = True) -> Parts:
-    """Take a theorem's source apart; `SourceError` says what is wrong with it.
+def parse_declaration(source: str, whole: bool = True) -> Declaration:
+    """Find the declaration with the `sorry` in a theorem's source, and its parts.
 
-    The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it.
+    The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it. Raises `SourceError`.
     """
     masked = mask(source)
     if words := misplaced_header(masked):
@@ -248,7 +252,7 @@ def parts(source: str, whole: bool = True) -> Parts:
     )
     if assign < 0 or assign > gap.start() or (whole and not is_whole):
         raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
-    return Parts(
+    return Declaration(
         start=declaration.end("before"),
         keyword=declaration.start("keyword"),
         head_end=head_end,
@@ -262,34 +266,34 @@ def parts(source: str, whole: bool = True) -> Parts:
 
 
 def statement_of(source: str) -> str:
-    """The text of the declaration before its `:=`, without what comes before it in the source."""
-    found = parts(source, whole=False)
+    """Return the text of the declaration before its `:=`, without what precedes the declaration."""
+    found = parse_declaration(source, whole=False)
     return source[found.start : found.assign].rstrip()
 
 
 def theorem_name(source: str) -> str | None:
-    """The name as written in the declaration; None for an `example`."""
-    return parts(source).name
+    """Return the name as written in the declaration; None for an `example`."""
+    return parse_declaration(source).name
 
 
 def unforeseeable_name(*texts: str) -> str:
-    """A name that depends on all of the texts, so that none of them can hold it; the same for the same texts."""
+    """Derive a name from a hash of the texts, so that none of them can contain it; the same texts give the same."""
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     return f"nanoproof_{digest[:24]}"
 
 
-def renamed(source: str, name: str) -> str:
-    """The source up to the end of the theorem, with another last part of its name and without its attributes.
+def rename_theorem(source: str, name: str) -> str:
+    """Replace the last component of the theorem's name, and drop its attributes and what follows the theorem.
 
-    An `example` becomes a theorem. What comes behind may speak of the theorem by its old name, and is left out.
+    An `example` becomes a theorem. What follows may refer to the theorem by its old name.
     """
-    found = parts(source, whole=False)
+    found = parse_declaration(source, whole=False)
     behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
     end = len(source) if behind is None else behind.start()
     return source[: found.start] + _head(source, found, name) + source[found.head_end : end].rstrip()
 
 
-def _head(source: str, found: Parts, name: str) -> str:
+def _head(source: str, found: Declaration, name: str) -> str:
     if found.name is None:
         return f"theorem {name}"
     declared = source[found.keyword : found.head_end]
@@ -304,48 +308,48 @@ def splice(theorem: Theorem | str, proof: str) -> str:
     Inside of a longer proof its lines stand where the `sorry` stood.
     """
     source = theorem.source if isinstance(theorem, Theorem) else theorem
-    return put_proof(source, parts(source, whole=False), proof)
+    return insert_proof(source, parse_declaration(source, whole=False), proof)
 
 
-def put_proof(source: str, found: Parts, proof: str) -> str:
-    """What `splice` does, where the parts of the source are known."""
+def insert_proof(source: str, found: Declaration, proof: str) -> str:
+    """Put a tactic proof in place of the `sorry` of a parsed declaration; raises `SourceError` for an empty one."""
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
     if not lines.strip():
         raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")
     if not found.whole:
-        return fill(source, mask(source), found.sorry_start, found.sorry_end, lines)
+        return _fill_gap(source, mask(source), found.sorry_start, found.sorry_end, lines)
     body = textwrap.indent(lines, found.indent + "  ")
-    return f"{assigned(source, found)}by\n{body}{source[found.sorry_end :]}"
+    return f"{up_to_value(source, found)}by\n{body}{source[found.sorry_end :]}"
 
 
-def assigned(source: str, found: Parts) -> str:
-    """The source up to and including its `:= `, behind the statement, or below it where that ends in a comment."""
+def up_to_value(source: str, found: Declaration) -> str:
+    """Return the source up to and including `:= `, which goes below the statement where a comment ends that."""
     head = source[: found.assign].rstrip()
     commented = "--" in source[len(mask(source)[: found.assign].rstrip()) : len(head)].rpartition("\n")[2]
     return f"{head}\n{found.indent}  := " if commented else f"{head} := "
 
 
 def before_declaration(source: str) -> str:
-    """What comes before the declaration with the `sorry` and everything that belongs to it, as `open Nat in` does.
+    """Return the source before the declaration with the `sorry`, and before what belongs to it, such as `open Nat in`.
 
-    What is left of the source is one command. Raises `SourceError` where `parts` does.
+    The rest of the source is one command. Raises `SourceError` where `parse_declaration` does.
     """
     masked = mask(source)
-    end = masked.rfind("\n", 0, parts(source, whole=False).start) + 1
+    end = masked.rfind("\n", 0, parse_declaration(source, whole=False).start) + 1
     while match := _IN_FRONT.search(masked, 0, end):
         end = match.start()
     return source[: len(masked[:end].rstrip())]
 
 
 def negate(theorem: Theorem) -> Theorem:
-    """The theorem that the statement is false: `¬ (∀ binders, claim)` under the name with `_negated` appended.
+    """Return the theorem that the statement is false: `¬ (∀ binders, claim)`, its name with `_negated` appended.
 
     Names that Lean would bind by itself are errors in it: they would stand outside the negation, which would then say
     more than that the statement is false. Raises `SourceError` where the text has no negation: where `variable` lines
     take part in the statement, for a `def`, and where no type is stated.
     """
     source = theorem.source
-    found = parts(source)
+    found = parse_declaration(source)
     masked = mask(source)
     if _CONTEXT.search(masked, 0, found.start):
         raise SourceError(f"cannot negate a statement that depends on `variable` lines: {_shown(source)}")
@@ -368,13 +372,13 @@ def negate(theorem: Theorem) -> Theorem:
 
 
 def _before_closing(text: str) -> str:
-    """A part of a statement that something is to follow: on a new line if a comment ends it."""
+    """Strip a part of a statement that is to be followed by more, which goes on a new line if a comment ends it."""
     text = text.strip()
     return text + "\n " if "--" in text.rpartition("\n")[2] else text
 
 
 def _without_documentation(before: str, masked: str) -> str:
-    """What comes before a declaration, less its documentation: that may not be parted from it."""
+    """Remove a declaration's doc comment from what precedes it: they may not be separated."""
     code = len(masked[: len(before)].rstrip())
     documented = before.find("/--", code)
     return before if documented < 0 else before[:documented]
@@ -393,12 +397,12 @@ def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
 
 
 def declared_names(source: str) -> list[str]:
-    """Full names of the theorems, lemmas and defs of the text, in order, enclosing namespaces included."""
+    """List the full names of the theorems, lemmas and defs of the text, in order, with enclosing namespaces."""
     return [name for _, name in declared_in(source)]
 
 
 def declared_in(source: str, heads: re.Pattern[str] = _DECLARATION) -> list[tuple[str, str]]:
-    """Keywords and full names of the declarations whose `heads` (with groups for both) are in the text, in order."""
+    """List keyword and full name of each declaration in the text whose head matches `heads` (with groups for both)."""
     masked = mask(source)
     events = sorted([*heads.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
     scopes: list[str] = []

@@ -1,8 +1,8 @@
-"""LeanTree's HTTP API from the client's side: requests to one server, how answers are read, and leases.
+"""The client's side of LeanTree's HTTP API: requests to one server, reading of answers, and leases.
 
-A session returns its lease when it is closed. For all other cases there is one thread per client while leases are
-held. It returns the leases of threads that have ended and of sessions that nobody can reach any more, tries again what
-could not be returned, and tells servers that expire idle leases that these are still wanted.
+A session returns its lease when it is closed. For all other cases each client has a thread while it holds leases. It
+returns the leases of threads that have ended and of sessions that were garbage-collected, retries failed returns, and
+sends heartbeats to servers that expire idle leases.
 """
 
 import atexit
@@ -20,11 +20,18 @@ from nanoproof.common.config import opt, validate
 from nanoproof.common.web.http_client import BUSY_STATUSES, HttpClient
 from nanoproof.lean.types import AccessDenied, LeanError, ProofState, ProtocolError, ServerTimeout, ServerUnavailable
 
-# -- HTTP to one Lean server -----------------------------------------------------------------------------------------
-
+log = logging.getLogger(__name__)
 
 TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
-"""Environment variable with the token that servers ask for and clients send."""
+"""Environment variable with the token that servers require and clients send."""
+_TICK_SECONDS = 0.5
+_CALL_SECONDS = 10.0
+_EXIT_SECONDS = 3.0
+_GIVE_UP_SECONDS = 600.0
+_MAX_PAUSE_SECONDS = 60.0
+_HEARTBEAT_SECONDS = 60.0
+
+# -- Requests to one server ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Transport(HttpClient):
     late = ServerTimeout
 
 
-# -- Reading what a LeanTree server answers: refusals, timeouts, lost processes and proof states ---------------------
+# -- Answers ---------------------------------------------------------------------------------------------------------
 
 ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
 
@@ -67,8 +74,8 @@ _BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
 
 
 def classify(error: str) -> ErrorKind:
-    """What kind of failure an error text of a server is."""
-    if error.startswith(_MESSAGES):  # whatever Lean's messages speak of, it is Lean that speaks
+    """Classify the error text of a server: a refusal by Lean, a timeout, a lost process, or something else."""
+    if error.startswith(_MESSAGES):  # whatever the messages mention, they are Lean's
         return "rejected"
     if _GONE.search(error):
         return "gone"
@@ -80,14 +87,14 @@ def classify(error: str) -> ErrorKind:
 
 
 def error_text(body: Any) -> str | None:
-    """The error of an answer, None if it has none. Other fields (pickled exceptions, say) are not looked at."""
+    """Return the error text of an answer, None if it has none. Other fields (pickled exceptions, say) are ignored."""
     if isinstance(body, Mapping) and body.get("error") is not None:
         return str(body["error"])
     return None
 
 
 def refused_messages(error: str) -> list[dict[str, Any]] | None:
-    """Lean's messages in the error text of a command that LeanTree's server refuses; None if it holds none."""
+    """Parse Lean's messages in the error text of a command that LeanTree's server refuses; None if it has none."""
     if not error.startswith(_MESSAGES):
         return None
     try:
@@ -99,39 +106,32 @@ def refused_messages(error: str) -> list[dict[str, Any]] | None:
 
 
 def read_branch(value: Any) -> tuple[int, ProofState]:
-    """The id and the goals of a `{"proof_state_id", "goals"}` object; raises `ProtocolError`."""
+    """Read id and goals of a `{"proof_state_id", "goals"}` object; raises `ProtocolError`."""
     if not isinstance(value, Mapping) or not isinstance(value.get("proof_state_id"), int):
         raise ProtocolError(f"not a proof state: {str(value)[:200]!r}")
     return value["proof_state_id"], ProofState.from_wire(value.get("goals") or ())
 
 
 def read_branches(value: Any) -> list[tuple[int, ProofState]]:
-    """Open branches of the `value` of an applied tactic; entries without goals are closed and left out."""
+    """Read the open branches in the `value` of an applied tactic; entries without goals are closed and left out."""
     if not isinstance(value, list):
         raise ProtocolError(f"not a list of proof states: {str(value)[:200]!r}")
     return [(number, state) for number, state in map(read_branch, value) if state.goals]
 
 
 def bare_metavariable(state: ProofState) -> bool:
-    """True if some goal is a metavariable and nothing else, so that nobody can know what is to be proved."""
+    """Tell whether some goal is a metavariable and nothing else, so that it is unknown what is to be proved."""
     return any(_BARE_METAVARIABLE.fullmatch(goal.type.strip()) for goal in state.goals)
 
 
-log = logging.getLogger(__name__)
-
-_TICK_SECONDS = 0.5
-_CALL_SECONDS = 10.0
-_EXIT_SECONDS = 3.0
-_GIVE_UP_SECONDS = 600.0
-_MAX_PAUSE_SECONDS = 60.0
-_HEARTBEAT_SECONDS = 60.0
+# -- Leases ----------------------------------------------------------------------------------------------------------
 
 
 class Lease:
-    """A leased process: its number (None once it is given up), who used it last, and when."""
+    """A leased process: its number (None once it is given up), the thread that used it last, and when."""
 
     def __init__(self, process: int, lease_seconds: object = None) -> None:
-        """`lease_seconds` is what the server says about how long the lease may be idle, if it says anything."""
+        """`lease_seconds` is how long the lease may be idle, from the server's answer, if that has it."""
         self.process: int | None = process
         known = isinstance(lease_seconds, int | float) and lease_seconds > 0
         self.heartbeat_seconds = float(lease_seconds) / 3 if known else _HEARTBEAT_SECONDS  # type: ignore[arg-type]
@@ -141,21 +141,21 @@ class Lease:
         self.touch()
 
     def touch(self) -> int | None:
-        """Note that this thread uses the lease now; the number of its process."""
+        """Record that this thread uses the lease now; return the number of its process."""
         with self._lock:
             self._owner = threading.current_thread()
             self.last_used = time.monotonic()
             return self.process
 
     def give_up(self) -> int | None:
-        """The number of the process, for whoever asks first."""
+        """Give the lease up; return the number of the process to the first caller, None to others."""
         self.forget_holder()
         with self._lock:
             process, self.process = self.process, None
             return process
 
     def give_up_if_orphaned(self) -> int | None:
-        """The number of the process if nobody will return it: its thread has ended, or its session is gone."""
+        """Give the lease up, as `give_up`, if nobody else will: its thread has ended, or its session is gone."""
         with self._lock:
             if self._owner.is_alive() and not self.unreachable:
                 return None
@@ -163,12 +163,12 @@ class Lease:
             return process
 
     def note_unreachable(self) -> None:
-        """The session is gone. (It takes no lock: the garbage collector may call it at any point of any thread.)"""
+        """Mark the session as gone. (Without a lock: the garbage collector may call it at any point of any thread.)"""
         self.unreachable = True
 
 
 class LeaseKeeper:
-    """Knows all leases of a client; safe for many threads."""
+    """All leases of a client, with the thread that looks after them; safe for many threads."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -183,12 +183,12 @@ class LeaseKeeper:
 
     @property
     def held(self) -> int:
-        """Leases that are held, or were not returned yet."""
+        """Number of leases that are held, or were not returned yet."""
         with self._condition:
             return len(self._held) + len(self._unreturned)
 
     def add(self, lease: Lease, holder: object) -> None:
-        """Look after a lease that `holder` will give back, if it can."""
+        """Register a lease; it is returned if `holder` is garbage-collected without giving it back."""
         finalizer = weakref.finalize(holder, lease.note_unreachable)
         finalizer.atexit = False
         lease.forget_holder = finalizer.detach
@@ -197,7 +197,7 @@ class LeaseKeeper:
             self._ensure_thread()
 
     def give_back(self, lease: Lease) -> None:
-        """Return a lease. If the server is out of reach it is tried again later; never raises for what servers do."""
+        """Return a lease. If the server cannot be reached, the thread retries; errors of servers are never raised."""
         process = lease.give_up()
         with self._condition:
             self._held.discard(lease)
@@ -206,7 +206,7 @@ class LeaseKeeper:
             self._put_off(process)
 
     def close(self) -> None:
-        """Return everything now, as far as the server answers (for the end of the program)."""
+        """Return all leases now, as far as the server answers (for the end of the program)."""
         with self._condition:
             given_up = [lease.give_up() for lease in self._held]
             processes = [*self._unreturned, *(process for process in given_up if process is not None)]
@@ -250,7 +250,7 @@ class LeaseKeeper:
             self._ensure_thread()
 
     def _return_late(self) -> None:
-        """Return what is left to return, one by one; after a failure all of it waits, longer each time."""
+        """Retry the returns that failed, one by one; after a failure all of them wait, longer each time."""
         with self._condition:
             waiting = dict(self._unreturned) if time.monotonic() >= self._next_return else {}
         for process, give_up_at in waiting.items():
@@ -282,7 +282,7 @@ class LeaseKeeper:
                 lease.last_used = time.monotonic()
 
     def _return(self, process: int, seconds: float) -> bool:
-        """Whether the server knows now that we are done with the process (or does not know the process any more)."""
+        """Return a process; tell whether the server accepted that (or does not know the process any more)."""
         try:
             code, answer = self.transport.post(f"/process/{process}/return", {}, seconds, attempts=2)
         except LeanError as error:

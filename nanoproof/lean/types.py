@@ -1,4 +1,4 @@
-"""What provers and Lean servers share: theorems, proof states, branches, results of tactics, sessions, errors."""
+"""Types shared by provers and Lean servers: theorems, errors, goals, proof states, results of tactics, sessions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,10 @@ from typing import Any, Literal, Protocol, Self
 from nanoproof.common.errors import UserError
 from nanoproof.lean.lexical import find_top_level
 
-# -- A theorem to be proved ------------------------------------------------------------------------------------------
+LINE_WIDTH = 120  # Lean's default `format.width`
+_NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
+_METAVARIABLE = re.compile(r"\?([mu])\.\d+(?![\w.])")
+_HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,13 @@ class Transition:
     state_after: str | None = None
 
 
-class LeanError(UserError):
-    """Something outside our program failed; the message is one line.
+# -- Errors ----------------------------------------------------------------------------------------------------------
 
-    `retryable` says that the same work may succeed later, or on another server.
+
+class LeanError(UserError):
+    """Something outside of the program failed; the message is one line.
+
+    `retryable` is true if the same work may succeed later, or on another server.
     """
 
     retryable = False
@@ -54,17 +60,17 @@ class TheoremRejected(LeanError):
 
 
 class SourceError(TheoremRejected):
-    """The text of a theorem is not of the form that we can work with (one declaration, one `sorry` as its proof)."""
+    """The source of a theorem has not the form that is needed (one declaration, one `sorry` as its proof)."""
 
 
 class ServerUnavailable(LeanError):
-    """A Lean server cannot be reached, or has nothing for us at present."""
+    """A Lean server cannot be reached, or does not serve us at present."""
 
     retryable = True
 
 
 class ServerBusy(ServerUnavailable):
-    """A Lean server is well, but had no free process for us in time."""
+    """A Lean server answers, but had no free process in time."""
 
 
 class AccessDenied(ServerUnavailable):
@@ -89,22 +95,19 @@ class ProtocolError(LeanError):
     """A Lean server answered something that is neither a result nor a refusal; never training data."""
 
 
-LINE_WIDTH = 120  # Lean's default `format.width`
-_NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
-_METAVARIABLE = re.compile(r"\?([mu])\.\d+(?![\w.])")
-_HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
+# -- Goals and proof states ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One local name of a goal; `value` is set for `let`-like names only."""
+    """A hypothesis or local variable of a goal; `value` is set for `let`-bound ones only."""
 
     user_name: str
     type: str
     value: str | None = None
 
     def to_wire(self) -> dict[str, str]:
-        """The object that LeanTree servers exchange."""
+        """Convert to the JSON object of LeanTree's API."""
         wire = {"type": self.type, "user_name": self.user_name}
         return wire if self.value is None else {**wire, "value": self.value}
 
@@ -127,7 +130,7 @@ class Goal:
         return f"case {self.tag}\n{self.untagged_text}" if self.tag else self.untagged_text
 
     def to_wire(self) -> dict[str, Any]:
-        """The object that LeanTree servers exchange."""
+        """Convert to the JSON object of LeanTree's API."""
         wire: dict[str, Any] = {"type": self.type, "hypotheses": [h.to_wire() for h in self.hypotheses]}
         return {**wire, "tag": self.tag} if self.tag else wire
 
@@ -169,7 +172,7 @@ class ProofState:
         return self.text
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """The list of goal objects that LeanTree servers exchange."""
+        """Convert to the list of goal objects of LeanTree's API."""
         return [goal.to_wire() for goal in self.goals]
 
     @classmethod
@@ -220,7 +223,7 @@ def _parse_hypotheses(entry: str) -> tuple[Hypothesis, ...]:
 
 
 def _renumbered(text: str) -> str:
-    """The text with `?m.N` and `?u.N` numbered in the order in which they first appear."""
+    """Renumber `?m.N` and `?u.N` in the order in which they first appear."""
     if "?" not in text:
         return text
     numbers: dict[str, int] = {}
@@ -228,7 +231,7 @@ def _renumbered(text: str) -> str:
 
 
 def _hypothesis_lines(hypotheses: tuple[Hypothesis, ...]) -> list[str]:
-    """Hypotheses as Lean prints them: neighbours of one type share a line, what is too long starts on its own line."""
+    """Format hypotheses as Lean does: neighbours of one type share a line, what is too long starts on its own line."""
     groups: list[tuple[list[str], Hypothesis]] = []
     for hypothesis in hypotheses:
         last = groups[-1] if groups else None
@@ -267,9 +270,12 @@ def _text(value: Any) -> str:
     return value
 
 
+# -- Branches, results and sessions ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Goals that must be worked on together, and a handle that only the session that made it understands."""
+    """Goals that must be proved together, and a handle for the session that returned them."""
 
     state: ProofState
     handle: object = field(default=None, compare=False, repr=False)
@@ -284,7 +290,7 @@ class TacticApplied:
 
 @dataclass(frozen=True, slots=True)
 class TacticFailed:
-    """The tactic did not apply. Only `rejected` is Lean's word on it; `timeout` and `banned` are ours."""
+    """The tactic did not apply. Only `rejected` is a verdict of Lean; `timeout` and `banned` are ours."""
 
     kind: Literal["rejected", "timeout", "banned"]
     message: str
@@ -292,32 +298,35 @@ class TacticFailed:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What Lean says about a whole text in a fresh environment.
+    """Lean's verdict on a whole text in a fresh environment.
 
-    `errors` are the texts of its error messages, `sorries` the number of gaps it noticed, `axioms` what the theorems of
-    the text rest on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where there
-    are errors), `places` the line (from 1) and column (from 0) of each error; line 0 where that is not known, and an
-    `example` is checked as a theorem, which moves the columns behind it. `accepted` does not look at the axioms:
-    that is the caller's policy.
+    `errors` are the texts of its error messages, `sorries` the number of `sorry`s, `axioms` those that the theorems of
+    the text depend on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where
+    there are errors), `error_positions` the line (from 1; 0 if not known) and column (from 0) of each error. An
+    `example` is checked as a theorem, which moves the columns behind it. `accepted` does not look at the axioms: that
+    is the caller's policy.
     """
 
     errors: tuple[str, ...]
     sorries: int
     axioms: tuple[str, ...]
     statements: tuple[tuple[str, str], ...] = ()
-    places: tuple[tuple[int, int], ...] = ()
+    error_positions: tuple[tuple[int, int], ...] = ()
 
     @property
     def accepted(self) -> bool:
-        """True if there is neither an error nor a gap."""
+        """True if there is neither an error nor a `sorry`."""
         return not self.errors and self.sorries == 0
 
 
 class LeanCalls(Protocol):
-    """What an attempt asks of Lean; calls come from one thread at a time."""
+    """The calls of a proof attempt to Lean, made by one thread at a time."""
 
     def start(self, theorem: Theorem) -> Branch:
-        """The branch at the `sorry` of a theorem; `TheoremRejected` if Lean refuses the statement."""
+        """Start the proof of a theorem: return the branch at its `sorry`.
+
+        Raises `TheoremRejected` if Lean refuses the statement.
+        """
         ...
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
@@ -325,7 +334,7 @@ class LeanCalls(Protocol):
         ...
 
     def check(self, source: str) -> CheckReport:
-        """Check a whole text in a fresh environment."""
+        """Check a whole text in a fresh environment, with the axioms and statements of its theorems."""
         ...
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 import torch
 
 from nanoproof.common.config import to_dict
-from nanoproof.common.distributed import DistInfo, gather_json, together
+from nanoproof.common.distributed import DistInfo, gather_json, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
 from nanoproof.model.gpt import GPT, GPTConfig
@@ -80,11 +80,11 @@ def save_checkpoint(
             sync_directory(directory)
             _remove(directory, lambda found: found == step, keep={weights.name, manifest.name, *shares})
 
-    together(begin)
-    together(write)
+    on_all_ranks(begin)
+    on_all_ranks(write)
     for theirs in gather_json(digests):
         digests.update(theirs)
-    together(finish)
+    on_all_ranks(finish)
     return weights
 
 
@@ -266,7 +266,7 @@ def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None
             _check_digest(manifest_path, manifest, name)
 
     try:
-        together(check)
+        on_all_ranks(check)
         optimizer.load_state_dicts([_load_tensors(manifest_path.parent / name) for name in names])
     except (TypeError, ValueError) as error:
         raise UserError(f"{manifest_path}: {error}; {FRESH_HINT}") from error

@@ -15,7 +15,7 @@ from werkzeug.utils import safe_join
 from werkzeug.wrappers import Response as AnyResponse
 
 from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.common.web.flask_app import guarded_app, metrics_of
+from nanoproof.common.web.flask_app import guarded_app, metrics_response
 from nanoproof.monitor import routes
 
 # -- Login: the token is given once, in the address or in a form, then kept as a cookie ------------------------------
@@ -154,7 +154,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return metrics_of(registry)
+        return metrics_response(registry)
 
     @app.get("/<path:name>")
     def file(name: str) -> Response:

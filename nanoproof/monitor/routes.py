@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from nanoproof.common.web.flask_app import BadRequest, caller_gone, reply_later
+from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt
@@ -221,7 +221,7 @@ def live_routes(current: CurrentRun) -> Blueprint:
     @routes.get("/api/stream")
     def stream() -> Response:
         current.reader.refresh()
-        messages = current.updates.subscribe(request.headers.get("Last-Event-ID", ""), caller_gone())
+        messages = current.updates.subscribe(request.headers.get("Last-Event-ID", ""), client_disconnected())
         if messages is None:
             return reply_later({"error": "too many viewers"}, 503)
         response = Response(messages, mimetype="text/event-stream")

@@ -110,7 +110,7 @@ class RemotePolicy:
                 body,
                 seconds + (_SLACK_SECONDS if deadline is None else 0.0),
                 attempts=_ATTEMPTS,
-                patience=min(self.patience_seconds, 0.9 * seconds),
+                retry_seconds=min(self.patience_seconds, 0.9 * seconds),
             )
         except UnicodeEncodeError as error:
             raise BadState("the state is not Unicode: it has a lone surrogate") from error

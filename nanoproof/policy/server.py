@@ -93,7 +93,7 @@ class PolicyService:
                     seeds or [0] * len(states),
                     sampling=sampling,
                     deadline=began + seconds,
-                    cancelled=flask_app.caller_gone(),
+                    cancelled=flask_app.client_disconnected(),
                 )
             finally:
                 self.seconds.observe(time.monotonic() - began)
@@ -195,10 +195,10 @@ def _gauge(name: str, help: str, value: float) -> GaugeMetricFamily:
 
 def create_app(service: PolicyService, token: str | None = None) -> Flask:
     """Make the Flask application of a service; for the `token` see `guarded_app`."""
-    served_to_the_end = ("policy.status", "policy.metrics")
+    served_while_closing = ("policy.status", "policy.metrics")
     on_loopback = service.options.on_loopback
     app = flask_app.guarded_app(
-        __name__, token, on_loopback, service.requests, lambda: service.closing, served_to_the_end
+        __name__, token, on_loopback, service.requests, lambda: service.closing, served_while_closing
     )
     app.register_blueprint(_routes(service, app.extensions["requests"].active))
     app.register_error_handler(BadState, lambda error: flask_app.reply({"error": str(error)}, 400))
@@ -232,6 +232,6 @@ def _routes(service: PolicyService, active: Any) -> Blueprint:
 
     @routes.get("/metrics")
     def metrics() -> Response:
-        return flask_app.metrics_of(service.registry)
+        return flask_app.metrics_response(service.registry)
 
     return routes

@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nanoproof.lean.forbidden import banned_reason, block_reason
-from nanoproof.lean.source import ALLOWED_AXIOMS, assigned, parts, renamed, splice, unforeseeable_name
+from nanoproof.lean.source import (
+    ALLOWED_AXIOMS,
+    parse_declaration,
+    rename_theorem,
+    splice,
+    unforeseeable_name,
+    up_to_value,
+)
 from nanoproof.lean.types import CheckReport, Theorem
 
 RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
@@ -87,7 +94,7 @@ class Texts:
     def of(cls, source: str, proof: str) -> "Texts":
         """Make the texts for a proof in place of the `sorry` of a source; raises SourceError if it does not fit."""
         name = unforeseeable_name(source, proof)
-        given = renamed(source, name)
+        given = rename_theorem(source, name)
         return cls(splice(source, proof), _enclosed(given, proof), given, name)
 
 
@@ -144,7 +151,7 @@ class _FinalCheck:
             self._hold("statement", f"Lean refuses the statement by itself: {_first_line(given.errors)}", fault=True)
         before, after = _statement(given, name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
-        self.statement = after.replace(name, parts(self.source, whole=False).name or "example")
+        self.statement = after.replace(name, parse_declaration(self.source, whole=False).name or "example")
 
     def _hold(self, rung: str, reason: str | bool | int | Sequence[str], fault: bool = False) -> None:
         self.rungs[rung] = not reason
@@ -175,9 +182,9 @@ def _statement(report: CheckReport, name: str) -> str:
 
 def _enclosed(source: str, proof: str) -> str:
     """The source with the proof in place of its `sorry`, between parentheses."""
-    found = parts(source, whole=False)
+    found = parse_declaration(source, whole=False)
     text = splice(source, proof)
-    start = len(assigned(source, found)) if found.whole else found.sorry_start
+    start = len(up_to_value(source, found)) if found.whole else found.sorry_start
     end = len(text) - (len(source) - found.sorry_end)
     block = text[start:end] if found.whole else text[start:end].replace("\n", "\n ")
     column = len(found.indent) if found.whole else start - text.rfind("\n", 0, start)

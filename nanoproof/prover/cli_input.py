@@ -13,7 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask, without_header
-from nanoproof.lean.source import ALLOWED_AXIOMS, SORRY, name_examples, parts
+from nanoproof.lean.source import ALLOWED_AXIOMS, SORRY, name_examples, parse_declaration
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 
@@ -86,7 +86,7 @@ def parse_theorem(text: str, embedded: bool) -> Theorem:
         except ParseError as error:
             place = f"line {error.line}, column {error.column}"
             raise UserError(f"the theorem has a syntax error at {place}: {error.message}") from error
-    parts(source)
+    parse_declaration(source)
     return Theorem(source, dataset="user", id="user")
 
 
@@ -146,9 +146,10 @@ def first_error(report: CheckReport, source: str) -> str:
     """Describe the first error that Lean found in a text, with its position, on one line; empty if there is none."""
     if not report.errors:
         return ""
-    first = min(range(len(report.errors)), key=lambda i: report.places[i] if i < len(report.places) else (0, 0))
+    positions = report.error_positions
+    first = min(range(len(report.errors)), key=lambda i: positions[i] if i < len(positions) else (0, 0))
     said = " ".join(report.errors[first].split())
-    line, column = report.places[first] if first < len(report.places) else (0, 0)
+    line, column = positions[first] if first < len(positions) else (0, 0)
     if not 1 <= line <= source.count("\n") + 1:
         return said
     as_checked, as_given = (len(text.split("\n")[line - 1]) for text in (name_examples(source), source))
@@ -185,8 +186,8 @@ class SorryFiller:
 
     def fill(self, gap: Gap) -> Filled:
         """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
-        if gap.left_alone:
-            return Filled(gap, "left alone", gap.left_alone)
+        if gap.skip_reason:
+            return Filled(gap, "left alone", gap.skip_reason)
         attempt = self._prove(
             self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
         )

@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     config = RLConfig.from_args(args)
     dist = start_ranks(config.run)
     try:
-        with RankWatch.of(dist) as watch:
+        with RankWatch.connect(dist) as watch:
             run(args, config, dist, watch)
     finally:
         cleanup()

@@ -17,7 +17,7 @@ import torch
 
 from nanoproof.common import run_dir
 from nanoproof.common.config import Parser, options_of, to_dict
-from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_main, together
+from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
 from nanoproof.model.checkpoint import load_model, read_manifest
@@ -268,7 +268,7 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
             path.mkdir(parents=True, exist_ok=True)
             probe.touch()
 
-    together(make)
+    on_all_ranks(make)
     deadline = time.monotonic() + seconds
     while not (seen := probe.exists()) and time.monotonic() < deadline:
         time.sleep(0.2)

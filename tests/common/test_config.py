@@ -159,7 +159,7 @@ def test_flags_of_the_search_become_its_preset_with_what_was_given():
     assert from_args(SearchConfig, args, "search_") == SearchConfig.preset("alphaproof", c_and=3.0)
 
 
-@pytest.mark.parametrize("module", ["nanoproof.rl", "scripts.prover_eval", "scripts.prove"])
+@pytest.mark.parametrize("module", ["nanoproof.rl.__main__", "scripts.prover_eval", "scripts.prove"])
 def test_every_command_that_searches_takes_a_search_preset(module, capsys):
     with pytest.raises(SystemExit):
         main_of(module)(["--help"])
@@ -333,7 +333,17 @@ def test_help_all_shows_everything(capsys):
 
 
 @pytest.mark.parametrize(
-    "module", ["pretrain", "midtrain", "sft", "rl", "inference", "lean.server.__main__", "prover_eval", "prove"]
+    "module",
+    [
+        "pretrain",
+        "midtrain",
+        "sft",
+        "rl.__main__",
+        "inference.__main__",
+        "lean.server.__main__",
+        "prover_eval",
+        "prove",
+    ],
 )
 def test_the_help_of_large_commands_is_what_one_changes_on_a_normal_day(module, capsys):
     place = "scripts" if module.startswith("prove") else "nanoproof"

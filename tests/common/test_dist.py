@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from nanoproof.common.distributed import DistInfo, HandedOver, choose_device, cleanup, init_distributed, together
+from nanoproof.common.distributed import DistInfo, SharedQueue, choose_device, cleanup, init_distributed, on_all_ranks
 from nanoproof.common.errors import UserError, count_errors
 
 
@@ -58,8 +58,8 @@ def test_threads_are_a_decision_with_its_reason(
 
 def test_alone_a_failure_is_raised_as_it_is() -> None:
     with pytest.raises(OSError, match="disk full"):
-        together(fail)
-    together(lambda: None)
+        on_all_ranks(fail)
+    on_all_ranks(lambda: None)
 
 
 def test_a_rank_that_fails_on_a_gpu_leaves_without_waiting_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_without_a_store_a_rank_knows_of_its_own_errors_only(monkeypatch: pytest
 
 
 def test_what_is_handed_over_is_taken_once_in_order_and_zero_counts() -> None:
-    left = HandedOver("test")
+    left = SharedQueue("test")
     assert left.take() is None
     for number in (0, 7):
         left.put(number)

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from nanoproof.common import rank_watch
+from nanoproof.common import distributed, rank_watch
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.rank_watch import RankLost, RankWatch
@@ -50,7 +50,7 @@ def test_a_rank_that_ends_in_good_order_is_not_missed(store):
 def test_a_silent_rank_is_named_with_its_last_place_and_how_to_go_on(store):
     with watch_of(store, 0, silent_seconds=0.2) as watch:
         watch.hint = lambda: "--resume-from rl/x"
-        watch_of(store, 1)._say("alive", "loop.py:7 in step")
+        watch_of(store, 1)._publish("alive", "loop.py:7 in step")
         text = message_of(watch)
     assert text.startswith("rank 1 (process ") and "no sign of life for " in text
     assert text.endswith("it was at loop.py:7 in step; the run ends here, go on with --resume-from rl/x")
@@ -111,11 +111,27 @@ def test_a_main_thread_in_a_collective_is_seen_there(store, monkeypatch):
     waiting.join()
 
 
+def test_a_main_thread_in_a_collective_of_ours_is_shown_where_it_was_called(store, monkeypatch):
+    inside, leave = threading.Event(), threading.Event()
+    monkeypatch.setattr(distributed.dist, "is_initialized", lambda: inside.set() or not leave.wait(20))
+    path = os.path.join("x", "nanoproof", "rl", "loop.py")
+    scope: dict = {}
+    exec(compile("def step(collective):\n    collective()", path, "exec"), scope)
+    waiting = threading.Thread(target=scope["step"], args=(distributed.barrier,))
+    waiting.start()
+    assert inside.wait(20)
+    watch = watch_of(store, 0)
+    monkeypatch.setattr(watch, "_main", waiting)
+    assert watch._main_thread() == (f"{os.path.join('rl', 'loop.py')}:2 in step", True)
+    leave.set()
+    waiting.join()
+
+
 def test_a_main_thread_that_is_stuck_does_not_keep_the_process_alive(store, monkeypatch, capsys):
     codes = []
     monkeypatch.setattr(rank_watch, "GRACE_SECONDS", 0.1)
     monkeypatch.setattr(rank_watch.os, "_exit", codes.append)
-    watch_of(store, 1)._say("alive", "here")
+    watch_of(store, 1)._publish("alive", "here")
     with watch_of(store, 0, silent_seconds=0.1):
         wait_for(lambda: codes)
     assert codes == [2]
@@ -132,7 +148,7 @@ def terminations():
 
 
 def test_the_signal_that_a_launcher_sends_after_a_death_ends_nobody_who_has_to_tell_of_it(store, terminations):
-    watch_of(store, 1)._say("alive", "here")
+    watch_of(store, 1)._publish("alive", "here")
     with watch_of(store, 0, silent_seconds=0.04) as watch:
         os.kill(os.getpid(), signal.SIGTERM)
         assert "rank 1 (process " in message_of(watch)
@@ -147,5 +163,5 @@ def test_a_signal_to_end_counts_while_all_ranks_live(store, terminations):
 
 def test_a_rank_alone_watches_nobody():
     info = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
-    with RankWatch.of(info) as watch:
+    with RankWatch.connect(info) as watch:
         watch.check()

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nanoproof.common import terminal
-from nanoproof.common.terminal import Paint, Progress, columns, harmless, shorten, table
+from nanoproof.common.terminal import Paint, Progress, columns, printable, shorten, table
 
 
 class Screen(io.StringIO):
@@ -48,7 +48,7 @@ def test_a_short_text_stays() -> None:
 
 
 def test_control_characters_are_named() -> None:
-    assert harmless("a\x1b[2J\n\tb\ud800\u00a0c") == "a<U+001B>[2J\n\tb<U+D800>\u00a0c"
+    assert printable("a\x1b[2J\n\tb\ud800\u00a0c") == "a<U+001B>[2J\n\tb<U+D800>\u00a0c"
 
 
 def test_what_the_output_cannot_show_is_printed_as_an_escape(monkeypatch: pytest.MonkeyPatch) -> None:

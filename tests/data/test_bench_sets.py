@@ -7,7 +7,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.data.bench import minif2f, proofnet
 from nanoproof.data.sft import leantree
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Transition
 from nanoproof.training.batches import load_transitions
 from tests.data.installed import install, install_proofnet
@@ -183,7 +183,7 @@ def test_every_benchmark_theorem_can_be_worked_with():
     for module in (minif2f, proofnet):
         for split in ("valid", "test"):
             for theorem in module.list_theorems(split):
-                assert parts(theorem.source) and "import" not in theorem.source
+                assert parse_declaration(theorem.source) and "import" not in theorem.source
 
 
 # -- commands ----------------------------------------------------------------------------------------------------

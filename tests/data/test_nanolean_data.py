@@ -22,7 +22,7 @@ from nanoproof.data.nanolean import benchmark_theorems, goal_object, held_out_ke
 from nanoproof.data.theorems.overlap import declared_statements, normal_form
 from nanoproof.data.transitions.leantree import read_transitions
 from nanoproof.lean import lexical, types
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
@@ -191,7 +191,7 @@ def test_proofs_are_shown_for_easy_levels_only_and_statements_cover_all(made: Pa
 
 def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
     for row in rows(made / "train.jsonl"):
-        assert parts(row["source"]).name == row["id"]
+        assert parse_declaration(row["source"]).name == row["id"]
 
 
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

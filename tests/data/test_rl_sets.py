@@ -8,7 +8,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.rl import deepseek_prover, leanworkbook, numinamath
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import parse_declaration
 from tests.data.installed import install, install_deepseek, install_leanworkbook, install_numinamath, workbook_row
 
 SETS = {"leanworkbook": leanworkbook, "numinamath": numinamath, "deepseek_prover": deepseek_prover}
@@ -217,7 +217,7 @@ def test_a_fixed_shuffle_decides_the_split_whose_last_five_hundred_are_validatio
     assert [theorem.id for theorem in valid] == names[12:]
     assert {theorem.dataset for theorem in train} == {name}
     for theorem in (*train, *valid):
-        assert parts(theorem.source).name == theorem.id and theorem.source.count("sorry") == 1
+        assert parse_declaration(theorem.source).name == theorem.id and theorem.source.count("sorry") == 1
 
 
 def test_what_the_prover_cannot_work_with_is_left_out_after_the_split():

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from nanoproof.common.web.http_server import bind
+from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.types import Theorem
@@ -91,7 +91,7 @@ def start_server(
     pool = Pool(settings, backend)
     listener = bind(settings)
     pool.start()
-    server = make_http_server(create_app(settings, pool, token), settings, listener)
+    server = HttpServer(create_app(settings, pool, token), settings, listener)
     threading.Thread(target=server.run, daemon=True).start()
     try:
         yield Running(pool, listener.getsockname()[1], log)

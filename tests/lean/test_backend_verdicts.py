@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.repl_goals import OutOfTime, Refused, ReplGoal, Step, judge, judge_statement
+from nanoproof.lean.repl_goals import OutOfTime, Refused, ReplGoal, Step, read_statement_answer, read_tactic_answer
 
 OPEN, DONE = "Incomplete: open goals remain", "Completed"
 
@@ -25,7 +25,7 @@ def step(goals: list[str], status: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_steps_that_count_as_applied(answer: dict[str, Any], goals: tuple[str, ...]) -> None:
-    assert judge(answer) == Step(3, tuple(map(ReplGoal, goals)))
+    assert read_tactic_answer(answer) == Step(3, tuple(map(ReplGoal, goals)))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_steps_that_count_as_applied(answer: dict[str, Any], goals: tuple[str, .
     ],
 )
 def test_steps_that_are_refused(answer: dict[str, Any]) -> None:
-    assert isinstance(judge(answer), Refused)
+    assert isinstance(read_tactic_answer(answer), Refused)
 
 
 BROKEN: list[dict[str, Any]] = [
@@ -62,15 +62,15 @@ BROKEN: list[dict[str, Any]] = [
 @pytest.mark.parametrize("answer", [*BROKEN, {"env": 0}], ids=str)
 def test_other_answers_are_no_word_of_lean(answer: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"neither|number|no list"):
-        judge(answer)
+        read_tactic_answer(answer)
 
 
 @pytest.mark.parametrize(
     "message", ["Tactic timed out after 1000ms", "Lean error:\ntimeout", "Lean error:\nelaboration interrupted"]
 )
 def test_a_repl_that_gives_up_by_itself_is_out_of_time(message: str) -> None:
-    assert judge({"message": message}) == OutOfTime()
-    assert judge_statement({"message": message}) == OutOfTime()
+    assert read_tactic_answer({"message": message}) == OutOfTime()
+    assert read_statement_answer({"message": message}) == OutOfTime()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_repl_that_gives_up_by_itself_is_out_of_time(message: str) -> None:
     ],
 )
 def test_lean_s_own_limits_and_names_are_refusals(message: str) -> None:
-    assert isinstance(judge({"message": f"Lean error:\n{message}"}), Refused)
+    assert isinstance(read_tactic_answer({"message": f"Lean error:\n{message}"}), Refused)
 
 
 def gap(goal: str = "⊢ p", proof_state: Any = 7) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def gap(goal: str = "⊢ p", proof_state: Any = 7) -> dict[str, Any]:
 
 def test_a_statement_starts_at_its_only_gap() -> None:
     warning = {"severity": "warning", "data": "declaration uses `sorry`"}
-    assert judge_statement({"env": 1, "sorries": [gap()], "messages": [warning]}) == Step(7, (ReplGoal("⊢ p"),))
+    assert read_statement_answer({"env": 1, "sorries": [gap()], "messages": [warning]}) == Step(7, (ReplGoal("⊢ p"),))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_statement_starts_at_its_only_gap() -> None:
     ],
 )
 def test_statements_that_are_refused(answer: dict[str, Any], reason: str) -> None:
-    outcome = judge_statement(answer)
+    outcome = read_statement_answer(answer)
     assert isinstance(outcome, Refused) and reason in outcome.message
 
 
@@ -121,4 +121,4 @@ def test_statements_that_are_refused(answer: dict[str, Any], reason: str) -> Non
 )
 def test_other_answers_to_a_statement_are_no_word_of_lean(answer: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"neither|number|no list"):
-        judge_statement(answer)
+        read_statement_answer(answer)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, coupled_ranges, own_goals, split
+from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, coupled_ranges, own_goals, split_branches
 
 
 def goals(*texts: str) -> tuple[ReplGoal, ...]:
@@ -39,12 +39,12 @@ def test_a_goal_without_a_tag_may_be_what_a_number_stands_for() -> None:
 
 def test_each_independent_goal_gets_the_others_as_siblings() -> None:
     a, b, c = goals("a", "b", "c")
-    branches = split(5, [a, b], [c])
+    branches = split_branches(5, [a, b], [c])
     assert [(x.goals, x.siblings, x.rotation) for x in branches] == [((a,), (b, c), 0), ((b,), (c, a), 1)]
 
 
 def test_no_goals_is_no_branch() -> None:
-    assert split(5, [], goals("c")) == []
+    assert split_branches(5, [], goals("c")) == []
 
 
 def test_touched_siblings_are_noticed() -> None:
@@ -102,6 +102,6 @@ def test_ranges_cover_all_goals_and_no_metavariable_is_in_two(texts: list[str]) 
 
 @given(_TEXTS, _TEXTS)
 def test_rotating_brings_the_goals_of_each_branch_to_the_front(own: list[str], others: list[str]) -> None:
-    for branch in split(0, goals(*own), goals(*others)):
+    for branch in split_branches(0, goals(*own), goals(*others)):
         rotated = [*own, *others][branch.rotation :] + [*own, *others][: branch.rotation]
         assert goals(*rotated) == branch.goals + branch.siblings

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from nanoproof.lean.client import Health, LeanFleet
+from nanoproof.lean.client import CircuitBreaker, LeanFleet
 from nanoproof.lean.types import ServerBusy, ServerUnavailable
 from tests.fakes.upstream_server import UpstreamServer
 from tests.lean.conftest import THEOREM, Serve
@@ -48,17 +48,17 @@ def test_a_full_server_leaves_the_lease_to_another(serve: Serve) -> None:
     fleet = LeanFleet([f"127.0.0.1:{serve(max_processes=count).port}" for count in (1, 2)])
     with fleet.lease(), fleet.lease(), fleet.lease(), pytest.raises(ServerBusy, match="no Lean server had a free"):
         fleet.lease(timeout=0.1)
-    assert all(server.health.failures == 0 for server in fleet.servers)
+    assert all(server.breaker.failures == 0 for server in fleet.servers)
 
 
 def test_a_dead_server_rests_and_the_others_give_the_leases(serve: Serve, dead: Dead) -> None:
     fleet = LeanFleet([dead(), f"127.0.0.1:{serve().port}"])
-    fleet.servers[0].health = Health(Clock())  # its rest never ends
+    fleet.servers[0].breaker = CircuitBreaker(Clock())  # its rest never ends
     for _ in range(6):
         with fleet.lease() as session:
             assert session.start(THEOREM) and session.address == fleet.servers[1].address
     gone = fleet.servers[0]
-    if not gone.health.failures:  # chance may have spared it
+    if not gone.breaker.failures:  # chance may have spared it
         with pytest.raises(ServerUnavailable):
             gone.lease()
     with pytest.raises(ServerUnavailable, match=r"left alone for \d+ s after: .* refused"):
@@ -75,7 +75,7 @@ def test_a_server_that_comes_back_is_used_again() -> None:
     server = UpstreamServer(lambda path, _: (500, {"error": "not now"}) if away else (200, {"process_id": 1}))
     (member,) = LeanFleet([server.address]).servers
     clock = Clock()
-    member.health = Health(clock)
+    member.breaker = CircuitBreaker(clock)
     with pytest.raises(ServerUnavailable, match="not now"):
         member.lease()
     away = False
@@ -83,53 +83,53 @@ def test_a_server_that_comes_back_is_used_again() -> None:
         member.lease()
     clock.now += 100
     member.lease().close()
-    assert member.health.failures == 0
+    assert member.breaker.failures == 0
     server.close()
 
 
 def test_rests_grow_to_a_limit_and_one_caller_at_a_time_tries_the_server() -> None:
     clock = Clock()
-    health = Health(clock)
+    breaker = CircuitBreaker(clock)
     rests: list[float] = []
     for _ in range(12):
-        assert health.admits() and (not rests or not health.admits())
-        health.failed("gone")
-        rests.append(health.rest_seconds)
-        assert not health.admits()
+        assert breaker.allows_request() and (not rests or not breaker.allows_request())
+        breaker.record_failure("gone")
+        rests.append(breaker.rest_seconds)
+        assert not breaker.allows_request()
         clock.now += rests[-1]
     assert 0.75 <= rests[0] <= 1.25 and 45 <= rests[-1] <= 75 and rests[3] > 2 * rests[1]
-    assert health.admits()
-    health.succeeded()
-    assert health.admits() and health.admits()
+    assert breaker.allows_request()
+    breaker.record_success()
+    assert breaker.allows_request() and breaker.allows_request()
 
 
 def test_a_server_may_be_gone_for_days() -> None:
     clock = Clock()
-    health = Health(clock)
+    breaker = CircuitBreaker(clock)
     for _ in range(2000):
-        assert health.admits()
-        health.failed("gone")
-        rest = health.rest_seconds
+        assert breaker.allows_request()
+        breaker.record_failure("gone")
+        rest = breaker.rest_seconds
         clock.now += rest
-    assert 45 <= rest <= 75 and health.failures == 2000
+    assert 45 <= rest <= 75 and breaker.failures == 2000
 
 
 def test_callers_that_fail_together_count_as_one_failure() -> None:
-    health = Health(Clock())
-    assert all(health.admits() for _ in range(32))
+    breaker = CircuitBreaker(Clock())
+    assert all(breaker.allows_request() for _ in range(32))
     for _ in range(32):
-        health.failed("gone")
-    assert health.failures == 1
+        breaker.record_failure("gone")
+    assert breaker.failures == 1
 
 
 def test_a_trial_whose_caller_never_reports_does_not_shut_the_server_out_for_good() -> None:
     clock = Clock()
-    health = Health(clock)
-    health.failed("gone")
+    breaker = CircuitBreaker(clock)
+    breaker.record_failure("gone")
     clock.now += 10
-    assert health.admits()
+    assert breaker.allows_request()
     clock.now += 61
-    assert health.admits()
+    assert breaker.allows_request()
 
 
 def test_the_status_of_all_servers_comes_in_one_call_dead_ones_too(serve: Serve, dead: Dead) -> None:

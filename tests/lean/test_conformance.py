@@ -164,7 +164,7 @@ def test_each_text_is_checked_without_what_the_ones_before_it_declared(target: T
 def test_the_errors_of_a_check_come_with_their_places(target: Target) -> None:
     with target.client().lease() as session:
         report = session.check(AND_SOURCE + "exact ⟨hq, hp⟩")
-    assert report.places and report.places[0][0] == 2
+    assert report.error_positions and report.error_positions[0][0] == 2
 
 
 def test_earlier_branches_can_be_used_after_another_theorem(target: Target) -> None:

@@ -130,7 +130,7 @@ def test_the_messages_of_a_refused_command_are_its_report() -> None:
     with LeanServerClient(server.address).lease() as session:
         report = session.check("theorem t : True := nonsense")
     server.close()
-    assert report.errors == ("Process 3 not found",) and report.places == ((3, 4),) and not report.accepted
+    assert report.errors == ("Process 3 not found",) and report.error_positions == ((3, 4),) and not report.accepted
 
 
 def test_a_refusal_without_messages_is_an_error_of_the_server() -> None:

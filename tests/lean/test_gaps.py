@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.source import is_tactic, parts, renamed, splice
+from nanoproof.lean.source import is_tactic, parse_declaration, rename_theorem, splice
 
 TWO = "intro h\nexact h"
 TACTICS = [
@@ -101,5 +101,5 @@ def test_a_proof_of_one_line_stays_on_the_line() -> None:
 
 def test_the_sorry_of_a_proof_is_told_from_one_inside() -> None:
     inside = "theorem t : p := by\n  have h : q := by sorry\n  exact h"
-    assert not parts(inside, whole=False).whole and parts("theorem t : p := by sorry").whole
-    assert renamed(inside, "u") == "theorem u : p := by\n  have h : q := by sorry\n  exact h"
+    assert not parse_declaration(inside, whole=False).whole and parse_declaration("theorem t : p := by sorry").whole
+    assert rename_theorem(inside, "u") == "theorem u : p := by\n  have h : q := by sorry\n  exact h"

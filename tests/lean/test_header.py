@@ -10,7 +10,7 @@ from nanoproof.data.midtrain.refine import examine
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.lean.lexical import imported_modules, without_header
 from nanoproof.lean.project.layout import ROOT_MODULE, required_imports
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 
 THEOREM = "theorem t : 1 = 1 := by sorry"
@@ -51,19 +51,19 @@ def test_what_only_looks_like_a_header_stays(text):
 def test_the_prover_is_given_no_header_and_a_file_is_written_with_it(text, modules, left):
     file = LeanFile.parse(text + THEOREM)
     source = file.theorem(file.gaps[0], "file", "t").source
-    assert parts(source).name == "t" and source.startswith(f"axiom {PLACEHOLDER}")
+    assert parse_declaration(source).name == "t" and source.startswith(f"axiom {PLACEHOLDER}")
     assert file.with_proof(file.gaps[0], "rfl").written() == text + "theorem t : 1 = 1 := by\n  rfl"
 
 
 @pytest.mark.parametrize("line", ["import A", "public import A", "public meta import all A", "module", "prelude"])
 def test_a_source_with_a_header_is_refused_by_its_words(line):
     with pytest.raises(SourceError, match=f"a theorem's source holds no imports, got '{line}'"):
-        parts(f"-- a note\n{line}\n\n{THEOREM}")
+        parse_declaration(f"-- a note\n{line}\n\n{THEOREM}")
 
 
 def test_an_import_below_the_header_is_refused_too():
     with pytest.raises(SourceError, match="holds no imports, got 'public import A'"):
-        parts(f"open Nat\npublic import A\n{THEOREM}")
+        parse_declaration(f"open Nat\npublic import A\n{THEOREM}")
 
 
 def test_files_that_differ_in_their_header_only_are_duplicates():

@@ -41,14 +41,14 @@ def test_every_sorry_is_found_with_its_place_and_theorem(file: LeanFile) -> None
 
 
 def test_the_sorry_of_a_definition_is_left_alone(file: LeanFile) -> None:
-    assert [gap.name for gap in file.gaps if gap.left_alone] == ["two"]
-    assert "may stand for data" in file.gaps[1].left_alone
+    assert [gap.name for gap in file.gaps if gap.skip_reason] == ["two"]
+    assert "may stand for data" in file.gaps[1].skip_reason
 
 
 def test_a_theorem_may_begin_behind_what_is_opened_for_it() -> None:
     text = "open Nat in set_option autoImplicit false in theorem t : p := by sorry"
     file = LeanFile.parse(text)
-    assert [(gap.name, gap.left_alone) for gap in file.gaps] == [("t", "")]
+    assert [(gap.name, gap.skip_reason) for gap in file.gaps] == [("t", "")]
     assert file.theorem(file.gaps[0], "user", "t").source.endswith(text)
     assert file.with_proof(file.gaps[0], "rfl").proved() == text.replace("by sorry", "by\n  rfl")
 
@@ -56,7 +56,7 @@ def test_a_theorem_may_begin_behind_what_is_opened_for_it() -> None:
 def test_theorems_of_a_mutual_block_are_left_alone() -> None:
     text = "mutual\ntheorem s : p := by sorry\ntheorem t : q := s\nend\n\ntheorem u : p := by sorry"
     first, second = LeanFile.parse(text).gaps
-    assert "`mutual` block" in first.left_alone and not second.left_alone
+    assert "`mutual` block" in first.skip_reason and not second.skip_reason
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_theorems_of_a_mutual_block_are_left_alone() -> None:
 )
 def test_what_is_no_proof_is_left_alone(text: str) -> None:
     (gap,) = LeanFile.parse(text).gaps
-    assert gap.left_alone
+    assert gap.skip_reason
 
 
 def test_the_prover_is_given_all_before_a_sorry_and_no_other_sorry(file: LeanFile) -> None:

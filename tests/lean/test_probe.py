@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.option_groups import LeanOptions
-from nanoproof.lean.probe import Finding, Probe, ProbeOptions, brief_problem, main
+from nanoproof.lean.probe import Finding, Probe, ProbeOptions, find_problem, main
 from nanoproof.lean.server.backend import Backend
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL, NANOLEAN
@@ -218,14 +218,14 @@ def test_a_server_without_a_free_process_is_not_judged(server: Server) -> None:
     assert number is not None
     findings = look(server, lease_seconds=0.1)
     assert findings["gives a process"].state == "not tested" and "splits goals" not in findings
-    assert brief_problem(server.address, None, lease_seconds=0.1) is None
+    assert find_problem(server.address, None, lease_seconds=0.1) is None
     server._return(number)
 
 
-def test_the_brief_problem_names_the_server_the_defect_and_the_command(server: Server) -> None:
-    assert brief_problem(server.address, None) is None
+def test_the_problem_names_the_server_the_defect_and_the_command(server: Server) -> None:
+    assert find_problem(server.address, None) is None
     server.defect = DEFECTS["axioms unreadable"][0]
-    problem = brief_problem(server.address, None)
+    problem = find_problem(server.address, None)
     assert problem is not None and "\n" not in problem
     assert problem.startswith(f"Lean server {server.address}: checks a proof: ")
     assert f"python -m nanoproof.lean.probe --lean-servers {server.address}" in problem

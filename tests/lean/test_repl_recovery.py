@@ -4,7 +4,7 @@ import pytest
 
 from nanolean.repl import Repl
 from nanolean.tests.library import base
-from nanoproof.lean.repl_goals import Refused, judge
+from nanoproof.lean.repl_goals import Refused, read_tactic_answer
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_a_tactic_that_fails_answers_a_message_alone(repl: Repl, tactic: str):
 def test_no_recovered_step_counts_as_applied(repl: Repl, tactic: str):
     answer = step(repl, start(repl, "(p q : Prop) : p ∧ q"), f"({tactic})")
     applied = answer.get("goals") == ["p q : Prop\n⊢ p ∧ q"]
-    assert applied or isinstance(judge(answer), Refused), answer
+    assert applied or isinstance(read_tactic_answer(answer), Refused), answer
 
 
 def test_a_recovered_error_can_never_become_a_proof(repl: Repl):

@@ -109,8 +109,8 @@ def test_a_lease_that_is_returned_while_it_expires_is_retired(serve: Serve, monk
 
     monkeypatch.setattr(server.pool, "_end", return_meanwhile)
     server.pool.find(pid).last_used = float("-inf")
-    wait_for(lambda: server.pool.census()[0]["used_processes"] == 0)
-    wait_for(lambda: server.pool.census()[0]["stopping_processes"] == 0)
+    wait_for(lambda: server.pool.count_processes()[0]["used_processes"] == 0)
+    wait_for(lambda: server.pool.count_processes()[0]["stopping_processes"] == 0)
     assert Api(server).get_process(timeout=20) is not None
 
 

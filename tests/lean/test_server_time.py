@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.repl_goals import OutOfTime, judge
-from nanoproof.lean.server.backend import DEFINITION, STOPPED, TACTIC, Backend
+from nanoproof.lean.repl_goals import OutOfTime, read_tactic_answer
+from nanoproof.lean.server.backend import TIMEOUT_MESSAGE, TIMEOUT_TACTIC, TIMEOUT_TACTIC_SOURCE, Backend
 from nanoproof.lean.server.repl_process import Limits, ReplProcess
 from nanoproof.lean.types import TacticApplied, TacticFailed
 from tests.lean.conftest import AND, LEFT, RIGHT, THEOREM, Running, Serve
@@ -92,7 +92,9 @@ def test_why_lean_cannot_stop_tactics_is_said_once(serve: Serve, caplog: pytest.
 def test_a_tactic_that_lean_is_to_stop_keeps_its_lines_and_columns(serve: Serve, tactic: str) -> None:
     server = start(serve, LEAN, tactics={tactic: [LEFT]})
     assert kinds(try_tactics(server, tactic)) == ["applied"]
-    assert re.fullmatch(f"{TACTIC} 4[45]\\d\\d\n{re.escape(tactic)}", requests_with(server, tactic)[-1]["tactic"])
+    assert re.fullmatch(
+        f"{TIMEOUT_TACTIC} 4[45]\\d\\d\n{re.escape(tactic)}", requests_with(server, tactic)[-1]["tactic"]
+    )
 
 
 def test_a_tactic_on_one_of_several_goals_is_focused_within_the_limit(serve: Serve) -> None:
@@ -117,7 +119,7 @@ def test_proofs_start_where_lean_can_stop_them_and_checks_run_where_it_cannot(se
     pid = api.get_process()
     api.start(pid)
     api.post(f"/process/{pid}/command", command="theorem checked : True := trivial")
-    definition = next(request for request in server.requests() if request.get("cmd") == DEFINITION)
+    definition = next(request for request in server.requests() if request.get("cmd") == TIMEOUT_TACTIC_SOURCE)
     proof, check = requests_with(server, "theorem")
     assert "sorry" in proof["cmd"] and "checked" in check["cmd"]
     assert (definition["env"], proof["env"], check["env"]) == (0, 1, 0)
@@ -142,7 +144,7 @@ def test_lean_s_limit_of_work_is_a_refusal_wherever_it_is_set(serve: Serve, limi
 
 
 def test_our_own_word_is_time_that_ran_out() -> None:
-    assert judge({"message": f"Lean error:\n{STOPPED}"}) == OutOfTime()
+    assert read_tactic_answer({"message": f"Lean error:\n{TIMEOUT_MESSAGE}"}) == OutOfTime()
 
 
 def test_a_process_that_a_trial_ends_is_the_last_one_that_is_tried(serve: Serve) -> None:
@@ -157,7 +159,7 @@ def test_only_what_something_should_stop_gets_more_than_its_time(limits: Limits,
     process = ReplProcess(("true",))
     try:
         process.limits = limits
-        assert Backend((), soft_limits=True, grace_seconds=1.5).patience(process, 5.0) == seconds
+        assert Backend((), soft_limits=True, grace_seconds=1.5).kill_seconds(process, 5.0) == seconds
     finally:
         process.close()
 

@@ -263,7 +263,7 @@ def test_check_reports_errors_and_gaps(serve: Serve) -> None:
         ("warning", 1, "declaration uses `sorry`"),
         sorries=[{"goal": "⊢ p"}],
     )
-    assert report == CheckReport(("unknown identifier",), 1, (), places=((1, 0),)) and not report.accepted
+    assert report == CheckReport(("unknown identifier",), 1, (), error_positions=((1, 0),)) and not report.accepted
 
 
 def test_a_hidden_gap_shows_in_the_axioms(serve: Serve) -> None:

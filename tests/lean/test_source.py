@@ -7,8 +7,8 @@ from nanoproof.lean.source import (
     declared_names,
     name_examples,
     negate,
-    parts,
-    renamed,
+    parse_declaration,
+    rename_theorem,
     splice,
     statement_of,
     theorem_name,
@@ -122,7 +122,7 @@ def test_theorem_name(source: str, name: str | None) -> None:
 )
 def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
-        parts(source)
+        parse_declaration(source)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
     ],
 )
 def test_a_theorem_gets_another_name(source: str, expected: str) -> None:
-    assert renamed(source, "new") == expected
+    assert rename_theorem(source, "new") == expected
 
 
 @pytest.mark.timeout(60)
 def test_the_last_part_of_a_long_name_is_found_in_one_pass() -> None:
-    assert renamed(f"theorem {'a' * 200_000}.t : p := sorry", "new").endswith("a.new : p := sorry")
+    assert rename_theorem(f"theorem {'a' * 200_000}.t : p := sorry", "new").endswith("a.new : p := sorry")
 
 
 def test_a_name_that_nobody_foresees_depends_on_all_texts() -> None:
@@ -182,7 +182,7 @@ def test_what_comes_before_a_declaration_and_what_belongs_to_it(before: str, dec
 )
 def test_a_proof_stands_behind_the_statement_and_in_no_comment(source: str, expected: str) -> None:
     assert splice(source, "simp") == expected
-    assert not parts(expected.replace("simp", "sorry")).indent.strip()
+    assert not parse_declaration(expected.replace("simp", "sorry")).indent.strip()
 
 
 NO_AUTO = "set_option autoImplicit false in\n"

@@ -148,7 +148,7 @@ def test_a_server_that_has_no_time_is_asked_again_when_it_says(answering: Answer
 def test_a_server_that_wants_more_time_than_there_is_is_not_asked_again(answering: Answering) -> None:
     long = http("429 Too Many Requests", "{}", "Retry-After: 3600\r\n")
     assert answering(long).post("/x", {}, seconds=5)[0] == 429
-    assert answering(long).post("/x", {}, seconds=500, patience=1)[0] == 429
+    assert answering(long).post("/x", {}, seconds=500, retry_seconds=1)[0] == 429
 
 
 def test_garbage_is_a_protocol_error(answering: Answering) -> None:

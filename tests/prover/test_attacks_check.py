@@ -17,7 +17,7 @@ from nanolean.kernel.expr import Const, Lam, Lit
 from nanolean.library import loader
 from nanolean.repl import Repl
 from nanolean.tests.library import base
-from nanoproof.lean.inquiry import Inquiry
+from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.types import CheckReport, LeanError, SourceError, Theorem
 from nanoproof.prover.check import check_proof
 from tests.prover.red_team import table
@@ -27,8 +27,8 @@ class LocalChecker:
     """`check` as a session does it, on a REPL in this process."""
 
     def check(self, source: str) -> CheckReport:
-        inquiry = Inquiry.about(source)
-        return inquiry.report(json.loads(json.dumps(Repl(base()).answer({"cmd": inquiry.command}))))
+        command = CheckCommand.build(source)
+        return command.read_answer(json.loads(json.dumps(Repl(base()).answer({"cmd": command.text}))))
 
 
 def accepted(statement: str, proof: str) -> bool:

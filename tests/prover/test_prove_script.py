@@ -73,7 +73,7 @@ def test_a_refused_statement_ends_with_one_line_and_its_place(lean: ScriptedLean
     lean.root = None
     with pytest.raises(UserError, match=r"^scripted refusal of the statement$"):
         prove.main(["theorem foo : A"])
-    lean.report = CheckReport(("who is\nB?", "who is A?"), 0, (), places=((2, 0), (1, 14)))
+    lean.report = CheckReport(("who is\nB?", "who is A?"), 0, (), error_positions=((2, 0), (1, 14)))
     with pytest.raises(UserError, match=r"^line 1, column 14: who is A\?$"):
         prove.main(["theorem foo : A"])
 

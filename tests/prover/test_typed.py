@@ -3,7 +3,7 @@
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.source import parts
+from nanoproof.lean.source import parse_declaration
 from nanoproof.prover.cli_input import parse_theorem
 
 
@@ -42,7 +42,7 @@ def test_a_theorem_with_a_proof_is_told_so(embedded: bool) -> None:
 @pytest.mark.parametrize("text", ["theorem t : 1 = 1 -- note", "theorem t : 1 = 1 := by -- note"])
 def test_a_comment_at_the_end_of_a_theorem_hides_nothing(text: str, embedded: bool) -> None:
     theorem = parse_theorem(text, embedded)
-    assert parts(theorem.source).whole
+    assert parse_declaration(theorem.source).whole
 
 
 def test_a_syntax_error_is_refused_with_its_place() -> None:

@@ -1,1 +1,1 @@
-"""What our HTTP servers share: waitress with limits, JSON in and out, who may call, metrics, an orderly end."""
+"""Shared by the HTTP servers and clients: waitress with limits, JSON bodies, tokens, metrics, shutdown, retries."""

@@ -1,4 +1,4 @@
-"""The Flask application that each server starts from: who may call, what is counted, JSON in and out, errors."""
+"""The Flask application that each server is built on: access control, request metrics, JSON bodies, errors."""
 
 import hmac
 import ipaddress
@@ -19,40 +19,46 @@ from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
 from nanoproof.common.errors import first_problem
 
-# -- JSON in and out of a request: what is wrong with a body is said in one sentence, with status 400 ----------------
+log = logging.getLogger(__name__)
 
 _RETRY_AFTER_SECONDS = 1
+_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
+_ABSOLUTE = re.compile(r"\w+://([^/?#]*)")
+
+disable_created_metrics()  # otherwise each counter comes with a second series, of when it was made
+
+# -- Request and response bodies -------------------------------------------------------------------------------------
 
 
 class BadRequest(Exception):
-    """The body of a request lacks something; the message says what."""
+    """The body of a request is invalid; the message describes the error. Answered with status 400."""
 
 
 def reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON response. What Lean printed may hold half a character, which no encoding can say."""
+    """Build a JSON response. Lone surrogates, which text printed by Lean may hold, become question marks."""
     data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(data, status, headers=headers, mimetype="application/json")
 
 
 def reply_later(body: Any, status: int) -> Response:
-    """A JSON response that asks the client to come again."""
+    """Build a JSON response with `Retry-After`, so that the client tries again."""
     return reply(body, status, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
 
 
-def caller_gone() -> Callable[[], bool]:
-    """A function that tells whether the caller has hung up."""
+def client_disconnected() -> Callable[[], bool]:
+    """Return a function that tells whether the client of the current request has disconnected."""
     gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
     return gone
 
 
 class Body(BaseModel):
-    """The JSON object that a request brings. Nothing is converted: true is no number."""
+    """A JSON object in the body of a request. Nothing is converted: true is no number."""
 
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
 
     @classmethod
     def read(cls) -> Self:
-        """The body of the current request. Raises BadRequest."""
+        """Parse and validate the body of the current request; raises BadRequest, or 415 if it is not JSON."""
         if not request.is_json:
             raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
         try:
@@ -76,38 +82,33 @@ def _whole(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-"""A text that can be sent on: JSON can also spell half a character."""
+"""A text that has a UTF-8 form: JSON can also encode lone surrogates."""
 
 Amount = Annotated[float, Field(ge=0, lt=1e12)]
 """A number of seconds, or of milliseconds."""
 
 
-log = logging.getLogger(__name__)
-
-_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
-_ABSOLUTE = re.compile(r"\w+://([^/?#]*)")
-
-disable_created_metrics()  # otherwise each counter comes with a second series, of when it was made
+# -- The application -------------------------------------------------------------------------------------------------
 
 
 class RequestLog:
-    """The requests under way."""
+    """The requests in progress."""
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
         self._active: dict[int, tuple[str, float, str]] = {}
 
     def begin(self) -> None:
-        """Note the current request."""
+        """Record the start of the current request."""
         g.request_id = next(self._ids)
         self._active[g.request_id] = (route_of_request(), time.monotonic(), threading.current_thread().name)
 
     def end(self, _error: BaseException | None) -> None:
-        """Forget the current request."""
+        """Remove the current request."""
         self._active.pop(g.get("request_id", 0), None)
 
     def active(self) -> list[dict[str, Any]]:
-        """What is under way, oldest first. Ids of leases are left out: who knows one can use the lease."""
+        """Describe the requests in progress, oldest first, without the ids of leases: an id is what gives access."""
         now = time.monotonic()
         return [
             {"request_id": number, "path": path, "duration_seconds": round(now - began, 3), "thread": thread}
@@ -121,27 +122,28 @@ def guarded_app(
     on_loopback: bool,
     answered: Counter,
     closing: Callable[[], bool],
-    served_to_the_end: Collection[str],
-    other_proof: Callable[[], bool] = lambda: False,
+    served_while_closing: Collection[str],
+    other_login: Callable[[], bool] = lambda: False,
 ) -> Flask:
-    """An application without routes. With a `token`, requests need `Authorization: Bearer <token>`, or `other_proof`.
+    """Create an application without routes, which refuses requests that lack access.
 
-    Without one, a server on loopback answers only requests that name it as loopback: a page in a browser, whose own
-    host name is made to point here, is told off. Once it is `closing`, only endpoints that are `served_to_the_end` are.
-    `answered` counts by route and status. The extension "requests" is the RequestLog.
+    With a `token`, requests need `Authorization: Bearer <token>`, or `other_login` to be true of them. Without one, a
+    server on loopback answers only requests whose Host is a loopback name, against DNS rebinding by a page in a
+    browser. Once it is `closing`, only the endpoints in `served_while_closing` are served. `answered` counts responses
+    by route and status. The extension "requests" is the RequestLog.
     """
     app = Flask(name, static_folder=None)
     requests = RequestLog()
 
     def check_caller() -> Response | None:
-        if token and not _has_token(token) and not other_proof():
+        if token and not _has_token(token) and not other_login():
             return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
         if not token and on_loopback and not _names_loopback(_host_of_request()):
             return reply({"error": "the Host header names another machine; set a token to serve under that name"}, 403)
         return None
 
     def check_open() -> Response | None:
-        if closing() and request.endpoint not in served_to_the_end:
+        if closing() and request.endpoint not in served_while_closing:
             return reply_later({"error": "the server is shutting down"}, 503)
         return None
 
@@ -157,8 +159,8 @@ def guarded_app(
 
     def our_fault(error: Exception) -> Response:
         log.exception("a request failed because of a bug of this server", exc_info=error)
-        told = error.strerror if isinstance(error, OSError) else error  # the rest are paths of this machine
-        return reply({"error": f"server bug: {type(error).__name__}: {told}"}, 500)
+        reason = error.strerror if isinstance(error, OSError) else error  # the rest are paths of this machine
+        return reply({"error": f"server bug: {type(error).__name__}: {reason}"}, 500)
 
     app.before_request(requests.begin)
     app.before_request(check_caller)
@@ -172,14 +174,14 @@ def guarded_app(
     return app
 
 
-def metrics_of(registry: CollectorRegistry) -> Response:
+def metrics_response(registry: CollectorRegistry) -> Response:
     """Answer `GET /metrics` in the format that the caller accepts."""
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     return Response(encode(registry), content_type=content_type)
 
 
 def route_of_request() -> str:
-    """The route of the current request, with the names of its parts for the parts."""
+    """Return the route of the current request, with names in place of its variable parts, as in `/process/{pid}`."""
     return _PLACEHOLDER.sub(r"{\1}", request.url_rule.rule) if request.url_rule else "(none)"
 
 
@@ -189,13 +191,13 @@ def _has_token(token: str) -> bool:
 
 
 def _host_of_request() -> str:
-    """The host that a request names; `http://host/path` is for that one, whatever Host says (RFC 9112, 3.2.2)."""
+    """Return the host that a request names: that of an absolute target, else of the header Host (RFC 9112, 3.2.2)."""
     absolute = _ABSOLUTE.match(request.environ.get("REQUEST_URI", ""))
     return absolute[1] if absolute else request.headers.get("Host", "")
 
 
 def _names_loopback(host: str) -> bool:
-    """True if a Host header names this machine as itself; clients that are no browsers may leave it out."""
+    """Tell whether a Host header is a loopback name; clients that are no browsers may leave it out."""
     name = re.sub(r":\d*$", "", host).strip("[]").lower().rstrip(".")
     try:
         return ipaddress.ip_address(name).is_loopback

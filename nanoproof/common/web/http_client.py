@@ -1,4 +1,4 @@
-"""HTTP to one server: kept-alive connections, deadlines, and retries of what may be repeated."""
+"""An HTTP client for one server: keep-alive connections, deadlines, and retries of requests that may be repeated."""
 
 import ipaddress
 import json
@@ -20,7 +20,7 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
-# -- Addresses of servers as users write them ------------------------------------------------------------------------
+# -- Addresses -------------------------------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(r"(?:http://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>\d+))?/?")
 
@@ -48,17 +48,17 @@ def read_address(text: str, default_port: int) -> Address:
 
 
 def on_loopback(address: str) -> bool:
-    """True if only programs on this machine can connect to a server that listens there."""
+    """Tell whether only programs on this machine can connect to a server that listens on the address."""
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return address == "localhost"
 
 
-# -- HTTP to one server: kept-alive connections, deadlines, and retries of what may be repeated ----------------------
+# -- The client ------------------------------------------------------------------------------------------------------
 
 BUSY_STATUSES = (429, 502, 503, 504)
-"""A server, or a proxy before it, has no time for us now."""
+"""Statuses of a server, or a proxy before it, that is overloaded or unavailable at present."""
 
 MAX_ANSWER_BYTES = 64 * 2**20
 """More than any useful answer has: a Lean process may write as much, a thousand suggestions are a few megabytes."""
@@ -70,10 +70,10 @@ _MAX_RETRY_AFTER_SECONDS = 30.0
 
 
 class HttpClient:
-    """Requests to one server. Safe for many threads; each takes a kept-alive connection while it waits for an answer.
+    """Requests to one server over keep-alive connections; safe for many threads.
 
     Every call ends within `connect_seconds` and its own `seconds` together, retries and pauses included, and reads at
-    most `MAX_ANSWER_BYTES`, never compressed ones. Subclasses say what the server is called and which errors it raises.
+    most `MAX_ANSWER_BYTES`, never compressed ones. Subclasses set the server's name in messages and the errors.
     """
 
     server = "server"
@@ -93,7 +93,7 @@ class HttpClient:
         self._pool = _Pool(address.host, address.port, maxsize=self.kept_connections, retries=False)
 
     def get(self, path: str, seconds: float, attempts: int = _ATTEMPTS) -> tuple[int, Any]:
-        """GET a path: HTTP status and JSON body."""
+        """GET a path; return HTTP status and JSON body. Raises what `post` raises."""
         return self._send("GET", path, None, seconds, attempts, repeatable=True)
 
     def post(
@@ -103,19 +103,19 @@ class HttpClient:
         seconds: float,
         repeatable: bool = True,
         attempts: int = _ATTEMPTS,
-        patience: float = float("inf"),
+        retry_seconds: float = float("inf"),
     ) -> tuple[int, Any]:
-        """POST a JSON body: HTTP status and JSON body of the answer (None if it is not JSON).
+        """POST a JSON body; return HTTP status and JSON body of the answer (None if an error answer is not JSON).
 
         Connections that cannot be made, and servers that are busy (429, 503), are tried again; a connection that
-        breaks after the request was sent only if the request is `repeatable`; and nothing is once `patience` seconds
+        breaks after the request was sent only if the request is `repeatable`; and nothing is once `retry_seconds`
         are over. Raises what the class calls `unavailable`, `denied`, `garbled` or, past `seconds` of waiting, `late`.
         """
         data = json.dumps(body, ensure_ascii=False).encode()
-        return self._send("POST", path, data, seconds, attempts, repeatable, patience)
+        return self._send("POST", path, data, seconds, attempts, repeatable, retry_seconds)
 
     def close(self) -> None:
-        """Close the connections that nobody uses at present."""
+        """Close the idle connections."""
         self._pool.close()
 
     def _send(
@@ -126,7 +126,7 @@ class HttpClient:
         seconds: float,
         attempts: int,
         repeatable: bool,
-        patience: float = float("inf"),
+        retry_seconds: float = float("inf"),
     ) -> tuple[int, Any]:
         started = time.monotonic()
         pause, left = _FIRST_PAUSE_SECONDS, seconds + self._connect_seconds
@@ -162,7 +162,7 @@ class HttpClient:
                     wait = asked * random.uniform(1.0, 1.2)
             passed = time.monotonic() - started + wait
             left = seconds + self._connect_seconds - passed
-            if attempt == attempts or left <= 0 or passed > patience:
+            if attempt == attempts or left <= 0 or passed > retry_seconds:
                 if failure is None:
                     return response.status, self._parse(response.status, body)
                 raise self.unavailable(self._unreachable(failure)) from failure
@@ -171,7 +171,7 @@ class HttpClient:
         raise AssertionError("the last attempt returns or raises")
 
     def _read(self, response: urllib3.BaseHTTPResponse, path: str) -> bytes:
-        """The body of an answer. Raises `garbled` for one that is too large, or encoded as we did not ask for."""
+        """Read the body of an answer. Raises `garbled` if it is too large or has an encoding that was not asked for."""
         problem = ""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         body = bytearray()
@@ -237,7 +237,7 @@ class _Pool(urllib3.HTTPConnectionPool):
 
 
 def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
-    """Seconds that the server asks us to wait (it may give a date), None if it does not; never more than our limit."""
+    """Return the seconds of a `Retry-After` header (which may be a date), at most our limit; None without one."""
     text = response.headers.get("Retry-After")
     if text is None:
         return None

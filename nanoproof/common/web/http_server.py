@@ -1,4 +1,4 @@
-"""The HTTP server under an application, and the life of its process."""
+"""The HTTP server that runs an application (waitress with limits), and the shutdown of its process."""
 
 import logging
 import resource
@@ -17,39 +17,39 @@ from flask import Flask
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import RequestLog
 
-# -- The HTTP server under the application: waitress with our limits, and an orderly end -----------------------------
-
 _MAX_HEADER_BYTES = 64 * 1024
 _BODIES_READ_TO_REFUSE = 8
 _STOP_SECONDS = 5.0
+_LAST_ANSWERS_SECONDS = 2.0
+_POLL_SECONDS = 0.05
 
 
 class HttpSettings(Protocol):
-    """What the settings of a server say about HTTP."""
+    """The settings of a server that concern HTTP."""
 
     @property
     def address(self) -> str:
-        """Where to listen."""
+        """Address to listen on."""
         ...
 
     @property
     def port(self) -> int:
-        """0 for a free one."""
+        """Port to listen on; 0 for a free one."""
         ...
 
     @property
     def threads(self) -> int:
-        """Requests that are answered at the same time."""
+        """Number of requests that are answered at the same time."""
         ...
 
     @property
     def receive_seconds(self) -> float:
-        """A connection on which nothing was sent or received for so long is closed, unless an answer is awaited."""
+        """Idle time after which a connection is closed, unless it waits for an answer."""
         ...
 
     @property
     def max_body_mb(self) -> float:
-        """Longer bodies are refused."""
+        """Largest body that is accepted; longer ones are refused with 413."""
         ...
 
 
@@ -92,7 +92,7 @@ class HttpServer:
         try:
             if self._running:
                 self._server.run()
-                if not self._stopped:  # waitress ends without a word when it is interrupted
+                if not self._stopped:  # waitress returns silently when it is interrupted
                     raise KeyboardInterrupt
         finally:
             with self._lock:
@@ -124,7 +124,7 @@ class HttpServer:
 
 
 def bind(settings: HttpSettings) -> socket.socket:
-    """The listening socket; `UserError` if the address cannot be had."""
+    """Open the listening socket; raises `UserError` if the address is not available."""
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -137,14 +137,13 @@ def bind(settings: HttpSettings) -> socket.socket:
     return listener
 
 
-_LAST_ANSWERS_SECONDS = 2.0
-_POLL_SECONDS = 0.05
+# -- Shutdown of the process -----------------------------------------------------------------------------------------
 
 
 class Shutdown:
-    """What the first signal starts: no new work, a while for the work under way, then the end. A second one ends all.
+    """A signal handler that drains the server, waits for the requests in progress, and stops it.
 
-    The end comes from a thread of its own, while the main thread goes on to serve.
+    A second signal ends the process at once. A thread does the work, while the main thread continues to serve.
     """
 
     def __init__(
@@ -155,7 +154,7 @@ class Shutdown:
         requests: RequestLog,
         server: HttpServer,
     ) -> None:
-        """`drain` lets in no new work, `close` ends the work under way."""
+        """`drain` refuses new work, `close` ends the work in progress; `drain_seconds` lie between them."""
         self._drain, self._close, self._seconds = drain, close, drain_seconds
         self._requests = requests
         self._server = server
@@ -187,18 +186,18 @@ def on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
 
 
 def interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """End the main thread as Ctrl-C does."""
+    """Handle a signal as Ctrl-C: raise KeyboardInterrupt in the main thread."""
     raise KeyboardInterrupt
 
 
 def allow_many_connections() -> None:
-    """Raise the limit of open files as far as we may: each connection and each process needs some."""
+    """Raise the limit of open files to the hard limit: each connection and each process needs some."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def say_listening(listener: socket.socket) -> None:
-    """Print the line that says where the server can be reached."""
+def print_address(listener: socket.socket) -> None:
+    """Print the line `listening on http://HOST:PORT`."""
     host, port = listener.getsockname()[:2]
     print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)

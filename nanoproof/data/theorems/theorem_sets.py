@@ -37,7 +37,7 @@ from nanoproof.common.files import read_text
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, IN_FRONT, SORRY, parts, theorem_name
+from nanoproof.lean.source import COMMAND, IN_FRONT, SORRY, parse_declaration, theorem_name
 from nanoproof.lean.types import SourceError, Theorem
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ def remove_lines(text: str, *beginnings: str) -> str:
 def unusable_because(source: str) -> str | None:
     """Tell in a few words why the prover cannot work with a source; None if it can."""
     try:
-        parts(source)
+        parse_declaration(source)
     except SourceError as error:
         return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
     return None
@@ -109,7 +109,7 @@ def unusable_because(source: str) -> str | None:
 def require_usable(source: str, place: str) -> None:
     """Check that the prover can work with a source. Raises UserError that names the place of its row."""
     try:
-        parts(source)
+        parse_declaration(source)
     except SourceError as error:
         raise UserError(f"{place}: {error}") from error
 

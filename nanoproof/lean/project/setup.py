@@ -382,7 +382,7 @@ def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool, r
                 f"{number}. {step.name}: {step.title}{' (is there)' if done else ''}\n   in {step.cwd}: {step.shell()}"
             )
         return
-    with _alone(state.path.with_suffix(".lock"), folder):
+    with _project_lock(state.path.with_suffix(".lock"), folder):
         if repl is not None:
             layout.write_repl(folder, repl)
         for number, step in enumerate(steps, start=1):
@@ -418,7 +418,7 @@ def _do(step: Step, seconds: float, folder: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path, folder: Path) -> Iterator[None]:
+def _project_lock(path: Path, folder: Path) -> Iterator[None]:
     """Hold the lock of the project, so that two set-ups do not disturb each other."""
     lock = FileLock(path)
     try:

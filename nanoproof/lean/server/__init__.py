@@ -1,1 +1,1 @@
-"""Our Lean server: LeanTree's HTTP API over processes that speak the Lean REPL protocol."""
+"""The Lean server: LeanTree's HTTP API over a pool of processes that speak the Lean REPL protocol."""

@@ -14,7 +14,7 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.web import http_server
 from nanoproof.lean.project.setup import REPL_EXE
-from nanoproof.lean.server.app import create_app, make_http_server
+from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import ServerSettings, make_backend
 from nanoproof.lean.server.pool import CannotStart, Pool
 from nanoproof.lean.transport import TOKEN_VARIABLE
@@ -25,7 +25,7 @@ _PARENT_CHECK_SECONDS = 1.0
 
 
 def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
-    """Parse, bind, start the processes, serve until a signal comes; for `open_to_all` see `token_of`."""
+    """Start the processes and serve until a signal; for `open_to_all` see `token_of`. Return the exit code."""
     settings = settings_of(argv)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     http_server.allow_many_connections()
@@ -39,13 +39,13 @@ def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
     try:
         pool.start()
         app = create_app(settings, pool, token)
-        server = make_http_server(app, settings, listener)
+        server = http_server.HttpServer(app, settings, listener)
         http_server.on_signals(
             http_server.Shutdown(pool.drain, pool.close, settings.drain_seconds, app.extensions["requests"], server)
         )
         if warning := exposure(settings, token):
             log.warning("%s", warning)
-        http_server.say_listening(listener)
+        http_server.print_address(listener)
         server.run()
     except CannotStart as error:
         raise UserError(f"no Lean process can be started: {error}") from error
@@ -55,9 +55,9 @@ def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
 
 
 def settings_of(argv: Sequence[str] | None) -> ServerSettings:
-    """The settings of a command line; what it does not say of a real Lean is taken from the environment.
+    """Read the settings from the command line, and project and REPL that it does not name from the environment.
 
-    Without a word of one a line says that the embedded prover is started.
+    Where neither names any, a line on stderr tells that the embedded prover is served.
     """
     parser = Parser(prog="python -m nanoproof.lean.server", description="Serve Lean processes over HTTP.")
     add_flags(parser, ServerSettings)
@@ -75,7 +75,7 @@ def settings_of(argv: Sequence[str] | None) -> ServerSettings:
 
 
 def token_of(settings: ServerSettings, open_to_all: bool) -> str | None:
-    """The token that callers have to send, None for none.
+    """Return the token that callers have to send, None for none.
 
     Raises UserError if there is none where other machines reach the address, unless the user asked for that
     (`--no-token`) or the command is `open_to_all`.
@@ -87,9 +87,9 @@ def token_of(settings: ServerSettings, open_to_all: bool) -> str | None:
 
 
 def exposure(settings: ServerSettings, token: str | None) -> str:
-    """Who may run code on this server, and what to do about it; empty if nobody, or if the user wants it so.
+    """Describe who else may run code on this server, and the remedy; empty if nobody, or with `--no-token`.
 
-    Loopback is reached by every user of the machine. NanoLean runs no code of those who ask it, Lean does.
+    Every user of the machine can connect to loopback. NanoLean runs no code of its callers, Lean does.
     """
     if token is not None or not settings.token:
         return ""
@@ -102,7 +102,7 @@ def exposure(settings: ServerSettings, token: str | None) -> str:
 
 
 def _watch_parent(pool: Pool, parent: int) -> None:
-    """End this process, and the Lean processes, once standard input closes or the parent is another one."""
+    """End this process, and the Lean processes, once standard input closes or the parent process ends."""
     with suppress(OSError, ValueError):
         while os.getppid() == parent:
             readable, _, _ = select.select([sys.stdin], [], [], _PARENT_CHECK_SECONDS)
@@ -113,7 +113,7 @@ def _watch_parent(pool: Pool, parent: int) -> None:
 
 
 def command() -> None:
-    """The console script `leanserver`, which users know from LeanTree; clients of that one send no token."""
+    """Run the console script `leanserver` of LeanTree, whose clients send no token."""
     run_main(lambda: main(open_to_all=True))
 
 

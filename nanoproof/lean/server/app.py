@@ -1,8 +1,7 @@
-"""The Flask application of the Lean server: LeanTree's API, our batch call, `/status` and `/metrics`."""
+"""The Flask application of the Lean server: LeanTree's API, a call for several tactics, `/status` and `/metrics`."""
 
 import os
 import platform
-import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +18,6 @@ from werkzeug.routing import IntegerConverter
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web import flask_app
-from nanoproof.common.web.http_server import HttpServer
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.repl_goals import ReplBranch
 from nanoproof.lean.server.backend import ServerSettings
@@ -27,14 +25,20 @@ from nanoproof.lean.server.lease import LeaseError, ProcessGone, ServerLease, Ta
 from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Metrics, Pool, ShuttingDown, TooManyWaiting
 from nanoproof.lean.types import ProtocolError
 
-# -- What a server says about itself: `/status` for people and clients, gauges for `/metrics` ------------------------
+T = TypeVar("T")
 
 _STATES = ("available", "used", "starting", "stopping")
+_DEFAULT_TACTIC_MS = 1000.0
+_DEFAULT_WAIT_SECONDS = 60.0
+_MAX_TACTICS = 1024
+_SERVED_WHILE_CLOSING = ("lean.status", "lean.metrics", "lean.return_process")
+
+# -- Status and metrics ----------------------------------------------------------------------------------------------
 
 
 def server_status(settings: ServerSettings, pool: Pool, active_requests: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer to `GET /status`: the fields of LeanTree servers, and ours."""
-    counts, processes = pool.census()
+    """Collect the answer to `GET /status`: the fields of LeanTree servers, and ours."""
+    counts, processes = pool.count_processes()
     metrics = pool.metrics
     memory = psutil.virtual_memory()
     ram = {"total_bytes": memory.total, "available_bytes": memory.available, "used_bytes": memory.used}
@@ -62,7 +66,7 @@ def server_status(settings: ServerSettings, pool: Pool, active_requests: list[di
 
 
 def versions(settings: ServerSettings) -> dict[str, str | None]:
-    """Versions of what runs here; Lean's is None where it is not known."""
+    """Return the versions of nanoproof, Python and Lean; Lean's is None where it is not known."""
     try:
         ours = version("nanoproof")
     except PackageNotFoundError:
@@ -71,7 +75,7 @@ def versions(settings: ServerSettings) -> dict[str, str | None]:
 
 
 class Gauges(Collector):
-    """What is the case at the moment of a scrape."""
+    """Gauges with the state of the pool and the server at the moment of a scrape."""
 
     def __init__(
         self, settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]
@@ -79,8 +83,8 @@ class Gauges(Collector):
         self._settings, self._pool, self._active_requests = settings, pool, active_requests
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Take the census of the pool and yield each gauge."""
-        counts, processes = self._pool.census()
+        """Count the processes of the pool and yield each gauge."""
+        counts, processes = self._pool.count_processes()
         resident = dict.fromkeys(_STATES, 0)
         largest = 0
         for process, state in processes:
@@ -105,7 +109,7 @@ class Gauges(Collector):
 
 
 def _by(counter: Counter) -> dict[str, int]:
-    """How often a counter with one label was raised, by the label's values."""
+    """Return the values of a counter with one label, by the label's values."""
     return {
         value: int(sample.value)
         for family in counter.collect()
@@ -126,7 +130,7 @@ def _by_state(name: str, help: str, values: dict[str, int]) -> GaugeMetricFamily
 
 
 def _lean_version(settings: ServerSettings) -> str | None:
-    """The version that the project's `lean-toolchain` names, such as v4.27.0; whitelists go by it."""
+    """Return the version in the project's `lean-toolchain`, such as v4.27.0, by which whitelists are chosen."""
     if settings.backend == "nanolean":
         return EMBEDDED_LEAN
     try:
@@ -135,58 +139,55 @@ def _lean_version(settings: ServerSettings) -> str | None:
         return None
 
 
-# -- The HTTP routes: LeanTree's API, and our batch call -------------------------------------------------------------
-
-T = TypeVar("T")
-
-_DEFAULT_TACTIC_MS = 1000.0
-_DEFAULT_WAIT_SECONDS = 60.0
-_MAX_TACTICS = 1024
+# -- Request bodies --------------------------------------------------------------------------------------------------
 
 
 class GetProcess(flask_app.Body):
-    """The body of `/process/get`; `timeout` is in seconds."""
+    """Body of `/process/get`; `timeout` is in seconds."""
 
     blocking: bool | None = None
     timeout: flask_app.Amount | None = None
 
 
 class Command(flask_app.Body):
-    """The body of `/process/ID/command`; `timeout` is in milliseconds, here and below."""
+    """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below."""
 
     command: flask_app.Text
     timeout: flask_app.Amount | None = None
 
 
 class ProofFromSorry(flask_app.Body):
-    """The body of `/process/ID/proof_from_sorry`."""
+    """Body of `/process/ID/proof_from_sorry`."""
 
     theorem_with_sorry: flask_app.Text
     fresh: bool | None = None
 
 
 class Tactic(flask_app.Body):
-    """The body of the calls that try one tactic."""
+    """Body of the calls that try one tactic."""
 
     tactic: flask_app.Text
     timeout: flask_app.Amount | None = None
 
 
 class Tactics(flask_app.Body):
-    """The body of the call that tries several."""
+    """Body of the call that tries several tactics."""
 
     tactics: Annotated[list[flask_app.Text], FailFast(), Field(max_length=_MAX_TACTICS)]
     timeout: flask_app.Amount | None = None
 
 
+# -- Routes ----------------------------------------------------------------------------------------------------------
+
+
 class IdConverter(IntegerConverter):
-    """Ids in paths: as many digits as an id can have."""
+    """Ids in paths, of at most 18 digits."""
 
     regex = r"\d{1,18}"
 
 
 def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
-    """The routes over a pool; `active_requests` lists the requests under way for `/status`."""
+    """Create the routes over a pool; `active_requests` lists the requests in progress for `/status`."""
     routes = Blueprint("lean", __name__)
     pool.metrics.registry.register(Gauges(settings, pool, active_requests))
     _add_observing(routes, settings, pool, active_requests)
@@ -204,7 +205,7 @@ def _add_observing(
 
     @routes.get("/metrics")
     def metrics() -> Response:
-        return flask_app.metrics_of(pool.metrics.registry)
+        return flask_app.metrics_response(pool.metrics.registry)
 
 
 def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
@@ -212,7 +213,7 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
     def get_process() -> Response:
         body = GetProcess.read()
         seconds = _DEFAULT_WAIT_SECONDS if body.timeout is None else body.timeout
-        gone = flask_app.caller_gone()
+        gone = flask_app.client_disconnected()
         try:
             lease = pool.get(body.blocking is not False, min(seconds, settings.longest_seconds), gone)
         except TooManyWaiting:
@@ -257,7 +258,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         def start(lease: ServerLease) -> dict[str, Any]:
             try:
                 started = lease.start(body.theorem_with_sorry, settings.command_seconds, bool(body.fresh))
-                return {"value": describe(started)}
+                return {"value": branch_to_json(started)}
             except TacticRefused as error:
                 return {"error": str(error)}
 
@@ -268,20 +269,20 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         body = Tactic.read()
         seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
         return on_lease(
-            pool, pid, lambda lease: attempt(pool.metrics, lease, state, body.tactic, seconds), missing_status=200
+            pool, pid, lambda lease: try_tactic(pool.metrics, lease, state, body.tactic, seconds), missing_status=200
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
     def try_apply_tactics(pid: int, state: int) -> Response:
         body = Tactics.read()
         seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-        gone = flask_app.caller_gone()
+        gone = flask_app.client_disconnected()
         return on_lease(
             pool,
             pid,
             lambda lease: {
                 "results": [
-                    attempt(pool.metrics, lease, state, tactic, seconds) for tactic in body.tactics if not gone()
+                    try_tactic(pool.metrics, lease, state, tactic, seconds) for tactic in body.tactics if not gone()
                 ]
             },
         )
@@ -293,7 +294,9 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         return on_lease(
             pool,
             pid,
-            lambda lease: counted(pool.metrics, lambda: describe(lease.apply_whole(state, body.tactic, seconds))),
+            lambda lease: count_outcome(
+                pool.metrics, lambda: branch_to_json(lease.apply_whole(state, body.tactic, seconds))
+            ),
         )
 
     @routes.post("/process/<id:pid>/proof/<id:state>/state")
@@ -302,7 +305,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
 
 def on_lease(pool: Pool, pid: int, work: Callable[[ServerLease], Any], missing_status: int = 404) -> Response:
-    """Run `work` with the lease to itself; what goes wrong with the lease becomes an error response."""
+    """Run `work` with exclusive use of a lease, and reply with its result, or with the error as a response."""
     try:
         with pool.use(pid) as lease:
             return flask_app.reply(work(lease))
@@ -314,16 +317,16 @@ def on_lease(pool: Pool, pid: int, work: Callable[[ServerLease], Any], missing_s
         return flask_app.reply({"error": str(error)}, 500)
 
 
-def attempt(metrics: Metrics, lease: ServerLease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
-    """One tactic as a value: the branches that it leaves, or why it has none."""
+def try_tactic(metrics: Metrics, lease: ServerLease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
+    """Try one tactic; return the branches that it leaves as `value`, or why there are none as `error`."""
     try:
-        return {"value": counted(metrics, lambda: describe_all(lease.apply(state, tactic, seconds)))}
+        return {"value": count_outcome(metrics, lambda: branches_to_json(lease.apply(state, tactic, seconds)))}
     except (LeaseError, ProtocolError) as error:
         return {"error": str(error)}
 
 
-def counted(metrics: Metrics, work: Callable[[], T]) -> T:
-    """Do `work`, which tries one tactic, and count how it ended."""
+def count_outcome(metrics: Metrics, work: Callable[[], T]) -> T:
+    """Do `work`, which tries one tactic, and count its outcome and duration in the metrics."""
     began, outcome = time.perf_counter(), "failed"
     try:
         result = work()
@@ -342,37 +345,29 @@ def counted(metrics: Metrics, work: Callable[[], T]) -> T:
         metrics.tactic(outcome, time.perf_counter() - began)
 
 
-def describe(entry: tuple[int, ReplBranch]) -> dict[str, Any]:
-    """A branch as clients see it."""
+def branch_to_json(entry: tuple[int, ReplBranch]) -> dict[str, Any]:
+    """Convert a branch with its id to JSON."""
     branch_id, branch = entry
     return {"proof_state_id": branch_id, "goals": [goal.to_wire() for goal in branch.parsed_goals()]}
 
 
-def describe_all(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, Any]]:
-    """Branches as clients see them; none means that the branch is closed."""
-    return [describe(entry) for entry in entries]
+def branches_to_json(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, Any]]:
+    """Convert branches to JSON; an empty list means that the goals are proved."""
+    return [branch_to_json(entry) for entry in entries]
 
 
 def _seconds(timeout_ms: float | None, settings: ServerSettings, default_ms: float) -> float:
     return min((default_ms if timeout_ms is None else timeout_ms) / 1000, settings.longest_seconds)
 
 
-# -- The Flask application of the Lean server, and what serves it ----------------------------------------------------
-
-
-_SERVED_TO_THE_END = ("lean.status", "lean.metrics", "lean.return_process")
+# -- The application -------------------------------------------------------------------------------------------------
 
 
 def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -> Flask:
-    """The application over a started pool; for the `token` see `guarded_app`."""
+    """Create the application over a started pool; for the `token` see `guarded_app`."""
     app = flask_app.guarded_app(
-        __name__, token, settings.on_loopback, pool.metrics.requests, lambda: pool.closing, _SERVED_TO_THE_END
+        __name__, token, settings.on_loopback, pool.metrics.requests, lambda: pool.closing, _SERVED_WHILE_CLOSING
     )
     app.url_map.converters["id"] = IdConverter
     app.register_blueprint(make_routes(settings, pool, app.extensions["requests"].active))
     return app
-
-
-def make_http_server(app: Flask, settings: ServerSettings, listener: socket.socket) -> HttpServer:
-    """The HTTP server for the application; `run()` serves until it is stopped."""
-    return HttpServer(app, settings, listener)

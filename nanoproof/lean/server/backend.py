@@ -1,20 +1,20 @@
-"""The options of the Lean server, how it starts a process of either kind, and how it limits tactics in time.
+"""Settings of the Lean server, how it starts REPL processes of either kind, and time limits of tactics.
 
-The official REPL has no time limit. Lean has two means that could stand in for one:
+The official REPL has no time limit. Lean has two mechanisms that could provide one:
 
 - **Heartbeats** count allocations (200 million by default, for each tactic in a REPL). A proof cannot change that
   number: `set_option maxHeartbeats N in tac` sets the option, but the elaborator looks at a number that it copied from
   it before (`Core.Context.maxHeartbeats`, see issue 69 of the REPL). Nor do they measure time: how many come in a
   second depends on the tactic and the machine.
-- **Cancellation** is how the language server stops what nobody waits for any more: the elaborator looks at a token
-  wherever it looks at heartbeats, and no tactic can catch it, as some do with heartbeats.
+- **Cancellation** is how the language server stops work that is not needed any more: the elaborator checks a token
+  wherever it checks heartbeats, and no tactic can catch it, as some do with heartbeats.
 
-So processes are taught a tactic that runs another one and sets its token after some milliseconds. It is defined in an
+So each process gets a tactic that runs another one and sets its token after some milliseconds. It is defined in an
 environment beside the base environment, in which proofs start; commands, and with them final checks, do not see it. The
-tactic to run begins on a line of its own: its columns, which mean something to Lean, are what they would be without us.
+tactic to run begins on a line of its own, so that its columns, which matter to Lean, stay the same.
 
 Forks of the REPL that take a `timeout` answer in time, but leave the computation running: the second line of defence.
-What a process can do is tried out once it has its imports, and what it cannot do is not relied on.
+Which of these a process supports is tested once it has its imports.
 """
 
 import json
@@ -32,12 +32,14 @@ from nanoproof.common.config import check, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback
 from nanoproof.lean.nanolean import check_installed
-from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, judge, judge_statement
+from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, read_statement_answer, read_tactic_answer
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
 
-# -- The options of the Lean server ----------------------------------------------------------------------------------
-
 _LEVELS = ("debug", "info", "warning", "error", "critical")
+_LAKE_SECONDS = 300.0
+_PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
+
+# -- Settings --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class ServerSettings:
 
     @property
     def max_waiting(self) -> int:
-        """How many callers may wait for a free process, or for their turn, before others are sent away with 429."""
+        """How many callers may wait for a free process, or for their turn, before others are refused with 429."""
         return max(8, self.max_processes)
 
     @property
@@ -145,11 +147,13 @@ class ServerSettings:
         return on_loopback(self.address)
 
 
-TACTIC = "nanoproof_within"
-STOPPED = "the tactic timed out and was stopped"
-"""What our tactic fails with; for `verdicts.judge` this is time that ran out."""
-DEFINITION = f"""open Lean Elab Tactic in
-elab "{TACTIC} " limit:num tac:tactic : tactic => do
+# -- Time limits of tactics ------------------------------------------------------------------------------------------
+
+TIMEOUT_TACTIC = "nanoproof_within"
+TIMEOUT_MESSAGE = "the tactic timed out and was stopped"
+"""Error of the tactic at the time limit; `read_tactic_answer` takes it for `OutOfTime`."""
+TIMEOUT_TACTIC_SOURCE = f"""open Lean Elab Tactic in
+elab "{TIMEOUT_TACTIC} " limit:num tac:tactic : tactic => do
   let token ← IO.CancelToken.new
   let isOver ← IO.mkRef false
   let isOpen ← IO.mkRef true
@@ -165,75 +169,72 @@ elab "{TACTIC} " limit:num tac:tactic : tactic => do
   finally
     let isLate ← token.isSet
     isOver.set true
-    if isLate && (← isOpen.get) then throwError "{STOPPED}"
+    if isLate && (← isOpen.get) then throwError "{TIMEOUT_MESSAGE}"
 """
-"""The tactic. The thread that waits has a stack of its own and ends within 10 ms of the tactic, so that none pile up.
+"""Lean source of the tactic. Its waiting thread ends within 10 ms of the tactic, so that threads do not accumulate.
 
-A failing `finally` replaces the interruption, which the REPL could only show as the number of an internal exception.
+An error in `finally` replaces the interruption, which the REPL would show as the number of an internal exception.
 """
 
 _SHARE = 0.9
-"""The part of its time after which a tactic is stopped, so that the answer comes within that time."""
+"""Fraction of its time limit after which a tactic is stopped, so that the answer comes within the limit."""
 _TRIAL_SECONDS = 60.0
 _TRIAL_MS, _TRIAL_SLEEP_MS = 20, 200
 _TRIAL_STATEMENT = "example : True := by sorry"
 _LINE = re.compile(r"(?<=<input>:)\d+(?=:\d+)")
 
 
-def find_out(process: ReplProcess, base_env: int) -> Limits:
-    """Teach a process our tactic, and try what stops a tactic in it; takes half a second.
+def probe_limits(process: ReplProcess, base_env: int) -> Limits:
+    """Define our tactic in a process, and test what stops a tactic there; takes half a second.
 
-    Raises `ReplError` if the process ends, and ValueError if its answers are none of a REPL.
+    Raises `ReplError` if the process ends, and ValueError if its answers are not those of a REPL.
     """
-    answer = process.request({"cmd": DEFINITION, "env": base_env}, _TRIAL_SECONDS)
+    answer = process.request({"cmd": TIMEOUT_TACTIC_SOURCE, "env": base_env}, _TRIAL_SECONDS)
     refusal = " ".join(error_messages(answer)) or str(answer.get("message", ""))
     env = answer["env"] if isinstance(answer.get("env"), int) and not refusal else None
     statement = {"cmd": _TRIAL_STATEMENT, "env": base_env if env is None else env}
-    start = judge_statement(process.request(statement, _TRIAL_SECONDS))
+    start = read_statement_answer(process.request(statement, _TRIAL_SECONDS))
     if not isinstance(start, Step):
         raise ValueError(f"it starts no proof: {start}")
     slow = f"sleep {_TRIAL_SLEEP_MS}"
-    if env is not None and not _is_stopped(process, start, f"{TACTIC} {_TRIAL_MS}\n({slow}; skip)"):
+    if env is not None and not _is_stopped(process, start, f"{TIMEOUT_TACTIC} {_TRIAL_MS}\n({slow}; skip)"):
         env, refusal = None, "the trial was not stopped"
     return Limits(env, _is_stopped(process, start, slow, timeout=_TRIAL_MS), " ".join(refusal.split())[:300])
 
 
 def _is_stopped(process: ReplProcess, start: Step, tactic: str, **more: int) -> bool:
     message = {"tactic": tactic, "proofState": start.proof_state, **more}
-    return isinstance(judge(process.request(message, _TRIAL_SECONDS)), OutOfTime)
+    return isinstance(read_tactic_answer(process.request(message, _TRIAL_SECONDS)), OutOfTime)
 
 
-def limited(message: dict[str, Any], limits: Limits, seconds: float) -> dict[str, Any]:
-    """The request for a tactic, with the limits that the process has, so that its answer comes within `seconds`.
+def add_time_limit(message: dict[str, Any], limits: Limits, seconds: float) -> dict[str, Any]:
+    """Add the limits that the process supports to the request for a tactic, so that it is answered within `seconds`.
 
-    Where Lean stops the tactic, the REPL's own limit comes later, at the end of the time.
+    Where Lean stops the tactic, the REPL's own limit applies later, at the end of the time.
     """
     whole = max(10, int(seconds * 1000))
     share = max(10, int(whole * _SHARE))
     if limits.lean_env is None:
         return {**message, "timeout": share}
-    return {**message, "tactic": f"{TACTIC} {share}\n{message['tactic']}", "timeout": whole}
+    return {**message, "tactic": f"{TIMEOUT_TACTIC} {share}\n{message['tactic']}", "timeout": whole}
 
 
-def as_written(message: str, limits: Limits) -> str:
-    """What Lean says about a tactic that was `limited`, with the line numbers of the tactic that was given."""
+def restore_line_numbers(message: str, limits: Limits) -> str:
+    """Correct the line numbers in Lean's message on a tactic that `add_time_limit` moved by a line."""
     return message if limits.lean_env is None else _LINE.sub(lambda line: str(max(1, int(line[0]) - 1)), message)
 
 
 def is_runaway(outcome: OutOfTime, limits: Limits) -> bool:
-    """True if Lean did not stop a tactic that it should have stopped, so that it runs on behind the REPL's answer."""
-    return limits.lean_env is not None and STOPPED not in outcome.message
+    """Tell whether Lean did not stop a tactic that it should have, so that it still runs after the REPL's answer."""
+    return limits.lean_env is not None and TIMEOUT_MESSAGE not in outcome.message
 
 
-# -- How the server starts a process of either kind, and what it does before and between leases ----------------------
-
-_LAKE_SECONDS = 300.0
-_PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
+# -- REPL processes --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Backend:
-    """A kind of REPL process: its command line and the requests that prepare, extend and clean it."""
+    """A kind of REPL process: its command line, the requests that prepare and reset it, and its time limits."""
 
     command: tuple[str, ...]
     cwd: str | None = None
@@ -244,9 +245,9 @@ class Backend:
     can_prune: bool = False
     address_space_bytes: int | None = None
     soft_limits: bool = False
-    """Whether to find out what stops a tactic in a process before the process is killed, and to use it."""
+    """Whether to test what stops a tactic without killing the process, and to use it."""
     grace_seconds: float = 0.0
-    """How much longer than its time a tactic that something should stop may take to stop."""
+    """How much longer than its time limit a tactic may take to stop before its process is killed."""
     _fatal_trials: list[str] = field(default_factory=list, init=False, compare=False)
 
     def spawn(self) -> ReplProcess:
@@ -254,7 +255,7 @@ class Backend:
         return ReplProcess(self.command, self.cwd, self.env, self.address_space_bytes)
 
     def prepare(self, process: ReplProcess) -> int | None:
-        """Wait until the process answers and has its imports; returns the base environment (None: the built-in one).
+        """Wait until the process answers and has its imports; return the base environment (None: the built-in one).
 
         Raises `ReplError` if it does not come up.
         """
@@ -274,11 +275,11 @@ class Backend:
         return None if self.can_prune else int(answer["env"])
 
     def _try_limits(self, process: ReplProcess, base_env: int) -> Limits:
-        """What stops a tactic in the process. If the trial ends the process, it is the last one that is tried."""
+        """Test what stops a tactic in the process. After a test that ended a process no other one is tested."""
         if self._fatal_trials:
             return Limits(reason=self._fatal_trials[0])
         try:
-            return find_out(process, base_env)
+            return probe_limits(process, base_env)
         except ValueError as error:
             return Limits(reason=str(error))
         except ReplError as error:
@@ -286,22 +287,22 @@ class Backend:
             raise
 
     def tactic_request(self, process: ReplProcess, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
-        """The request that runs a tactic for `seconds`, with the limits that the process has."""
+        """Build the request that runs a tactic for at most `seconds`, with the limits that the process supports."""
         message = {"tactic": tactic, "proofState": proof_state, **self.tactic_options}
-        return limited(message, process.limits, seconds) if self.soft_limits else message
+        return add_time_limit(message, process.limits, seconds) if self.soft_limits else message
 
-    def patience(self, process: ReplProcess, seconds: float) -> float:
-        """After how many seconds a process is killed whose tactic may take `seconds`."""
+    def kill_seconds(self, process: ReplProcess, seconds: float) -> float:
+        """Return after how many seconds a process is killed whose tactic may take `seconds`."""
         return seconds + self.grace_seconds if process.limits.names else seconds
 
     def reset(self, process: ReplProcess) -> None:
-        """Forget the proof states of the lease that ended; raises `ReplError` if the process is gone."""
+        """Discard the proof states of the lease that ended; raises `ReplError` if the process is gone."""
         if self.can_prune:
             process.request({"prune_all": True}, 10.0)
 
 
 def make_backend(settings: ServerSettings) -> Backend:
-    """The backend that the settings ask for; `UserError` if something it needs is not there."""
+    """Construct the backend of the settings; raises `UserError` if something that it needs is missing."""
     if settings.backend == "nanolean":
         check_installed()
         return Backend(
@@ -337,7 +338,10 @@ def make_backend(settings: ServerSettings) -> Backend:
 
 
 def lake_environment(project: Path) -> dict[str, str]:
-    """The environment that `lake env` gives to programs of the project; asked once, so that every REPL is our child."""
+    """Return the environment that `lake env` sets for programs of a project, so that REPLs can be started directly.
+
+    Raises `UserError` if Lake is missing or fails.
+    """
     lake = shutil.which("lake")
     if lake is None:
         raise UserError("the backend repl needs `lake` on the PATH (install Lean with elan)")

@@ -1,4 +1,4 @@
-"""One lease: a process and the branches that its client knows."""
+"""A lease: the process of one client, and the branches that the client knows."""
 
 import itertools
 import threading
@@ -15,19 +15,19 @@ from nanoproof.lean.repl_goals import (
     ReplGoal,
     Step,
     error_messages,
-    judge,
-    judge_statement,
     own_goals,
-    split,
+    read_statement_answer,
+    read_tactic_answer,
+    split_branches,
 )
-from nanoproof.lean.server.backend import Backend, as_written, is_runaway
+from nanoproof.lean.server.backend import Backend, is_runaway, restore_line_numbers
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.source import before_declaration
 from nanoproof.lean.types import ProtocolError, SourceError
 
 
 class LeaseError(Exception):
-    """Why a request on a lease has no result; the text is what the API answers, in words that LeanTree clients know."""
+    """A request on a lease has no result; the text is the API's answer, in wording that LeanTree clients recognize."""
 
 
 class TacticRefused(LeaseError):
@@ -35,35 +35,35 @@ class TacticRefused(LeaseError):
 
 
 class TacticTimedOut(LeaseError):
-    """The tactic was stopped when its time was over, or its process was killed."""
+    """The tactic was stopped at its time limit, or its process was killed."""
 
 
 class ProcessGone(LeaseError):
     """The process ended, or had to be killed, and with it every proof state of the lease."""
 
 
-class Keeper(Protocol):
-    """What a lease asks of the pool that gave it."""
+class ProcessOwner(Protocol):
+    """The calls of a lease to the pool that it belongs to."""
 
     def replace(self, lease: "ServerLease") -> tuple[ReplProcess, int | None]:
-        """Another process and its base environment; raises `ProcessGone` if there is none in time."""
+        """Return another process and its base environment; raises `ProcessGone` if there is none in time."""
 
-    def worn(self, process: ReplProcess) -> str | None:
-        """Why the process should not be used for another proof, None if it may be."""
+    def recycle_reason(self, process: ReplProcess) -> str | None:
+        """Return why the process should not be used for another proof, None if it may be."""
 
     def note_end(self, reason: str) -> None:
         """Count a process that ended or was given up."""
 
 
 class ServerLease:
-    """What one client works with. Requests of one lease are serialized by `lock`.
+    """A process that is leased to one client. Requests of one lease are serialized by `lock`.
 
-    After the process was lost the lease lives on: the next statement or command gets a fresh process from the keeper,
-    but the branches of the lost one are gone. Once `ended` is set no further request may use the lease.
+    The lease outlives a lost process: the next statement or command gets a fresh process from the pool, but the
+    branches of the lost one are gone. Once `ended` is set no further request may use the lease.
     """
 
     def __init__(
-        self, lease_id: int, process: ReplProcess, base_env: int | None, backend: Backend, keeper: Keeper
+        self, lease_id: int, process: ReplProcess, base_env: int | None, backend: Backend, pool: ProcessOwner
     ) -> None:
         self.id = lease_id
         self.lock = threading.Lock()
@@ -73,13 +73,13 @@ class ServerLease:
         self.process: ReplProcess | None = process
         self.base_env = base_env
         self._backend = backend
-        self._keeper = keeper
+        self._pool = pool
         self._killed_for: tuple[ReplProcess, str, str] | None = None
         self._ids = itertools.count()
         self._branches: dict[int, ReplBranch] = {}
 
     def kill(self, reason: str, why: str) -> None:
-        """Kill the process, from any thread; the request under way fails, and its client reads `why`."""
+        """Kill the process, from any thread; a request in progress fails with `why` in its message."""
         if (process := self.process) is not None:
             self._killed_for = (process, reason, why)
             process.kill()
@@ -90,9 +90,9 @@ class ServerLease:
         return self._command(text, seconds, self.base_env)
 
     def _revive(self) -> ReplProcess:
-        """The process, or another one in place of one that was lost."""
+        """Return the process, or a new one in place of one that was lost."""
         if self.process is None:
-            self.process, self.base_env = self._keeper.replace(self)
+            self.process, self.base_env = self._pool.replace(self)
         return self.process
 
     def _command(self, text: str, seconds: float, env: int | None) -> dict[str, Any]:
@@ -105,14 +105,15 @@ class ServerLease:
             raise TacticTimedOut(f"Command timed out after {seconds:g} s") from error
 
     def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, ReplBranch]:
-        """Start at the single `sorry` of a theorem; `fresh` says that the client needs no earlier branch any more.
+        """Start the proof at the single `sorry` of a theorem; return its branch with the id.
 
-        The REPL runs tactics in the environment before the command that holds the `sorry`. So what comes before the
-        theorem is a command of its own: its definitions, notations and instances are known to the tactics then.
+        With `fresh` all earlier branches are forgotten. The REPL runs tactics in the environment before the command
+        with the `sorry`. So what precedes the theorem is sent as a command of its own, and the tactics know its
+        definitions, notations and instances.
         """
         if fresh and self._branches:
             self._forget()
-        found = _read(judge_statement, self._state_theorem(source, seconds))
+        found = _read(read_statement_answer, self._state_theorem(source, seconds))
         if isinstance(found, Refused):
             raise TacticRefused(f"REPL returned error: {found.message}")
         if isinstance(found, OutOfTime):
@@ -120,12 +121,12 @@ class ServerLease:
         return self._remember(ReplBranch(found.proof_state, found.goals))
 
     def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
-        """The REPL's answer to the command with the `sorry`, in an environment where Lean can stop tactics."""
+        """Send the command with the `sorry` to an environment where Lean can stop tactics; return the answer."""
         lean_env = self._revive().limits.lean_env
         base_env = self.base_env if lean_env is None else lean_env
         try:
             context = before_declaration(source)
-        except SourceError:  # Lean will say what is wrong
+        except SourceError:  # Lean's own errors tell more
             context = ""
         if mask(context).strip():
             answer = self._command(context, seconds, base_env)
@@ -135,37 +136,37 @@ class ServerLease:
         return self._command(source, seconds, base_env)
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
-        """Run a tactic on a branch; returns the branches it leaves, with their ids."""
+        """Run a tactic on a branch; return the branches that it leaves, with their ids."""
         branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
-        return [self._remember(part) for part in split(proof_state, own, branch.siblings)]
+        return [self._remember(each) for each in split_branches(proof_state, own, branch.siblings)]
 
     def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, ReplBranch]:
-        """Like `apply`, but all goals that are left form one branch."""
+        """Run a tactic like `apply`, but leave all goals in one branch."""
         branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
         return self._remember(ReplBranch(proof_state, own, branch.siblings))
 
     def release(self) -> ReplProcess | None:
-        """Forget everything and hand over the process, cleaned; None if there is none that can be used again."""
+        """Forget all branches and return the process, reset; None if it cannot be used again."""
         self._clean()
         process, self.process = self.process, None
         return process
 
     def _forget(self) -> None:
-        """Drop all branches, and the process if it is worn (its memory may only ever grow)."""
+        """Forget all branches, and give up the process if it is due to be recycled (its memory may only ever grow)."""
         self._clean()
         if self.process is not None:
             self.process.uses += 1
 
     def _clean(self) -> None:
-        """Forget all branches; the process is then clean, or given up."""
+        """Forget all branches; reset the process, or give it up."""
         self._branches.clear()
         if self.process is None:
             return
         if not self.process.alive:
             self._lose("crash")
-        elif reason := self._keeper.worn(self.process):
+        elif reason := self._pool.recycle_reason(self.process):
             self._lose(reason)
         else:
             try:
@@ -174,7 +175,7 @@ class ServerLease:
                 self._lose("crash")
 
     def _find(self, branch_id: int, tactic: str) -> ReplBranch:
-        """The branch with this id, if `tactic` may be tried on it."""
+        """Return the branch with this id, if `tactic` may be tried on it."""
         if reason := banned_reason(tactic):
             raise TacticRefused(f"Could not apply tactic: {reason}")
         if self.process is None:
@@ -184,7 +185,7 @@ class ServerLease:
         return self._branches[branch_id]
 
     def _step(self, branch: ReplBranch, tactic: str, seconds: float) -> tuple[int, tuple[ReplGoal, ...]]:
-        """Run one tactic: the new REPL state and the goals of the branch's own that it leaves."""
+        """Run one tactic; return the new proof state and the branch's own goals in it."""
         if not branch.goals:
             raise TacticRefused("Could not apply tactic: no goals")
         deadline = time.monotonic() + seconds
@@ -215,12 +216,12 @@ class ServerLease:
         assert process is not None
         message = self._backend.tactic_request(process, proof_state, tactic, seconds)
         try:
-            answer = self._request(message, self._backend.patience(process, seconds))
+            answer = self._request(message, self._backend.kill_seconds(process, seconds))
         except ReplTimeout as error:
             raise TacticTimedOut("Tactic application timed out") from error
-        outcome = _read(judge, answer)
+        outcome = _read(read_tactic_answer, answer)
         if isinstance(outcome, Refused):
-            raise TacticRefused(f"Could not apply tactic: {as_written(outcome.message, process.limits)}")
+            raise TacticRefused(f"Could not apply tactic: {restore_line_numbers(outcome.message, process.limits)}")
         if isinstance(outcome, OutOfTime):
             process.is_busy |= is_runaway(outcome, process.limits)
             raise TacticTimedOut("Tactic application timed out in the REPL")
@@ -238,7 +239,7 @@ class ServerLease:
             raise ProcessGone(f"Lean REPL process ended unexpectedly: {why}{error}") from error
 
     def _lose(self, reason: str) -> str:
-        """Give up the process and all branches; returns why it had been killed, if it had."""
+        """Give up the process and all branches; return why it was killed, if it was."""
         process, self.process = self.process, None
         self._branches.clear()
         assert process is not None
@@ -246,7 +247,7 @@ class ServerLease:
         why = ""
         if self._killed_for is not None and self._killed_for[0] is process:
             _, reason, why = self._killed_for
-        self._keeper.note_end(reason)
+        self._pool.note_end(reason)
         return why and f"{why}; "
 
     def _remember(self, branch: ReplBranch) -> tuple[int, ReplBranch]:
@@ -256,9 +257,9 @@ class ServerLease:
 
 
 def _read(
-    judge: Callable[[dict[str, Any]], Step | Refused | OutOfTime], answer: dict[str, Any]
+    reader: Callable[[dict[str, Any]], Step | Refused | OutOfTime], answer: dict[str, Any]
 ) -> Step | Refused | OutOfTime:
     try:
-        return judge(answer)
+        return reader(answer)
     except ValueError as error:
         raise LeaseError(f"unexpected answer of the REPL: {error}") from error

@@ -1,4 +1,4 @@
-"""The processes of a server: started in the background, leased to one client each, replaced when they end."""
+"""The pool of a server's processes: started in the background, leased to one client each, replaced when they end."""
 
 import logging
 import math
@@ -15,7 +15,14 @@ from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.lease import ProcessGone, ServerLease
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess
 
-# -- Why the pool gives no lease, or none with this id ---------------------------------------------------------------
+log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 1.0
+_MAX_BACKOFF_SECONDS = 30.0
+_FAILURES_BEFORE_GIVING_UP = 2
+_MAX_WAITING_PER_LEASE = 4
+_LARGEST_LEASE_ID = 2**53 - 1  # every JSON reader has such integers
+_TACTIC_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class LeaseNotFound(LookupError):
@@ -23,7 +30,7 @@ class LeaseNotFound(LookupError):
 
 
 class TooManyWaiting(Exception):
-    """More callers wait for a process, or for their turn with one, than the server has room for."""
+    """Too many callers wait for a process, or for their turn with one."""
 
 
 class CannotStart(Exception):
@@ -31,16 +38,11 @@ class CannotStart(Exception):
 
 
 class ShuttingDown(Exception):
-    """The server takes no more work."""
-
-
-# -- The Prometheus metrics of a Lean server -------------------------------------------------------------------------
-
-_TACTIC_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+    """The server accepts no more work."""
 
 
 class Metrics:
-    """The counters of one server, in a registry of their own."""
+    """The Prometheus metrics of one server, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -60,18 +62,9 @@ class Metrics:
         return Counter(f"nanoproof_lean_{name}_total", help, labels, registry=self.registry)
 
     def tactic(self, outcome: str, seconds: float) -> None:
-        """Count one tactic."""
+        """Count one tactic, with its outcome and duration."""
         self.tactics.labels(outcome).inc()
         self.tactic_seconds.observe(seconds)
-
-
-log = logging.getLogger(__name__)
-
-_TICK_SECONDS = 1.0
-_MAX_BACKOFF_SECONDS = 30.0
-_FAILURES_BEFORE_GIVING_UP = 2
-_MAX_WAITING_PER_LEASE = 4
-_LARGEST_LEASE_ID = 2**53 - 1  # every JSON reader has such integers
 
 
 class Pool:
@@ -102,7 +95,7 @@ class Pool:
         self._keeper = threading.Thread(target=self._keep, name="lean-pool", daemon=True)
 
     def start(self) -> None:
-        """Begin to start processes; with `warmup`, wait until all are ready (`CannotStart` if that fails)."""
+        """Start the keeper thread; with `warmup`, wait until all processes are ready (`CannotStart` if that fails)."""
         self._keeper.start()
         if not self._settings.warmup:
             return
@@ -113,7 +106,7 @@ class Pool:
                 self._changed.wait(_TICK_SECONDS)
 
     def get(self, blocking: bool, seconds: float, gone: Callable[[], bool] = lambda: False) -> ServerLease | None:
-        """Lease a process; None if none came free in time, or if the caller is `gone` meanwhile.
+        """ServerLease a process; None if none came free in time, or if the caller is `gone` before.
 
         Raises `TooManyWaiting`, `CannotStart` or `ShuttingDown`.
         """
@@ -142,7 +135,7 @@ class Pool:
 
     @contextmanager
     def use(self, lease_id: int) -> Iterator[ServerLease]:
-        """The lease with this id, for the caller alone; raises `LeaseNotFound` or `TooManyWaiting`."""
+        """Wait for exclusive use of the lease with this id; raises `LeaseNotFound` or `TooManyWaiting`."""
         lease = self._wait_for_turn(lease_id)
         try:
             if lease.ended:  # while this waited for its turn; it must not get a process then
@@ -155,7 +148,7 @@ class Pool:
                 self._try_to_retire(lease)
 
     def find(self, lease_id: int) -> ServerLease:
-        """The lease with this id, which others may be using; raises `LeaseNotFound`."""
+        """Return the lease with this id, which others may be using; raises `LeaseNotFound`."""
         with self._changed:
             lease = self._leases.get(lease_id)
         if lease is None:
@@ -163,13 +156,13 @@ class Pool:
         return lease
 
     def heartbeat(self, lease_id: int) -> None:
-        """Note that the client of a lease still wants it; raises `LeaseNotFound`."""
+        """Record that the client of a lease still needs it; raises `LeaseNotFound`."""
         self.find(lease_id).last_used = time.monotonic()
 
     def give_back(self, lease_id: int) -> bool:
-        """End a lease and clean its process for the next one; False if there is no such lease (any more).
+        """End a lease and reset its process for the next one; False if there is no such lease (any more).
 
-        A request that still runs on it is cut short: nobody wants its result.
+        A request in progress on it is killed with its process: nobody needs its result.
         """
         lease = self._end(lease_id)
         if lease is None:
@@ -179,8 +172,8 @@ class Pool:
             lease.kill("abandoned", "its lease was returned")
         return True
 
-    def census(self) -> tuple[dict[str, Any], list[tuple[ReplProcess, str]]]:
-        """How many processes are in which state and whether the pool can serve; and each process with its state."""
+    def count_processes(self) -> tuple[dict[str, Any], list[tuple[ReplProcess, str]]]:
+        """Return the fields of `/status` on the pool, with numbers of processes by state, and each with its state."""
         with self._changed:
             processes = [
                 *((process, "available") for process, _ in self._free),
@@ -202,13 +195,13 @@ class Pool:
         return counts, processes
 
     def drain(self) -> None:
-        """Give no more leases; those that are given may go on until `close`."""
+        """Give no more leases; those that are given can be used until `close`."""
         with self._changed:
             self._draining = True
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Kill every process; requests under way end with an error."""
+        """Kill every process; requests in progress end with an error."""
         with self._changed:
             self._draining = self._closed = True
             free, self._free = self._free, []
@@ -226,11 +219,14 @@ class Pool:
 
     @property
     def closing(self) -> bool:
-        """True once no more work is taken."""
+        """True once no more work is accepted."""
         return self._draining
 
     def replace(self, lease: ServerLease) -> tuple[ReplProcess, int | None]:
-        """A new process for a lease that lost its own, before any new lease; waits as long as a start may take."""
+        """Return a new process, with its base environment, for a lease that lost its own.
+
+        It has priority over new leases, and waits as long as a start may take. Raises `ProcessGone`.
+        """
         deadline = time.monotonic() + self._settings.start_seconds
         with self._changed:
             self._replacing += 1
@@ -246,8 +242,8 @@ class Pool:
             finally:
                 self._replacing -= 1
 
-    def worn(self, process: ReplProcess) -> str | None:
-        """Why a process should not be used for another lease or proof, None if it may be."""
+    def recycle_reason(self, process: ReplProcess) -> str | None:
+        """Return why a process should not be used for another lease or proof, None if it may be."""
         if process.uses >= self._settings.max_uses:
             return "uses"
         if process.is_busy:
@@ -256,19 +252,19 @@ class Pool:
         return "size" if limit is not None and process.resident_bytes() > limit * 2**30 else None
 
     def note_end(self, reason: str) -> None:
-        """Count a process that ended or was given up, and let the keeper see to another one."""
+        """Count a process that ended or was given up, and wake the keeper thread, which starts another one."""
         self.metrics.ends.labels(reason).inc()
         with self._changed:
             self._changed.notify_all()
 
     def _new_id(self) -> int:
-        """An id that no client guesses, nor remembers from a server that ran here before."""
+        """Draw an id that no client guesses, nor remembers from a server that ran here before."""
         while (number := 1 + secrets.randbelow(_LARGEST_LEASE_ID)) in self._leases:
             pass
         return number
 
     def _wait_for_turn(self, lease_id: int) -> ServerLease:
-        """The lease, locked for the caller."""
+        """Return the lease, locked for the caller."""
         with self._changed:
             lease = self.find(lease_id)
             if lease.lock.acquire(blocking=False):
@@ -284,7 +280,7 @@ class Pool:
         return lease
 
     def _end(self, lease_id: int) -> ServerLease | None:
-        """Take a lease out of the table; who holds its lock last retires it."""
+        """Remove a lease from the table; the last holder of its lock retires it."""
         with self._changed:
             lease = self._leases.pop(lease_id, None)
             if lease is not None:
@@ -294,7 +290,7 @@ class Pool:
             return lease
 
     def _try_to_retire(self, lease: ServerLease) -> bool:
-        """Retire an ended lease unless a request is under way, which then does so when it ends."""
+        """Retire an ended lease unless a request is in progress, which then does so when it ends."""
         if not lease.lock.acquire(blocking=False):
             return False
         try:
@@ -321,7 +317,7 @@ class Pool:
         return self._settings.max_processes + self._settings.spares
 
     def _may_lease(self) -> bool:
-        """True if another lease may be given; lost processes are replaced first. The caller holds the lock."""
+        """Tell whether another lease may be given; lost processes are replaced first. The caller holds the lock."""
         free = len(self._free) - self._replacing
         return not self._draining and free > 0 and len(self._leases) < self._settings.max_processes
 
@@ -358,7 +354,7 @@ class Pool:
                 next_check = time.monotonic() + _TICK_SECONDS
 
     def _missing(self) -> int:
-        """How many processes to start now. The first one starts alone: it may fill a cache that the others use."""
+        """Return how many processes to start now; the first starts alone, as it may fill a cache that others use."""
         if time.monotonic() < self._retry_at:
             return 0
         leased = sum(lease.process is not None for lease in self._leases.values())
@@ -366,7 +362,7 @@ class Pool:
         return (self._wanted() if self._has_started else 1) - live
 
     def _wanted(self) -> int:
-        """How many processes there should be: all with `warmup`, else those in demand and one to spare."""
+        """Return how many processes there should be: all with `warmup`, else those in demand and the spare ones."""
         if self._settings.warmup:
             return self._capacity
         return min(self._capacity, len(self._leases) + self._waiting + max(1, self._settings.spares))
@@ -419,7 +415,7 @@ class Pool:
         log.warning("a Lean process did not start: %s", reason)
 
     def _check_leases(self) -> None:
-        """Take back leases that nobody has used for too long; one whose request is under way is in use."""
+        """Take back leases that were idle for too long; one with a request in progress is in use."""
         oldest = time.monotonic() - self._settings.lease_seconds
         with self._changed:
             idle = [lease for lease in self._leases.values() if lease.last_used < oldest]
@@ -437,7 +433,7 @@ class Pool:
                 self._try_to_retire(lease)
 
     def _check_processes(self) -> None:
-        """Kill what uses too much memory while it works, and drop free processes that have died."""
+        """Kill leased processes that use too much memory, and drop free ones that have died."""
         with self._changed:
             leases = list(self._leases.values())
             dead = [process for process, _ in self._free if not process.alive]

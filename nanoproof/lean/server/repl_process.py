@@ -20,14 +20,20 @@ _CHUNK = 1 << 16
 _MAX_POLL_SECONDS = 60.0
 _STDERR_TAIL = 2000
 _SHOWN = 200
+_EXIT_SECONDS = 1.0
+_REAP_SECONDS = 10.0
+MAX_ANSWER_BYTES = 1 << 26
+"""More than any useful answer has; a longer one counts as an error of the process."""
+
+# -- The pipes -------------------------------------------------------------------------------------------------------
 
 
 class Overdue(Exception):
-    """The deadline passed; the message says how far the exchange had come."""
+    """The deadline passed; the message tells how far the exchange had come."""
 
 
 class Hangup(Exception):
-    """The process closed its end; the message says how far the exchange had come."""
+    """The process closed its end; the message tells how far the exchange had come."""
 
 
 class Stray(Exception):
@@ -35,7 +41,7 @@ class Stray(Exception):
 
 
 class ReplPipes:
-    """Non-blocking ends of the pipes of one process. Whoever owns the descriptors closes them.
+    """Non-blocking ends of the pipes of one process. The owner of the descriptors closes them.
 
     All three are served in one loop: a process that fills its standard error, or answers before it has read the whole
     request, cannot make both sides wait for each other.
@@ -72,7 +78,7 @@ class ReplPipes:
                         return self._complete(answer, end, bool(unsent))
 
     def tail(self) -> str:
-        """The last lines of what the process wrote to standard error."""
+        """Return the last lines that the process wrote to standard error."""
         self._read_stderr()
         return self._tail.decode(errors="replace").strip()
 
@@ -99,7 +105,7 @@ class ReplPipes:
             raise Hangup("it no longer reads requests") from error
 
     def _read(self, answer: bytearray) -> None:
-        """Append what standard output has for us; empty lines in front of an answer do not count."""
+        """Append what can be read from standard output, without empty lines in front of an answer."""
         try:
             chunk = os.read(self._stdout, _CHUNK)
         except BlockingIOError:
@@ -136,11 +142,7 @@ def _shown(data: bytearray) -> str:
     return repr(bytes(data[:_SHOWN]))
 
 
-MAX_ANSWER_BYTES = 1 << 26
-"""More than any useful answer has; what is longer is taken for a process that has gone wild."""
-
-_EXIT_SECONDS = 1.0
-_REAP_SECONDS = 10.0
+# -- The process -----------------------------------------------------------------------------------------------------
 
 
 class ReplError(Exception):
@@ -163,8 +165,8 @@ class ReplGarbage(ReplError):
 class Limits:
     """What stops a tactic in a process before the process has to be killed.
 
-    `lean_env` is an environment in which Lean does (None: in none), `heeds_timeout` says that the REPL does, and
-    `reason` why Lean does not.
+    `lean_env` is an environment in which Lean does (None: in none), `heeds_timeout` is true if the REPL does, and
+    `reason` is why Lean does not.
     """
 
     lean_env: int | None = None
@@ -173,7 +175,7 @@ class Limits:
 
     @property
     def names(self) -> list[str]:
-        """What stops a tactic, in short."""
+        """Short names of what stops a tactic."""
         return ["lean"] * (self.lean_env is not None) + ["repl"] * self.heeds_timeout
 
 
@@ -185,9 +187,9 @@ class ReplProcess:
     """
 
     limits = Limits()
-    """Who prepares the process finds out."""
+    """Set when the process is prepared."""
     is_busy = False
-    """True once a tactic runs on in it though its request was answered."""
+    """True once a tactic still runs in the process although its request was answered."""
 
     def __init__(
         self,
@@ -244,20 +246,20 @@ class ReplProcess:
             raise self._failed(ReplDied, str(error)) from error
 
     def resident_bytes(self) -> int:
-        """Resident memory that is not shared with others (mapped library files do not count); 0 if it is gone."""
+        """Return the resident memory that is not shared (without mapped library files); 0 if the process is gone."""
         with suppress(psutil.Error):
             info = psutil.Process(self.pid).memory_info()
             return max(0, info.rss - getattr(info, "shared", 0))
         return 0
 
     def kill(self) -> None:
-        """Kill the process and everything it started, from any thread; a request under way ends with `ReplDied`."""
+        """Kill the process and all that it started, from any thread; a request in progress ends with `ReplDied`."""
         if not self._closed:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Kill the process and release what belongs to it; only the thread that uses it may call this."""
+        """Kill the process and release its resources; only the thread that uses it may call this."""
         if self._closed:
             return
         self.kill()
@@ -280,7 +282,7 @@ class ReplProcess:
         return answer
 
     def _failed(self, kind: type[ReplError], reason: str) -> ReplError:
-        """Close, and say why, with the exit status if it ended by itself and the last lines of its stderr."""
+        """Close, and return the error, with the exit status if it ended by itself and the last lines of its stderr."""
         ended, tail = self._ended(), self._pipes.tail()
         self.close()
         status = f"exit status {self._process.returncode}, " if ended else ""
@@ -293,7 +295,7 @@ class ReplProcess:
             time.sleep(0.005)
 
     def _ended(self) -> bool:
-        """True if the process has ended. It is not waited for: its id must stay its own until `close` has killed."""
+        """Tell whether the process has ended; it is not reaped, so that its id stays reserved until `close`."""
         try:
             return psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:

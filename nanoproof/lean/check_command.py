@@ -1,8 +1,8 @@
-"""A whole text, the questions behind it, and what Lean's answer means.
+"""The command that checks a whole text and asks for axioms and statements, and how Lean's answer is read.
 
-Behind the text stand, for each of its theorems, `#print axioms NAME` and `#check NAME`, each on a line of its own. Only
-a message at the place of a question, and about the name that was asked for, counts as its answer: whatever a text
-prints by itself, it cannot speak for Lean.
+The text is followed, for each of its theorems, by `#print axioms NAME` and `#check NAME`, each on a line of its own.
+Only a message at the position of such a query, and about its name, counts as the answer: whatever the text itself
+prints cannot be taken for it.
 """
 
 import re
@@ -21,32 +21,32 @@ _SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
 
 
 @dataclass(frozen=True)
-class Inquiry:
-    """The `command` to send; the questions about `names[i]` are on lines `first_line + 2 * i` and the next one."""
+class CheckCommand:
+    """The `text` to send; the queries about `names[i]` are on line `first_line + 2 * i` and the next one."""
 
-    command: str
+    text: str
     names: tuple[str, ...]
     first_line: int
 
     @classmethod
-    def about(cls, source: str, header: str = "") -> "Inquiry":
-        """The inquiry about the theorems of a text, `example`s included; `header` stands before it."""
+    def build(cls, source: str, header: str = "") -> "CheckCommand":
+        """Build the command that checks `header` and `source`, with queries for each theorem, `example`s included."""
         text = name_examples(source)
         names = tuple(declared_names(text))
         text = f"{header}\n\n{text}" if header else text
-        questions = [line for name in names for line in (f"#print axioms {name}", f"#check {name}")]
-        return cls("\n".join([text, "", *questions]), names, text.count("\n") + 3)
+        queries = [line for name in names for line in (f"#print axioms {name}", f"#check {name}")]
+        return cls("\n".join([text, "", *queries]), names, text.count("\n") + 3)
 
-    def report(self, answer: Any) -> CheckReport:
-        """What a REPL's answer says; `ProtocolError` if that is not whole, or does not agree with itself."""
+    def read_answer(self, answer: Any) -> CheckReport:
+        """Read a REPL's answer; raises `ProtocolError` if it is incomplete or contradicts itself."""
         if not isinstance(answer, Mapping) or not isinstance(answer.get("env"), int) or "message" in answer:
             raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
-        return self.read(_objects(answer, "messages"), len(_objects(answer, "sorries")))
+        return self.read_messages(_objects(answer, "messages"), len(_objects(answer, "sorries")))
 
-    def read(self, messages: Sequence[Mapping[str, Any]], gaps: int = 0) -> CheckReport:
-        """What Lean's messages say; `gaps` is the number of those that it counted by itself."""
+    def read_messages(self, messages: Sequence[Mapping[str, Any]], gaps: int = 0) -> CheckReport:
+        """Read Lean's messages; `gaps` is the number of `sorry`s that the REPL lists. Raises `ProtocolError`."""
         errors: list[str] = []
-        places: list[tuple[int, int]] = []
+        error_positions: list[tuple[int, int]] = []
         warned = 0
         answers: dict[int, list[str]] = {}
         for message in messages:
@@ -55,7 +55,7 @@ class Inquiry:
                 raise ProtocolError(f"not a message of Lean: {str(message)[:200]!r}")
             if severity == "error":
                 errors.append(text)
-                places.append((line, _column(message)))
+                error_positions.append((line, _column(message)))
             elif severity == "warning":
                 warned += _GAP_WARNING.search(text) is not None
             elif severity != "trace" and line >= self.first_line:
@@ -63,12 +63,12 @@ class Inquiry:
         axioms: set[str] = set()
         statements: list[tuple[str, str]] = []
         if not errors:
-            for place, name in enumerate(self.names):
-                line = self.first_line + 2 * place
+            for number, name in enumerate(self.names):
+                line = self.first_line + 2 * number
                 axioms |= _axioms(name, answers.get(line, []))
                 statements.append((name, _statement(name, answers.get(line + 1, []))))
         gaps = max(gaps, warned, int("sorryAx" in axioms))
-        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements), tuple(places))
+        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements), tuple(error_positions))
 
 
 def _objects(answer: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -93,7 +93,7 @@ def _column(message: Mapping[str, Any]) -> int:
 
 
 def _axioms(name: str, answers: list[str]) -> set[str]:
-    """The axioms of a theorem, from the one message at the place of the question."""
+    """Read the axioms of a theorem from the one message at the position of its query."""
     found = [match for text in answers if (match := _AXIOMS.fullmatch(text.strip()))]
     if len(answers) != 1 or len(found) != 1 or _bare(found[0]["name"]) != _bare(name):
         raise ProtocolError(f"the axioms of {name} are not reported: {str(answers)[:200]}")
@@ -101,12 +101,12 @@ def _axioms(name: str, answers: list[str]) -> set[str]:
 
 
 def _statement(name: str, answers: list[str]) -> str:
-    """What Lean prints as the statement of a theorem; namespaces that are open may be left out of its name."""
+    """Read the statement of a theorem; Lean may leave open namespaces out of its name."""
     if len(answers) != 1 or _bare(name).rpartition(".")[2] not in _bare(answers[0]):
         raise ProtocolError(f"the statement of {name} is not reported: {str(answers)[:200]}")
     return answers[0].strip()
 
 
 def _bare(name: str) -> str:
-    """A name without the quotes that its parts may have."""
+    """Return a name without the quotes that its components may have."""
     return name.replace("«", "").replace("»", "").removeprefix("_root_.")

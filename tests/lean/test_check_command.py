@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nanoproof.lean.inquiry import Inquiry
+from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.types import ProtocolError
 
 TEXT = "theorem boom : False := by\n  trivial"
@@ -18,29 +18,29 @@ def answer(*messages: tuple[Any, Any, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_the_questions_stand_behind_the_text_on_lines_of_their_own() -> None:
-    assert Inquiry.about(TEXT).command.split("\n")[2:] == ["", "#print axioms boom", "#check boom"]
+    assert CheckCommand.build(TEXT).text.split("\n")[2:] == ["", "#print axioms boom", "#check boom"]
 
 
 def test_a_header_moves_the_questions() -> None:
-    inquiry = Inquiry.about(TEXT, header="import Mathlib")
-    assert inquiry.command.split("\n")[inquiry.first_line - 1] == "#print axioms boom"
+    command = CheckCommand.build(TEXT, header="import Mathlib")
+    assert command.text.split("\n")[command.first_line - 1] == "#print axioms boom"
 
 
 def test_whole_answers_are_taken() -> None:
-    report = Inquiry.about(TEXT).report(answer(AXIOMS, STATEMENT, ("info", 2, "said by the proof")))
+    report = CheckCommand.build(TEXT).read_answer(answer(AXIOMS, STATEMENT, ("info", 2, "said by the proof")))
     assert report.accepted and report.axioms == () and report.statements == (("boom", "boom : False"),)
 
 
 def test_axioms_may_fill_several_lines() -> None:
     told = ("info", 4, "'boom' depends on axioms: [propext,\n Classical.choice,\n Quot.sound]")
-    report = Inquiry.about(TEXT).report(answer(told, STATEMENT))
+    report = CheckCommand.build(TEXT).read_answer(answer(told, STATEMENT))
     assert report.axioms == ("Classical.choice", "Quot.sound", "propext")
 
 
 def test_names_may_have_quotes_and_namespaces_that_are_open() -> None:
     source = "namespace A\ntheorem «odd name» : p := q"
     told = ("info", 4, "'A.«odd name»' does not depend on any axioms"), ("info", 5, "«odd name» : p")
-    assert Inquiry.about(source).report(answer(*told)).accepted
+    assert CheckCommand.build(source).read_answer(answer(*told)).accepted
 
 
 BROKEN: dict[str, Any] = {
@@ -71,7 +71,7 @@ BROKEN: dict[str, Any] = {
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
 def test_an_answer_that_is_not_whole_is_a_protocol_error(broken: Any) -> None:
     with pytest.raises(ProtocolError):
-        Inquiry.about(TEXT).report(broken)
+        CheckCommand.build(TEXT).read_answer(broken)
 
 
 GAPS: dict[str, Any] = {
@@ -86,7 +86,7 @@ GAPS: dict[str, Any] = {
 
 @pytest.mark.parametrize("told", GAPS.values(), ids=GAPS.keys())
 def test_an_error_or_a_sorry_anywhere_is_no_acceptance(told: Any) -> None:
-    assert not Inquiry.about(TEXT).report(told).accepted
+    assert not CheckCommand.build(TEXT).read_answer(told).accepted
 
 
 def test_warnings_about_names_that_hold_sorry_are_no_gaps() -> None:
@@ -96,4 +96,4 @@ def test_warnings_about_names_that_hold_sorry_are_no_gaps() -> None:
         ("warning", 1, "unused variable `not_sorry`"),
         ("warning", 1, "`a.sorry` and `sorry'` are old"),
     )
-    assert Inquiry.about(TEXT).report(told).accepted
+    assert CheckCommand.build(TEXT).read_answer(told).accepted
