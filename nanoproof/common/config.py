@@ -343,7 +343,7 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def _meant(self, words: Iterable[str]) -> str:
-        """A question with the flag that is nearest to the first unknown one; empty if none is near."""
+        """Ask for the flag that is nearest to the first unknown one; empty if none is near."""
         known = {flag for parser in (self, *self._subparsers_of()) for flag in parser._option_string_actions}
         for word in words:
             if word.startswith("--"):
@@ -393,7 +393,7 @@ class Parser(argparse.ArgumentParser):
         return now if now in self._option_string_actions else flag
 
     def _switch(self, action: argparse.Action, flag: str, value: str) -> str:
-        """`--x` or `--no-x`, for a switch that was given by either with a value."""
+        """Return `--x` or `--no-x` for a switch that was given as either with a value."""
         positive, negative = action.option_strings
         try:
             return positive if _boolean(value) == (flag == positive) else negative
@@ -423,7 +423,7 @@ def _optional(parse: Any) -> Any:
 
 
 def _flag_kwargs(annotation: Any) -> dict[str, Any]:
-    """argparse keyword arguments for a field's type."""
+    """Return the keyword arguments of `add_argument` for a field's type."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         members = [member for member in get_args(annotation) if member is not type(None)]

@@ -114,7 +114,7 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
         backend = "nccl" if device.type == "cuda" else "gloo"
-        own = device if backend == "nccl" else None  # connects at once, and says so if it cannot
+        own = device if backend == "nccl" else None  # connects at once, so that a failure shows here
         dist.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes), device_id=own)
     return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason)
 
@@ -159,7 +159,7 @@ def gather_json(value: Any) -> list[Any]:
 
 
 def on_all_ranks(action: Callable[[], None]) -> None:
-    """Run `action` on all ranks. If it fails on one, it fails on all: nobody waits for a rank that is gone."""
+    """Run `action` on all ranks. If it fails on one, it fails on all, so that none waits for a rank that is gone."""
     problem: Exception | None = None
     try:
         action()

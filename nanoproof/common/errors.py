@@ -76,15 +76,15 @@ def report_error(message: str) -> None:
 
 
 def _follows_another_rank() -> bool:
-    """Whether another rank has said its error, of which this rank's may be a consequence."""
+    """Tell whether another rank has reported its error, of which this rank's may be a consequence."""
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return False
-    time.sleep(1.0)  # the other rank leaves the group first and speaks then
+    time.sleep(1.0)  # the other rank leaves the group before it reports
     return count_errors(add=0) > 0
 
 
 def _nobody_reads() -> bool:
-    """Whether standard output is a pipe whose reader has gone away."""
+    """Tell whether standard output is a pipe whose reader has gone away."""
     try:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), select.POLLOUT)
@@ -113,7 +113,7 @@ def run_main(main: Callable[[], int | None]) -> None:
         code = 2
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads():
-            code = 141  # what a shell says of a program that the signal SIGPIPE ends
+            code = 141  # the code of a program that SIGPIPE ends, in a shell
         elif is_full_disk(error):
             report_error(f"cannot write: {error.strerror}{f' ({error.filename})' if error.filename else ''}")
             code = 2
@@ -130,5 +130,5 @@ def run_main(main: Callable[[], int | None]) -> None:
         print("interrupted", file=sys.stderr)
         code = 130
     if _nobody_reads():
-        print_lines(())  # so that the flush at exit says nothing
+        print_lines(())  # so that the flush at exit is silent
     sys.exit(code)

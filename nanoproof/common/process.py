@@ -31,7 +31,7 @@ def gpu_status(device: "torch.device") -> dict[str, Any] | None:
     """Return name, memory in bytes, and utilization (0 to 1; None if unknown) of a CUDA device; None for others."""
     if device.type != "cuda":
         return None
-    import torch  # whoever reads records need not have it
+    import torch  # other users of this module need not have it
 
     free, total = torch.cuda.mem_get_info(device)
     try:

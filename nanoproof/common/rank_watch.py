@@ -15,8 +15,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from nanoproof.common import distributed
 from nanoproof.common.errors import UserError, report_error
@@ -51,11 +52,28 @@ class Store(Protocol):
     def check(self, keys: list[str]) -> bool: ...
 
 
+@dataclass(frozen=True)
+class Heartbeat:
+    """What a rank writes to the store, every second and at its end; in the store it is JSON."""
+
+    state: Literal["alive", "ended", "failed"]
+    beat: int
+    text: str
+    """Where the main thread is, or the error that ended it."""
+    waits: bool
+    """Whether the main thread is in a collective."""
+    seconds: float
+    """How long `waits` has been so."""
+    pid: int
+    host: str
+    machine: str
+
+
 class RankWatch:
     """Watches from `with` to its end; alone it does nothing. `check` raises RankLost when another rank is gone.
 
     If the main thread does not get to end the run, because it is stuck itself, the watch ends the process. A launcher
-    ends all other ranks with SIGTERM when one dies: that signal ends none that is about to say what happened.
+    ends all other ranks with SIGTERM when one dies: that signal does not end a rank that has still to report this.
     """
 
     def __init__(
@@ -71,12 +89,12 @@ class RankWatch:
         self._silent_seconds, self._stuck_seconds = silent_seconds, stuck_seconds
         self._pause = max(beat_seconds, info.world_size / RANKS_PER_SECOND)
         self._main = threading.main_thread()
-        self._about = {"pid": os.getpid(), "host": platform.node(), "machine": machine_id()}
+        self._about: dict[str, Any] = {"pid": os.getpid(), "host": platform.node(), "machine": machine_id()}
         self._beats = 0
         self._since = time.monotonic()
         self._in_collective = False
         self._heard: dict[int, tuple[str, float]] = {}
-        self._others: dict[int, dict[str, Any]] = {}
+        self._others: dict[int, Heartbeat] = {}
         self._lost: str | None = None
         self._before: Any = None
         """What SIGTERM did before, if the watch handles it."""
@@ -163,11 +181,11 @@ class RankWatch:
             self._in_collective, self._since = in_collective, time.monotonic()
         self._publish("alive", where)
 
-    def _publish(self, state: str, text: str) -> None:
+    def _publish(self, state: Literal["alive", "ended", "failed"], text: str) -> None:
         assert self._store is not None
         seconds = round(time.monotonic() - self._since, 1)
-        said = {"state": state, "beat": self._beats, "text": text, "waits": self._in_collective, "seconds": seconds}
-        self._store.set(_key(self._info.rank), json.dumps({**said, **self._about}))
+        beat = Heartbeat(state, self._beats, text, self._in_collective, seconds, **self._about)
+        self._store.set(_key(self._info.rank), json.dumps(asdict(beat)))
 
     def _main_thread(self) -> tuple[str, bool]:
         """Return where the main thread is in our code, and whether it waits for other ranks there."""
@@ -176,7 +194,7 @@ class RankWatch:
         while frame is not None:
             file = frame.f_code.co_filename
             ours = file == distributed.__file__
-            # With nccl a collective returns at once, and what waits is the first look at its result.
+            # With nccl a collective returns at once, and the first read of its result waits.
             in_collective |= _COLLECTIVES in file or (ours and frame.f_code.co_name in _COLLECTING)
             if _PACKAGE in file and not ours:
                 return f"{file.rpartition(_PACKAGE)[2]}:{frame.f_lineno} in {frame.f_code.co_name}", in_collective
@@ -193,32 +211,32 @@ class RankWatch:
             text = self._store.get(_key(rank)).decode()
             if self._heard.get(rank, ("", 0.0))[0] != text:
                 self._heard[rank] = text, now
-                self._others[rank] = json.loads(text)
+                self._others[rank] = Heartbeat(**json.loads(text))
             if problem := self._gone(rank, now - self._heard[rank][1]):
                 return problem
         return self._stuck()
 
     def _gone(self, rank: int, silent: float) -> str | None:
-        said = self._others[rank]
-        name = f"rank {rank} (process {said['pid']} on {said['host']})"
-        if said["state"] == "ended":
+        beat = self._others[rank]
+        name = f"rank {rank} (process {beat.pid} on {beat.host})"
+        if beat.state == "ended":
             return None
-        if said["state"] == "failed":
-            return f"rank {rank} failed: {said['text']}"
-        if said["machine"] == self._about["machine"] and not _exists(said["pid"]):
-            return f"{name} has died; it was at {said['text']}"
+        if beat.state == "failed":
+            return f"rank {rank} failed: {beat.text}"
+        if beat.machine == self._about["machine"] and not _exists(beat.pid):
+            return f"{name} has died; it was at {beat.text}"
         if silent > self._silent_seconds:
-            return f"{name} has given no sign of life for {silent:.0f} s; it was at {said['text']}"
+            return f"{name} has given no sign of life for {silent:.0f} s; it was at {beat.text}"
         return None
 
     def _stuck(self) -> str | None:
         if not self._in_collective or time.monotonic() - self._since < self._stuck_seconds:
             return None
-        for rank, said in sorted(self._others.items()):
-            if said["state"] == "alive" and not said["waits"] and said["seconds"] > self._stuck_seconds:
+        for rank, beat in sorted(self._others.items()):
+            if beat.state == "alive" and not beat.waits and beat.seconds > self._stuck_seconds:
                 return (
-                    f"rank {rank} (process {said['pid']} on {said['host']}) keeps the others waiting for "
-                    f"{self._stuck_seconds:.0f} s; it is at {said['text']}"
+                    f"rank {rank} (process {beat.pid} on {beat.host}) keeps the others waiting for "
+                    f"{self._stuck_seconds:.0f} s; it is at {beat.text}"
                 )
         return None
 

@@ -50,12 +50,12 @@ class CheckCommand:
         warned = 0
         answers: dict[int, list[str]] = {}
         for message in messages:
-            line, text, severity = _line(message), message.get("data"), message.get("severity")
+            (line, column), text, severity = _position(message), message.get("data"), message.get("severity")
             if severity not in _SEVERITIES or not isinstance(text, str):
                 raise ProtocolError(f"not a message of Lean: {str(message)[:200]!r}")
             if severity == "error":
                 errors.append(text)
-                error_positions.append((line, _column(message)))
+                error_positions.append((line, column))
             elif severity == "warning":
                 warned += _GAP_WARNING.search(text) is not None
             elif severity != "trace" and line >= self.first_line:
@@ -80,16 +80,13 @@ def _objects(answer: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     return entries
 
 
-def _line(message: Mapping[str, Any]) -> int:
-    place = message.get("pos")
-    line = place.get("line") if isinstance(place, Mapping) else None
-    return line if isinstance(line, int) else 0
-
-
-def _column(message: Mapping[str, Any]) -> int:
-    place = message.get("pos")
-    column = place.get("column") if isinstance(place, Mapping) else None
-    return column if isinstance(column, int) else 0
+def _position(message: Mapping[str, Any]) -> tuple[int, int]:
+    """Return line (from 1) and column (from 0) of a message, each 0 if it is not known."""
+    position = message.get("pos")
+    if not isinstance(position, Mapping):
+        return 0, 0
+    line, column = position.get("line"), position.get("column")
+    return line if isinstance(line, int) else 0, column if isinstance(column, int) else 0
 
 
 def _axioms(name: str, answers: list[str]) -> set[str]:

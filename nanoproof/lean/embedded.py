@@ -44,16 +44,8 @@ class EmbeddedServers:
         """Start one more server, without waiting for it. It ends when its standard input closes."""
         check_installed()
         command = [sys.executable, "-m", "nanoproof.lean.server", "--backend", "nanolean", "--port", "0"]
-        command += [
-            "--max-processes",
-            str(num_processes),
-            "--warmup",
-            "--exit-with-parent",
-            "--spares",
-            "0",
-            "--log-level",
-            "error",
-        ]
+        command += ["--max-processes", str(num_processes), "--spares", "0", "--log-level", "error"]
+        command += ["--warmup", "--exit-with-parent"]
         errors = tempfile.TemporaryFile()
         process = subprocess.Popen(
             command,

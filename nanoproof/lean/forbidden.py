@@ -258,29 +258,29 @@ def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | N
     keywords = {head.start("keyword") for head in heads}
     modifiers = [head.span("modifiers") for head in heads]
     for match in COMMAND.finditer(code, start):
-        words, place = " ".join(match.group().split()), match.start()
+        words, position = " ".join(match.group().split()), match.start()
         word = words.split()[0]
-        before = code[code.rfind("\n", 0, place) + 1 : place].strip()
+        before = code[code.rfind("\n", 0, position) + 1 : position].strip()
         first = not before or (word, before) == ("section", "noncomputable")
-        in_front = any(begin <= place < end for begin, end in modifiers)
-        if word in allowed or words in allowed or word in _ENDINGS or place in keywords:
+        in_front = any(begin <= position < end for begin, end in modifiers)
+        if word in allowed or words in allowed or word in _ENDINGS or position in keywords:
             continue
         if word in _PLAIN or (word in _SCOPES and not first and not in_front):
             return f"`{word}` stands behind something else on its line, where it may hide what is declared"
         if word == "@[" and in_front:
-            if name := _foreign_attribute(code, place):
+            if name := _foreign_attribute(code, position):
                 return f"the attribute `{name}` is none of {', '.join(sorted(_ATTRIBUTES))}"
         elif not (word in _SCOPES or (word in _MODIFIERS and (in_front or _opens_section(code, match.end())))):
             return f"`{words}` begins a command that is no plain declaration"
     return None
 
 
-def _foreign_attribute(code: str, place: int) -> str:
+def _foreign_attribute(code: str, position: int) -> str:
     """Return the first of the attributes at an offset that is not known to be harmless, or ""."""
-    found = _LISTED.match(code, place)
+    found = _LISTED.match(code, position)
     names = [name.split()[0] if name.split() else "" for name in found["names"].split(",")] if found else ["@["]
     return next((name for name in names if name not in _ATTRIBUTES), "")
 
 
-def _opens_section(code: str, place: int) -> bool:
-    return re.match(r"\s+section(?![\w.'!?])", code[place : place + 20]) is not None
+def _opens_section(code: str, position: int) -> bool:
+    return re.match(r"\s+section(?![\w.'!?])", code[position : position + 20]) is not None

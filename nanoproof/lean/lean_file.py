@@ -106,7 +106,7 @@ class LeanFile:
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
     def _rewrite(self, supposed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
-        """Return the text with all proofs and placeholders, and where the `sorry` `subject`, which stays, is in it."""
+        """Return the text with all proofs and placeholders, and the offset of `subject`, the `sorry` that stays."""
         proofs, masked = dict(self.filled), mask(self.text)
         text, shift, start = self.text, 0, 0
         for gap in self.gaps:

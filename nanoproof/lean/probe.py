@@ -71,7 +71,7 @@ class ProbeOptions:
     """Probe"""
 
     lean: LeanOptions = group(
-        LeanOptions, "lean-", without=("project",), servers=change(help="Addresses host:port to look at.")
+        LeanOptions, "lean-", without=("project",), servers=change(help="Addresses host:port to test.")
     )
     lean_version: str | None = opt(None, "Lean version that they should run, such as v4.27.0.")
     imports: tuple[str, ...] = opt(
@@ -87,7 +87,7 @@ class ProbeOptions:
 
     def __post_init__(self) -> None:
         validate(self, "probe")
-        check(bool(self.lean.servers), "--lean-servers is needed: the addresses host:port of servers to look at")
+        check(bool(self.lean.servers), "--lean-servers is needed: the addresses host:port of servers to test")
 
 
 @dataclass(frozen=True)
@@ -281,11 +281,9 @@ class Probe:
             raise _Broken("a wrong proof is accepted")
         if not report.errors:
             raise _Broken("a wrong proof is refused without a reason")
-        return (
-            f"for an error in line {report.error_positions[0][0]}"
-            if report.error_positions
-            else "for an error without a place"
-        )
+        if not report.error_positions:
+            return "for an error without a position"
+        return f"for an error in line {report.error_positions[0][0]}"
 
     def _twice(self) -> Seen:
         with self._session() as session:

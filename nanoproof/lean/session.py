@@ -134,7 +134,7 @@ class HttpLeanSession:
     def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
         """Start a theorem on the leased process; return the number of its proof state and its goals.
 
-        It gets another name, which nobody guesses: a proof must not use the theorem itself, and its own name may be
+        It gets another name, which cannot be guessed: a proof must not use the theorem itself, and its own name may be
         taken already. It is no `example`: in those a proof may use all `variable`s, in a theorem those it states.
         """
         source = rename_theorem(theorem.source, unforeseeable_name(theorem.source))
@@ -448,7 +448,7 @@ class HttpLeanSession:
             longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
             wait = max(0.0, min(longest, deadline - time.monotonic()))
             body = {"blocking": wait > 0, "timeout": wait}
-            # Such a server answers once the new process has its imports, and gives it to nobody if nobody waits.
+            # Such a server answers once the new process has its imports, and gives it to no connection that is closed.
             slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
             seconds, retry_seconds = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
             code, answer = self._transport.post("/process/get", body, seconds, retry_seconds=retry_seconds)

@@ -21,7 +21,7 @@ class Theorem:
     """A statement whose proof is missing.
 
     `source` is Lean text without imports (these are the server's) with exactly one `sorry`, the proof of its last
-    declaration. `dataset` and `id` say where it comes from; the pair is unique.
+    declaration. `dataset` and `id` name its origin; the pair is unique.
     """
 
     source: str

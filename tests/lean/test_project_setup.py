@@ -327,7 +327,7 @@ def test_two_setups_of_one_project_do_not_meet(folder: Path, tools: Tools, monke
             go(folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nanoproof.lean.project.setup.run", second)
+    monkeypatch.setattr("nanoproof.lean.project.setup.run_program", second)
     with pytest.raises(KeyboardInterrupt):
         go(folder)
 

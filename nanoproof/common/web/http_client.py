@@ -13,12 +13,7 @@ from typing import Any
 
 import urllib3
 from urllib3.connection import HTTPConnection
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    NewConnectionError,
-    ReadTimeoutError,
-)
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
 # -- Addresses -------------------------------------------------------------------------------------------------------
 

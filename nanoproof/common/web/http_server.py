@@ -101,7 +101,7 @@ class HttpServer:
             self._ended.set()
 
     def stop(self) -> None:
-        """Let `run` return once the answers under way are sent; may be called from any thread."""
+        """Let `run` return once the answers in progress are sent; may be called from any thread."""
         with self._lock:
             first, self._stopped = not self._stopped, True
             if self._running and first:

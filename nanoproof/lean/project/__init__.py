@@ -1,1 +1,1 @@
-"""Lake projects for Lean servers: write one (`layout`), set it up (`steps`, `runner`), say what is there (`report`)."""
+"""Lake projects for Lean servers: their files (`layout`), and how they are set up and checked (`setup`)."""

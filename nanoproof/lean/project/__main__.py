@@ -38,28 +38,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> Parser:
-    """The commands and their options."""
+    """Create the parser of the commands and their options."""
     parser = Parser(prog="python -m nanoproof.lean.project", description="A Lean project for the servers.")
     commands = parser.add_subparsers(dest="command", required=True)
-    create_ = commands.add_parser("create", help="Write a Lake project.")
-    create_.add_argument("dir", metavar="DIR", help="New or empty folder.")
-    create_.add_argument("--lean", default=DEFAULT_LEAN, metavar="VERSION", help="Version of Lean.")
-    create_.add_argument(
+    new = commands.add_parser("create", help="Write a Lake project.")
+    new.add_argument("dir", metavar="DIR", help="New or empty folder.")
+    new.add_argument("--lean", default=DEFAULT_LEAN, metavar="VERSION", help="Version of Lean.")
+    new.add_argument(
         "--libraries",
         nargs="*",
         default=["mathlib"],
         metavar="NAME[@REVISION]",
         help=f"Libraries ({', '.join(LIBRARIES)}); none after the flag for Lean's own library alone.",
     )
-    create_.add_argument("--repl", default="official", metavar="NAME[@BRANCH]", help=_REPL_HELP)
-    setup = commands.add_parser("setup", help="Get Lean, the libraries and the REPL; goes on where it stopped.")
+    new.add_argument("--repl", default="official", metavar="NAME[@BRANCH]", help=_REPL_HELP)
+    setup = commands.add_parser("setup", help="Get Lean, the libraries and the REPL; continues where it stopped.")
     setup.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
     setup.add_argument("--repl", metavar="NAME[@BRANCH]", help=f"{_REPL_HELP} Default: as the project has it.")
     setup.add_argument("--dry-run", action="store_true", help="Print the commands and run none.")
     setup.add_argument("--install-elan", action="store_true", help="Install elan if it is not there.")
     setup.add_argument("--step-hours", type=float, default=6.0, metavar="HOURS", help="How long one step may take.")
-    check_ = commands.add_parser("check", help="Say what is there, and how to start a server.")
-    check_.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
+    test = commands.add_parser("check", help="Print what is there, and how to start a server.")
+    test.add_argument("dir", metavar="DIR", help="Folder made by `create`.")
     return parser
 
 

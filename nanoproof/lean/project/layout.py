@@ -1,4 +1,4 @@
-"""What a Lean project for the servers is made of: its files, its Lean version, the libraries that it can have."""
+"""The files of a Lean project for the servers: Lean version, libraries and REPL."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ ROOT_MODULE = "LeanServers"
 """The module that imports every library, so that `lake build` builds what the servers import."""
 DEFAULT_LEAN = "v4.27.0"
 EMBEDDED_LEAN = "nanolean"
-"""What stands in the place of a Lean version where the embedded prover runs."""
+"""Used in place of a Lean version where the embedded prover runs."""
 
 _VERSION = re.compile(r"v?(?P<number>\d+\.\d+\.\d+(?:-rc\d+)?)")
 _TOOLCHAIN = re.compile(r"(?:leanprover/lean4:)?(?P<tag>v?\d+\.\d+\.\d+(?:-rc\d+)?|nightly-\d{4}-\d{2}-\d{2})")
@@ -22,7 +22,7 @@ _REVISION = re.compile(r"[\w.+/-]+")
 
 @dataclass(frozen=True)
 class Library:
-    """A library that a project can require. Without a `revision` it is the one tagged like the Lean version."""
+    """A library that a project can require. Without a `revision` the one tagged like the Lean version is taken."""
 
     name: str
     scope: str
@@ -53,7 +53,7 @@ LIBRARIES = {
 
 @dataclass(frozen=True)
 class Repl:
-    """A REPL that servers can run. Without a `branch` it is the one tagged like the Lean version."""
+    """A REPL that servers can run. Without a `branch` the one tagged like the Lean version is taken."""
 
     git: str
     branch: str | None = None
@@ -66,11 +66,11 @@ REPLS = {
     "leantree": Repl("https://github.com/Kripner/lean-repl", branch="master", lean="v4.19.0"),
 }
 REPL_FILE = "lean-repl"
-"""The file beside `lean-toolchain` that says which REPL a project has, where it is not the official one."""
+"""The file beside `lean-toolchain` with the REPL of a project, where it is not the official one."""
 
 
 def parse_repl(text: str, version: str) -> Repl:
-    """The REPL that `NAME` or `NAME@BRANCH` stands for; raises `UserError` if it is unknown, or for another Lean."""
+    """Find the REPL `NAME` or `NAME@BRANCH`; raises `UserError` if it is unknown, or for another Lean."""
     name, at, branch = text.partition("@")
     if name not in REPLS:
         raise UserError(f"--repl: unknown REPL {name!r} (known: {', '.join(REPLS)})")
@@ -88,7 +88,7 @@ def parse_repl(text: str, version: str) -> Repl:
 
 
 def read_repl(folder: Path, version: str) -> Repl:
-    """The REPL of a project; raises `UserError` if it is unknown, or for another Lean."""
+    """Read which REPL a project has; raises `UserError` if it is unknown, or for another Lean."""
     path = folder / REPL_FILE
     try:
         text = path.read_text(encoding="utf-8").strip()
@@ -103,7 +103,7 @@ def read_repl(folder: Path, version: str) -> Repl:
 
 
 def write_repl(folder: Path, text: str) -> Path:
-    """Note which REPL a project has; raises `UserError`, then nothing is written."""
+    """Write which REPL a project has, and return the file; raises `UserError`, then nothing is written."""
     parse_repl(text, lean_version(folder))
     try:
         atomic_write_text(folder / REPL_FILE, f"{text}\n")
@@ -113,7 +113,7 @@ def write_repl(folder: Path, text: str) -> Path:
 
 
 def parse_version(text: str) -> str:
-    """`4.27.0` or `v4.27.0-rc1` as a tag with its `v`; raises `UserError` for anything else."""
+    """Convert `4.27.0` or `v4.27.0-rc1` to a tag with its `v`; raises `UserError` for anything else."""
     match = _VERSION.fullmatch(text.strip())
     if match is None:
         raise UserError(f"--lean: not a version of Lean: {text!r} (expected one like {DEFAULT_LEAN} or v4.28.0-rc1)")
@@ -121,7 +121,7 @@ def parse_version(text: str) -> str:
 
 
 def lean_version(project: Path) -> str:
-    """The version in `<project>/lean-toolchain`, such as `v4.27.0`; raises `UserError` without one."""
+    """Read the version in `<project>/lean-toolchain`, such as `v4.27.0`; raises `UserError` without one."""
     path = Path(project) / "lean-toolchain"
     try:
         text = path.read_text(encoding="utf-8").strip()
@@ -136,7 +136,7 @@ def lean_version(project: Path) -> str:
 
 
 def libraries(names: Sequence[str], version: str) -> list[tuple[Library, str]]:
-    """The libraries of a project, each with its revision; `NAME@REVISION` picks another revision.
+    """Find the libraries of a project by name, each with its revision; `NAME@REVISION` picks another revision.
 
     formal_conjectures is built on Mathlib, which is added if it is not named. Raises `UserError` for an unknown name,
     a name given twice, and a library whose known revision is for another Lean.
@@ -161,7 +161,7 @@ def libraries(names: Sequence[str], version: str) -> list[tuple[Library, str]]:
 
 
 def known_revision(library: Library, version: str) -> str:
-    """The revision of a library for a Lean version; raises `UserError` if we know none."""
+    """Return the revision of a library for a Lean version; raises `UserError` if none is known."""
     if library.lean not in (None, version):
         raise UserError(
             f"--libraries: the known revision of {library.name} is for Lean {library.lean}, not {version}; "
@@ -171,15 +171,15 @@ def known_revision(library: Library, version: str) -> str:
 
 
 def lakefile(chosen: Sequence[tuple[Library, str]]) -> str:
-    """The text of `lakefile.toml`."""
-    parts = [f'name = "lean_servers"\ndefaultTargets = ["{ROOT_MODULE}"]\n']
+    """Write the text of `lakefile.toml`."""
+    tables = [f'name = "lean_servers"\ndefaultTargets = ["{ROOT_MODULE}"]\n']
     for library, revision in chosen:
-        parts.append(
+        tables.append(
             f'[[require]]\nname = "{library.name}"\nscope = "{library.scope}"\n'
             f'git = "{library.git}"\nrev = "{revision}"\n'
         )
-    parts.append(f'[[lean_lib]]\nname = "{ROOT_MODULE}"\n')
-    return "\n".join(parts)
+    tables.append(f'[[lean_lib]]\nname = "{ROOT_MODULE}"\n')
+    return "\n".join(tables)
 
 
 def create(folder: Path, version: str, names: Sequence[str], repl: str = "official") -> list[Path]:
@@ -197,7 +197,7 @@ def create(folder: Path, version: str, names: Sequence[str], repl: str = "offici
         files[REPL_FILE] = f"{repl}\n"
     try:
         if folder.is_dir() and any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty; name a new folder, or go on with `setup {folder}`")
+            raise UserError(f"{folder} is not empty; name a new folder, or continue with `setup {folder}`")
         if folder.exists() and not folder.is_dir():
             raise UserError(f"{folder} is a file; name a new folder")
         for name, text in files.items():
@@ -208,7 +208,7 @@ def create(folder: Path, version: str, names: Sequence[str], repl: str = "offici
 
 
 def required_imports(folder: Path) -> list[str]:
-    """The modules that the root module of a project imports."""
+    """List the modules that the root module of a project imports; raises `UserError` if it is not ours."""
     try:
         text = (folder / f"{ROOT_MODULE}.lean").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

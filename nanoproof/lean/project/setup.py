@@ -1,4 +1,4 @@
-"""From a written project to one that a server can use: steps that may be repeated, and the programs that they run."""
+"""Setup of a written project for a server, in steps that may be repeated, and the check of what is there."""
 
 import hashlib
 import json
@@ -42,6 +42,15 @@ _NETWORK = (
 )
 _COMPLAINTS = ("error", "fatal", "failed", "cannot", "could not", "no space left")
 
+REPL_EXE = "repl/.lake/build/bin/repl"
+"""The executable of the REPL, relative to the project."""
+_ELAN_SCRIPT = "https://raw.githubusercontent.com/leanprover/elan/master/elan-init.sh"
+_ELAN_MANUAL = "https://lean-lang.org/install/"
+BYTES_PER_PROCESS = 4 * 2**30
+"""Memory reserved for one Lean process with Mathlib when a number of processes is suggested (docs/lean-servers.md)."""
+
+# -- Programs --------------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -53,7 +62,7 @@ class Ended:
 
     @property
     def reason(self) -> str:
-        """One line that says why it failed: its last complaint, else its last line."""
+        """Why it failed, in one line: its last error message, else its last line."""
         if self.timed_out:
             return "it took too long and was stopped"
         complaints = [line for line in self.lines if any(word in line.lower() for word in _COMPLAINTS)]
@@ -63,7 +72,7 @@ class Ended:
 
     @property
     def hint(self) -> str | None:
-        """What to do about it, where the program's words tell."""
+        """What to do about it, where the output tells."""
         text = "\n".join(self.lines).lower()
         if "no space left" in text:
             return "free disk space (a project with Mathlib needs several gigabytes)"
@@ -75,12 +84,12 @@ class Ended:
         return None
 
 
-def run(
+def run_program(
     command: Sequence[str], cwd: Path, environment: Mapping[str, str], seconds: float, text: str | None = None
 ) -> Ended:
-    """Run a program, echoing its lines; it gets `text` as its input, and is stopped after `seconds`.
+    """Run a program with `text` as its input, echo its lines, and stop it after `seconds`.
 
-    The program has a process group of its own, which is killed when this is interrupted. Raises OSError if it cannot
+    The program has a process group of its own, which is stopped too if this is interrupted. Raises OSError if it cannot
     be started.
     """
     process = subprocess.Popen(
@@ -121,7 +130,7 @@ def run(
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """End a program and all that it started: asked first, then killed."""
+    """Stop a program and all that it started: by SIGTERM, then by SIGKILL."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, sent)
@@ -134,15 +143,12 @@ def _stop_late(process: subprocess.Popen[str], late: threading.Event) -> None:
     stop(process)
 
 
-REPL_EXE = "repl/.lake/build/bin/repl"
-"""The REPL's program, seen from the project."""
-_ELAN_SCRIPT = "https://raw.githubusercontent.com/leanprover/elan/master/elan-init.sh"
-_ELAN_MANUAL = "https://lean-lang.org/install/"
+# -- Steps -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do: programs to run in `cwd`, and how to see that its result is there."""
+    """One step of the setup: programs to run in `cwd`, and the test that its result is there."""
 
     name: str
     title: str
@@ -150,17 +156,17 @@ class Step:
     is_there: Callable[[], bool]
     cwd: Path
     advice: str
-    """What to do if it fails and the program's own words do not tell."""
+    """What to do if it fails and the output does not tell."""
     text: str | None = None
     """Input of the programs."""
     stamp: str = ""
-    """What its result depends on besides the files of the project."""
+    """Other inputs that the result depends on, besides the files of the project."""
     before: Callable[[], None] = lambda: None
     after: Callable[[Ended], None] = lambda ended: None
-    """Raises `UserError` if the programs ended well but did not do what they should."""
+    """Raises `UserError` if the programs succeeded but the result is wrong."""
 
     def shell(self) -> str:
-        """The commands as one would type them."""
+        """Format the commands as a shell command line."""
         commands = " && ".join(shlex.join(command) for command in self.commands)
         if self.text is None:
             return commands
@@ -168,7 +174,7 @@ class Step:
 
 
 class State:
-    """The file that remembers finished steps, with a fingerprint of the project that they were done for."""
+    """The file that records finished steps, with a hash of the project files that they were done for."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / ".nanoproof" / "setup.json"
@@ -177,11 +183,11 @@ class State:
         self._done = self._read()
 
     def is_done(self, step: Step) -> bool:
-        """True if the step was finished for the project as it is now, and its result is still there."""
+        """Tell whether the step was finished for the project as it is now, and its result is still there."""
         return self._done.get(step.name) == self._digest + step.stamp and step.is_there()
 
-    def note(self, step: Step) -> None:
-        """Remember that the step is finished."""
+    def record(self, step: Step) -> None:
+        """Record that the step is finished."""
         self._done[step.name] = self._digest + step.stamp
         atomic_write_json(self.path, self._done)
 
@@ -194,23 +200,23 @@ class State:
 
 
 def elan_home() -> Path:
-    """Where elan keeps its programs and toolchains."""
+    """Return the directory of elan's programs and toolchains."""
     return Path(os.environ.get("ELAN_HOME") or Path.home() / ".elan")
 
 
 def environment() -> dict[str, str]:
-    """The environment of the programs: elan's found also before a new login, and git never asks for a password."""
+    """Return the environment of the programs: with elan's on the PATH, and without password prompts of git."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(elan_home() / "bin")])
     return {**os.environ, "PATH": path, "GIT_TERMINAL_PROMPT": "0"}
 
 
 def find_program(name: str) -> str | None:
-    """The path of a program, also if elan was installed after the login."""
+    """Find the path of a program, also if elan was installed after the login."""
     return shutil.which(name, path=environment()["PATH"])
 
 
 def make_steps(folder: Path, install_elan: bool, repl: str | None = None) -> list[Step]:
-    """The steps for a project, in order, with another REPL if one is named.
+    """List the steps for a project, in order, with another REPL if one is named.
 
     Raises `UserError` if the folder is no project of ours, or the REPL is not for its Lean.
     """
@@ -343,7 +349,7 @@ def _repl_build(folder: Path) -> Step:
 
 
 def _trial(folder: Path, imports: list[str]) -> Step:
-    """Ask the REPL what a server will ask it first."""
+    """Test that the REPL can import the libraries, as a server will ask it to."""
 
     def understood(ended: Ended) -> None:
         try:
@@ -372,7 +378,7 @@ def _trial(folder: Path, imports: list[str]) -> Step:
 
 
 def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool, repl: str | None = None) -> None:
-    """Do what is not done yet, step by step; raises `UserError` that names the step that failed."""
+    """Do the steps that are not done yet; raises `UserError` that names the step that failed."""
     folder = folder.absolute()
     steps, state = make_steps(folder, install_elan, repl), State(folder)
     if dry_run:
@@ -393,11 +399,11 @@ def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool, r
                 continue
             print(head, flush=True)
             _do(step, step_hours * 3600, folder)
-            state.note(step)
+            state.record(step)
 
 
 def _do(step: Step, seconds: float, folder: Path) -> None:
-    again = f"then run `python -m nanoproof.lean.project setup {shlex.quote(str(folder))}` again (it goes on here)"
+    again = f"then run `python -m nanoproof.lean.project setup {shlex.quote(str(folder))}` again (it continues here)"
     step.before()
     for command in step.commands:
         print(f"  $ {shlex.join(command)}", flush=True)
@@ -405,7 +411,7 @@ def _do(step: Step, seconds: float, folder: Path) -> None:
         if program is None:
             raise UserError(f"step {step.name} failed: there is no `{command[0]}` on the PATH; install it, {again}")
         try:
-            ended = run([program, *command[1:]], step.cwd, environment(), seconds, step.text)
+            ended = run_program([program, *command[1:]], step.cwd, environment(), seconds, step.text)
         except OSError as error:
             reason = f"`{command[0]}` cannot be run: {error.strerror}"
             raise UserError(f"step {step.name} failed: {reason}; {step.advice}, {again}") from error
@@ -419,7 +425,7 @@ def _do(step: Step, seconds: float, folder: Path) -> None:
 
 @contextmanager
 def _project_lock(path: Path, folder: Path) -> Iterator[None]:
-    """Hold the lock of the project, so that two set-ups do not disturb each other."""
+    """Hold the lock of the project, so that only one setup runs at a time."""
     lock = FileLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -434,19 +440,16 @@ def _project_lock(path: Path, folder: Path) -> Iterator[None]:
         lock.release()
 
 
-# -- What there is of a project, and the command that starts a server over it ----------------------------------------
-
-BYTES_PER_PROCESS = 4 * 2**30
-"""Memory set aside for one Lean process with Mathlib when we suggest how many to run (docs/lean-servers.md)."""
+# -- Check of a project ----------------------------------------------------------------------------------------------
 
 
 def suggest_processes(num_cores: int, memory_bytes: int) -> int:
-    """One process per core, as far as the memory goes; the server keeps a spare one besides."""
+    """Suggest a number of processes: one per core, as far as memory allows; the server keeps a spare one besides."""
     return max(1, min(num_cores, memory_bytes // BYTES_PER_PROCESS - 1))
 
 
 def server_command(folder: Path, num_processes: int) -> str:
-    """The command that starts a server over a project that is set up."""
+    """Format the command that starts a server over a project that is set up."""
     words = ["python", "-m", "nanoproof.lean.server", "--backend", "repl", "--project-path", str(folder)]
     words += ["--repl-exe", str(folder / REPL_EXE)]
     if imports := layout.required_imports(folder):
@@ -455,7 +458,10 @@ def server_command(folder: Path, num_processes: int) -> str:
 
 
 def check(folder: Path) -> bool:
-    """Print what is there; returns whether a server can be started. Raises `UserError` if it is no project of ours."""
+    """Print which steps are done; return whether a server can be started.
+
+    Raises `UserError` if the folder is no project of ours.
+    """
     folder = folder.absolute()
     state = State(folder)
     print(

@@ -48,8 +48,8 @@ class ServerSettings:
 
     backend: Literal["auto", "nanolean", "repl"] = opt(
         "auto",
-        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if something is "
-        "said of a project, a REPL or imports.",
+        "Which processes to run: the embedded prover, or the official Lean REPL; auto takes the REPL if a project, "
+        "a REPL or imports are given.",
     )
     project_path: str = opt("", "Built Lean project in which the REPL runs (backend repl); default: LEAN_PROJECT_PATH.")
     repl_exe: str = opt(
@@ -85,7 +85,7 @@ class ServerSettings:
         above=0,
         advanced=True,
     )
-    drain_seconds: float = opt(5.0, "How long requests under way may still take after SIGTERM.", min=0, advanced=True)
+    drain_seconds: float = opt(5.0, "How long requests in progress may still take after SIGTERM.", min=0, advanced=True)
     max_body_mb: float = opt(8.0, "Requests with a longer body are refused with 413.", above=0, advanced=True)
     max_uses: int = opt(100, "A process is replaced after this many leases or fresh proofs.", min=1, advanced=True)
     recycle_gb: float | None = opt(
