@@ -193,7 +193,7 @@ class Engine:
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
         """Queue a prompt (BOS and state, no marker); `seed` alone determines the noise of its samples.
 
-        Raises ValueError if the prompt is empty, leaves no room for `max_new_tokens`, has tokens that the model does
+        Raises ValueError if the prompt is empty, does not fit beside `max_new_tokens`, has tokens that the model does
         not know, or would need more memory than there is for keys and values.
         """
         self._check(prompt, options)
@@ -210,9 +210,9 @@ class Engine:
             raise ValueError(
                 f"temperature must be {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}, got {options.temperature}"
             )
-        room = self.model.config.sequence_len - options.max_new_tokens
-        if not 0 < len(prompt) <= room:
-            raise ValueError(f"prompts must have 1 to {room} tokens, got {len(prompt)}")
+        longest = self.model.config.sequence_len - options.max_new_tokens
+        if not 0 < len(prompt) <= longest:
+            raise ValueError(f"prompts must have 1 to {longest} tokens, got {len(prompt)}")
         if not 0 <= min(prompt) <= max(prompt) < self.model.config.vocab_size:
             raise ValueError(
                 f"tokens must be 0 to {self.model.config.vocab_size - 1}, got {min(prompt)}, {max(prompt)}"

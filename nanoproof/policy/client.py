@@ -8,16 +8,7 @@ from typing import Any
 
 from nanoproof.common.web.http_client import Address, HttpClient, read_address
 from nanoproof.policy import protocol
-from nanoproof.search.policy import (
-    BadState,
-    PolicyAccessDenied,
-    PolicyBusy,
-    PolicyError,
-    PolicyServerError,
-    PolicyTimeout,
-    PolicyUnreachable,
-    Suggestion,
-)
+from nanoproof.search import policy
 
 _STATUS_SECONDS = 10.0
 _ATTEMPTS = 100
@@ -26,10 +17,10 @@ _SLACK_SECONDS = 5.0
 
 class _Client(HttpClient):
     server = "policy server"
-    unavailable = PolicyUnreachable
-    denied = PolicyAccessDenied
-    garbled = PolicyServerError
-    late = PolicyTimeout
+    unavailable = policy.PolicyUnreachable
+    denied = policy.PolicyAccessDenied
+    garbled = policy.PolicyServerError
+    late = policy.PolicyTimeout
     kept_connections = 1024
 
 
@@ -59,7 +50,7 @@ class RemotePolicy:
         try:
             where: Address = read_address(address, protocol.DEFAULT_PORT)
         except ValueError as error:
-            raise PolicyError(f"not the address of a policy server: {error}") from error
+            raise policy.PolicyError(f"not the address of a policy server: {error}") from error
         self.address = str(where)
         self.answer_seconds, self.patience_seconds = answer_seconds, patience_seconds
         self._sampling_fields = {} if sampling is None else protocol.sampling_to_json(sampling)
@@ -82,12 +73,12 @@ class RemotePolicy:
         """Return the server's `/status`; raises PolicyUnreachable at once, without retries, if it is not there."""
         code, body = self._client.get("/status", _STATUS_SECONDS, attempts=1)
         if code != 200 or not isinstance(body, dict) or "sampling" not in body:
-            raise PolicyServerError(
+            raise policy.PolicyServerError(
                 f"{self.address} is no policy server (GET /status answered {code}: {str(body)[:100]})"
             )
         return body
 
-    def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> Suggestion:
+    def suggest(self, state_text: str, seed: int = 0, *, deadline: float | None = None) -> policy.Suggestion:
         """Suggest tactics and a value for a state; blocks until `deadline` (`time.monotonic`) or for `answer_seconds`.
 
         Raises BadState, PolicyTimeout, PolicyBusy, PolicyUnreachable, PolicyAccessDenied, or PolicyServerError.
@@ -96,13 +87,13 @@ class RemotePolicy:
 
     def suggest_all(
         self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
-    ) -> list[Suggestion]:
+    ) -> list[policy.Suggestion]:
         """Suggest tactics and values for several states in one request, which succeed all or none."""
         seconds = self.answer_seconds
         if deadline is not None:
             seconds = min(seconds, deadline - time.monotonic())
             if seconds <= 0:
-                raise PolicyTimeout("the deadline was over before the policy server was asked")
+                raise policy.PolicyTimeout("the deadline was over before the policy server was asked")
         body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._sampling_fields}
         try:
             code, answer = self._client.post(
@@ -113,19 +104,27 @@ class RemotePolicy:
                 retry_seconds=min(self.patience_seconds, 0.9 * seconds),
             )
         except UnicodeEncodeError as error:
-            raise BadState("the state is not Unicode: it has a lone surrogate") from error
+            raise policy.BadState("the state is not Unicode: it has a lone surrogate") from error
         if code != 200:
             raise self._refusal(code, answer)
         try:
             return [protocol.suggestion_from_json(each) for each in _suggestions_of(answer, len(states))]
         except ValueError as error:
-            raise PolicyServerError(f"policy server {self.address} answered what is no suggestion: {error}") from error
+            raise policy.PolicyServerError(
+                f"policy server {self.address} answered what is no suggestion: {error}"
+            ) from error
 
-    def _refusal(self, code: int, answer: Any) -> PolicyError:
+    def _refusal(self, code: int, answer: Any) -> policy.PolicyError:
         said = answer.get("error") if isinstance(answer, dict) else None
         message = f"policy server {self.address}: {' '.join(str(said or f'status {code}').split())[:300]}"
-        kinds = {400: BadState, 429: PolicyBusy, 502: PolicyUnreachable, 503: PolicyUnreachable, 504: PolicyTimeout}
-        return kinds.get(code, PolicyServerError)(message)
+        kinds = {
+            400: policy.BadState,
+            429: policy.PolicyBusy,
+            502: policy.PolicyUnreachable,
+            503: policy.PolicyUnreachable,
+            504: policy.PolicyTimeout,
+        }
+        return kinds.get(code, policy.PolicyServerError)(message)
 
 
 def _suggestions_of(answer: Any, length: int) -> list[Any]:

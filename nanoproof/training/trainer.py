@@ -66,7 +66,7 @@ class Trainer(Generic[S]):
         """The step of the last checkpoint; -1 before the first one."""
         if start.resume_from is None:
             self.model, self.tokenizer = load()
-            self.optimizer = build_optimizer(self.model, optim)
+            self.optimizer: MuonAdamW = build_optimizer(self.model, optim)
         else:
             self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
 
@@ -78,7 +78,7 @@ class Trainer(Generic[S]):
         except (KeyError, TypeError) as error:
             raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
         self.saved_step = self.state.step
-        self.optimizer: MuonAdamW = build_optimizer(self.model, self.optim)
+        self.optimizer = build_optimizer(self.model, self.optim)
         if not self.start.resume_fresh_optimizer:
             checkpoint.load_optimizer(path, self.optimizer, self.dist)
 
