@@ -1,4 +1,4 @@
-"""What a machine can do at most, measured: arithmetic by a product of matrices, memory by a copy.
+"""Measure a machine's peaks: arithmetic by a product of matrices, memory bandwidth by a copy.
 
 And what inference needs at least of both, so that a speed can be given as a share of the limit. Counted is what the
 result needs: every prompt read once, the weights once for each decoding step, a prompt's keys and values once for each

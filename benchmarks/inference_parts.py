@@ -29,7 +29,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Bench:
-    """What all parts need."""
+    """The options that all parts share."""
 
     load: Load
     size: NetworkSize

@@ -1,4 +1,4 @@
-"""What the inference benchmark computes: the network, the prompts, and the engine kept busy with them.
+"""The workload of the inference benchmark: the network, the prompts, and the engine kept busy with them.
 
 Prompts are random tokens: speed does not depend on what is read. Random weights would hardly ever end a sample; one
 feature is made constant and ends them as likely as asked for.
@@ -46,7 +46,7 @@ class NetworkSize:
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked for."""
+    """Requests of the benchmark."""
 
     states: int = opt(64, "States in flight.", min=1)
     samples: int = opt(6, "Samples of each state.", min=1)

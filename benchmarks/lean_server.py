@@ -102,7 +102,7 @@ def serve(processes: int) -> None:
 
 @dataclass
 class Load:
-    """What some threads got done: the time of every call, and how many tactics and failures there were."""
+    """The work of some threads: the time of every call, and the numbers of tactics and failures."""
 
     seconds: float = 0.0
     tactics: int = 0

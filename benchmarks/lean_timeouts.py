@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[str, ...]] = {"killing": (), "lean": ("lean",), "fork": (
 
 @dataclass
 class Load:
-    """What the clients of one server got done."""
+    """The work of the clients of one server."""
 
     done: list[Counter[str]] = field(default_factory=list)
     """The outcomes of each client."""

@@ -1,4 +1,4 @@
-"""What the monitor costs a run, and how fast it answers.
+"""Measure what the monitor costs a run, and how fast it responds.
 
     python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR] [--markdown PATH]
 

@@ -1,4 +1,4 @@
-"""Whether reinforcement learning grows: resident memory over many steps with a Lean and a network that only sleep.
+"""Measure whether RL leaks: resident memory over many steps with a Lean and a network that only sleep.
 
     python -m benchmarks.rl_memory [--steps 2000] [--json PATH]
 

@@ -1,4 +1,4 @@
-"""What it costs that a run of reinforcement learning writes down what it does.
+"""Measure the cost of the records that an RL run writes.
 
     python -m benchmarks.rl_records [--attempts 60] [--repeats 3] [--log-mb 100] [--json PATH]
 

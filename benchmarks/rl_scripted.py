@@ -97,7 +97,7 @@ class SleepingLean:
         )
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
 
 
 def _branch(name: str) -> Branch:
@@ -105,7 +105,7 @@ def _branch(name: str) -> Branch:
 
 
 class Slot:
-    """Where an actor leases its session."""
+    """A source of sessions for one actor."""
 
     address = "scripted:1"
 
@@ -169,7 +169,7 @@ class SleepingEngine(Engine):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is asked."""
+        """Whether there is no request."""
         return not self.__dict__.get("_left")
 
 

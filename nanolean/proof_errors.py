@@ -1,4 +1,4 @@
-"""What goes wrong while a text is elaborated or a tactic runs: a refusal with a message in Lean's words and a place."""
+"""Errors while a text is elaborated or a tactic runs: a message in Lean's words and a position."""
 
 
 class ProofError(Exception):

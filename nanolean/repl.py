@@ -1,6 +1,6 @@
 """The Lean REPL protocol over a stream: JSON requests separated by blank lines, JSON answers followed by one.
 
-Beyond the official protocol: malformed requests get an answer and the process goes on, a `timeout` is accepted (the
+Beyond the official protocol: malformed requests get an answer and the process continues, a `timeout` is accepted (the
 budget is a number of steps, not a time), and `{"prune": [proof states]}` or `{"prune_all": true}` forgets states, so
 that a process can serve one user after another. A pickle is a script, the commands and tactics that lead to a state, so
 loading one takes as long as running it.
@@ -24,13 +24,15 @@ from nanolean.env_state import EnvState, Sweeper
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import StepRecord, TacticState, proof_status, refusals, run_tactic
 
+# -- Scripts: how a state was reached, which is what pickling writes ---------------------------------------------------
+
 FORMAT = "nanolean-script-1"
 
 GoalList = Literal["sorries", "roots", "steps"]
 
 
 class PickleError(Exception):
-    """A file cannot be written, or is not what `save` writes."""
+    """A file cannot be written, or is not what `save_script` writes."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Script:
-    """How to come to an environment (by `commands`) or from there to a proof state."""
+    """How to reach an environment (by `commands`) or from there a proof state."""
 
     commands: tuple[str, ...] = ()
     start: Start | None = None
@@ -111,6 +113,8 @@ def _number(value: Any) -> int:
     return value
 
 
+# -- Requests and answers ----------------------------------------------------------------------------------------------
+
 Json = dict[str, Any]
 
 UNKNOWN_ENV = "Unknown environment."
@@ -156,7 +160,7 @@ class Repl:
         return {"message": "Could not parse as a valid JSON command:\n" + json.dumps(request, ensure_ascii=False)}
 
     def _forms(self) -> tuple[tuple[str, dict[str, type], Callable[[Json], Json]], ...]:
-        """The forms of requests: the key that tells them, what must be there, and who answers."""
+        """The forms of requests: the key that marks them, the required keys with their types, and the handler."""
         return (
             ("cmd", {"cmd": str}, self._command),
             ("tactic", {"tactic": str, "proofState": int}, self._tactic),
@@ -189,7 +193,7 @@ class Repl:
         if all_tactics:
             answer["tactics"] = self._steps(result.steps, script, text, lines)
         if result.messages:
-            answer["messages"] = [show_message(lines, message) for message in result.messages]
+            answer["messages"] = [message_json(lines, message) for message in result.messages]
         answer["env"] = self._keep_env(result.state, script)
         self._sweeper.tidy([self.base, *self.envs.values()])
         return answer
@@ -198,9 +202,9 @@ class Repl:
         return [
             {
                 "proofState": self._keep(goal.state, Script(script.commands, Start(kind, index))),
-                "pos": show_place(lines, goal.pos),
+                "pos": position_json(lines, goal.pos),
                 "goal": goal.goal,
-                "endPos": show_place(lines, goal.end),
+                "endPos": position_json(lines, goal.end),
             }
             for index, goal in enumerate(goals)
         ]
@@ -210,8 +214,8 @@ class Repl:
             {
                 "tactic": text[step.pos : step.end],
                 "proofState": self._keep(step.before, Script(script.commands, Start("steps", index))),
-                "pos": show_place(lines, step.pos),
-                "endPos": show_place(lines, step.end),
+                "pos": position_json(lines, step.pos),
+                "endPos": position_json(lines, step.end),
                 "goals": "\n\n".join(step.before.goal_texts()),
                 "usedConstants": list(step.constants),
             }
@@ -238,7 +242,7 @@ class Repl:
                 for index, (sorry, goal) in enumerate(zip(step.sorries, sorry_goals))
             ]
         traces = [note.text for note in step.notes if note.severity == "trace"]
-        messages = [show_note(note) for note in step.notes if note.severity != "trace"]
+        messages = [note_json(note) for note in step.notes if note.severity != "trace"]
         if messages:
             answer["messages"] = messages
         if traces:
@@ -335,29 +339,29 @@ class Repl:
         return number
 
 
-def show_place(lines: LineMap, offset: int) -> Json:
+def position_json(lines: LineMap, offset: int) -> Json:
     """Encode a position as the protocol does: lines from 1, columns from 0 in characters."""
     line, column = lines.place(offset)
     return {"line": line, "column": column}
 
 
-def show_message(lines: LineMap, message: Message) -> Json:
+def message_json(lines: LineMap, message: Message) -> Json:
     """Encode a message of a command."""
     return {
         "severity": message.severity,
-        "pos": show_place(lines, message.pos),
-        "endPos": show_place(lines, message.end),
+        "pos": position_json(lines, message.pos),
+        "endPos": position_json(lines, message.end),
         "data": message.text,
     }
 
 
-def show_note(note: Note) -> Json:
+def note_json(note: Note) -> Json:
     """Encode a message of a tactic, whose text has no position in a file."""
     nowhere = {"line": 0, "column": 0}
     return {"severity": note.severity, "pos": nowhere, "endPos": nowhere, "data": note.text}
 
 
-def requests(stream: IO[str]) -> Iterator[str]:
+def read_requests(stream: IO[str]) -> Iterator[str]:
     """Yield the requests of a stream: runs of lines that are not blank."""
     lines: list[str] = []
     for line in stream:
@@ -373,7 +377,7 @@ def requests(stream: IO[str]) -> Iterator[str]:
 def serve(base: EnvState, source: IO[str], sink: IO[str]) -> None:
     """Answer requests until the stream ends."""
     repl = Repl(base)
-    for text in requests(source):
+    for text in read_requests(source):
         try:
             answer = repl.answer_text(text)
         except Exception as error:  # a bug of ours must not take the other states of this process with it

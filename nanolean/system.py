@@ -1,4 +1,4 @@
-"""What NanoLean needs of the system around it: errors with exit codes, files, typed lines, deep stacks, memory."""
+"""System services: errors with exit codes, files, terminal input, deep stacks, memory."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def with_deep_stack(work: Callable[[], _T], interruptible: bool = False) -> _T:
     """Run something in a thread whose stack is large enough for deep recursion.
 
     If it is `interruptible`, Ctrl-C ends the work before it raises KeyboardInterrupt here. Raises UserError where a
-    limit leaves no room for the stack.
+    limit is too low for the stack.
     """
     allow_deep_recursion()
     results: list[_T] = []

@@ -107,7 +107,7 @@ def run_tactic(state: TacticState, text: str, steps: int = TACTIC_STEPS, recover
 
     Raises `TacticError` with Lean's message when it is refused, also when it is no tactic or takes too many steps.
     With `recover`, as in Lean's REPL, errors in terms and nested blocks do not raise: they are notes of severity
-    "error", `sorry` stands for what they spoil, and whoever asked has to look.
+    "error", `sorry` replaces what they spoil, and the caller has to look at them.
     """
     try:
         node = parse_tactic(text)

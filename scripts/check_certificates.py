@@ -32,7 +32,7 @@ Outcome = Literal["accepted", "refused", "declined"]
 
 
 class Answer(NamedTuple):
-    """What became of one certificate."""
+    """The outcome for one certificate."""
 
     outcome: Outcome
     reason: str = ""
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class CertificateResult:
-    """What became of all of them, by their files; a file without one is refused."""
+    """The outcomes of all certificates, by their files; a file without one is refused."""
 
     checker: str
     answers: dict[Path, Answer]

@@ -34,7 +34,7 @@ BARS = 30
 
 @dataclass(frozen=True)
 class BufferOptions:
-    """Which buffer, and what of it."""
+    """Buffer and filters."""
 
     kind: Kind = opt("replay", "Transitions of proofs, or tactics that Lean refused.")
     dataset: tuple[str, ...] = opt((), "Data sets of the theorems; * and ? stand for anything.")
@@ -53,7 +53,7 @@ class BufferOptions:
 
 @dataclass(frozen=True)
 class Item:
-    """What is in a buffer, how many collection steps ago it came, and the theorem that last brought it."""
+    """A transition of a buffer, its age in collection steps, and the theorem that added it last."""
 
     transition: Transition
     step: int

@@ -29,7 +29,7 @@ AROUND = 60
 
 @dataclass(frozen=True)
 class ParquetOptions:
-    """What to look at."""
+    """Rows and columns to show."""
 
     groups: bool = opt(False, "List the row groups of each file.")
     row: int | None = opt(None, "Show this row, counted from 0 over all files.", min=0)

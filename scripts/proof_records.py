@@ -26,7 +26,7 @@ Origin = Literal["collect", "evaluate", "export"]
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of an attempt without reading it, the file it comes from, and its number if it is of collection.
+    """An attempt's index entry, without reading the attempt: its file, and its number if it is of collection.
 
     The attempt itself is read when it is asked for, so that a log may be longer than fits into memory.
     """

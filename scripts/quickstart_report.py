@@ -1,4 +1,4 @@
-"""What the quickstart shows at its end: the table of scores, some proofs, and the learning curve."""
+"""The quickstart's report: the table of scores, some proofs, and the learning curve."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ STAGES = {
     "rl_with_solvers": "after RL" + WITH_SOLVERS,
     "control": "control: finetuning alone",
 }
-"""What the stages of `summary.json` are called in the table."""
+"""Names in the table of the stages of `summary.json`."""
 COLORS = {"sft": "#9db8d9", "sft_with_solvers": "#9db8d9", "rl": "#1f4e8c", "rl_with_solvers": "#1f4e8c"}
 GREY = "#c9c9c4"
 

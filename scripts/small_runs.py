@@ -1,4 +1,4 @@
-"""What the quickstart and the comparison of RL with its control share: their sizes, and how to run their stages.
+"""Shared by the quickstart and the comparison of RL with its control: their sizes, and how to run their stages.
 
 The network has a million parameters and proves NanoLean's theorems. Stages are commands, run one after the other. A
 stage that was finished is not run again, and one that was stopped is resumed: a training run leaves the file `finished`

@@ -43,7 +43,7 @@ class EvalOptions:
 
 @dataclass(frozen=True)
 class Score:
-    """What one tokenizer made of the texts of one kind."""
+    """Scores of one tokenizer on the texts of one kind."""
 
     kind: str
     tokenizer: str

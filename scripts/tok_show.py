@@ -33,7 +33,7 @@ RESET = "\x1b[0m"
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """What is shown."""
+    """Text and form of the output."""
 
     file: str | None = opt(None, "UTF-8 file to read the text from; `-` is standard input.")
     ids: tuple[int, ...] = opt((), "Numbers of tokens to show instead of a text.")

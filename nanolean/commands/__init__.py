@@ -1,1 +1,1 @@
-"""Commands: declarations, scopes, attributes and questions, run one after another over an `EnvState`."""
+"""Commands: declarations, scopes, attributes and queries, run one after another over an `EnvState`."""

@@ -1,4 +1,4 @@
-"""What a command answers; `set_option`, and what a file's header may ask for."""
+"""Results of commands, `set_option`, and the header of a file."""
 
 from __future__ import annotations
 
@@ -145,5 +145,5 @@ def read_header(result: CommandResult, text: str) -> str:
 
 def _unknown(module: str) -> str:
     prefix = module.partition(".")[0]
-    told = f"the module `{module}` is not available" if prefix in MODULES else f"unknown module prefix '{prefix}'"
-    return f"{told}\n\nNanoLean has parts of Lean's core and nothing else"
+    reason = f"the module `{module}` is not available" if prefix in MODULES else f"unknown module prefix '{prefix}'"
+    return f"{reason}\n\nNanoLean has parts of Lean's core and nothing else"

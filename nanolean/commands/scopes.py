@@ -1,4 +1,4 @@
-"""Scopes (`namespace`, `section`, `open`, `variable`, ..), attributes, and commands that only answer."""
+"""Scopes (`namespace`, `section`, `open`, `variable`, ..), attributes, and commands that only report."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def family_problems(
 def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
     """Problems whose proofs are shown: as `family_problems`, but one statement may come under several names.
 
-    To use whatever names are there is the first thing to be learned, and it takes many examples.
+    The first thing to learn is to use whatever names the goal has, and it takes many examples.
     """
     return _collect(family, f"{seed}/shown", per_level, excluded, None, PATIENCE, renamed=True)
 
@@ -312,16 +312,16 @@ def _collect(
     patience: int,
     renamed: bool = False,
 ) -> list[Named]:
-    room = Counter(per_level)
+    remaining = Counter(per_level)
     tried: set[str] = set()
     seen: set[str] = set()
     found: list[Named] = []
     failures = 0
-    for problem in _candidates(family, seed, room):
-        if failures > patience or not +room:
+    for problem in _candidates(family, seed, remaining):
+        if failures > patience or not +remaining:
             break
         failures += 1
-        if problem is None or room[problem.level] <= 0 or len(problem.statement()) > MAX_STATEMENT:
+        if problem is None or remaining[problem.level] <= 0 or len(problem.statement()) > MAX_STATEMENT:
             continue
         if problem.statement() in tried:
             continue
@@ -332,20 +332,20 @@ def _collect(
         seen.add(key)
         if is_trivial is not None and is_trivial(problem.source("t")):
             continue
-        room[problem.level] -= 1
-        number = per_level[problem.level] - room[problem.level]
+        remaining[problem.level] -= 1
+        number = per_level[problem.level] - remaining[problem.level]
         kind = "s" if renamed else ""
         found.append(Named(f"{family}_l{problem.level}_{kind}{number:04d}", problem, key))
         failures = 0
     return found
 
 
-def _candidates(family: str, seed: str, room: Counter[int]) -> Iterator[Problem | None]:
-    """Tries with difficulties of levels that still have room; one generator per try, so that each can be repeated."""
+def _candidates(family: str, seed: str, remaining: Counter[int]) -> Iterator[Problem | None]:
+    """Problems of levels that still lack some; one random generator per try, so that each can be repeated."""
     generator = FAMILIES[family]
     attempt = 0
     while True:
-        open_levels = [level for level in LEVELS if room[level] > 0] or list(LEVELS)
+        open_levels = [level for level in LEVELS if remaining[level] > 0] or list(LEVELS)
         difficulty = open_levels[attempt % len(open_levels)]
         rng = random.Random(f"{family}/{seed}/{attempt}")
         yield generator(rng, min(6, difficulty + rng.choice((0, 0, 0, 1))))

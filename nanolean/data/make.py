@@ -1,4 +1,4 @@
-"""Makes the generated part of the data set `nanolean`: statements to be proved, and proofs that are shown.
+"""Make the generated part of the data set `nanolean`: statements to be proved, and proofs that are shown.
 
 Proofs are shown for easy problems only, in a plain style of one rule at a time; the harder levels are statements alone,
 longer compositions of the same skills. The families are made in processes of their own.

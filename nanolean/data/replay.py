@@ -1,4 +1,4 @@
-"""Runs proofs step by step and writes what happened as LeanTree trees (one goal per node); tactics that prove alone."""
+"""Replay of proofs step by step, recorded as LeanTree trees (one goal per node); tactics that prove alone."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence

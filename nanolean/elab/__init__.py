@@ -1,1 +1,1 @@
-"""From syntax to terms: name resolution, implicit arguments, operators, postponed parts."""
+"""Elaboration, from syntax to terms: name resolution, implicit arguments, operators, postponed parts."""

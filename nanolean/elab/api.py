@@ -1,4 +1,4 @@
-"""The way into elaboration for commands and tactics: `elab_term`, `elab_type`."""
+"""Entry points of elaboration for commands and tactics: `elab_term`, `elab_type`."""
 
 from __future__ import annotations
 

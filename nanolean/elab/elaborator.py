@@ -186,7 +186,7 @@ class Elaborator:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Inside, an `ElabError` undoes everything that was elaborated before it goes on its way."""
+        """Undo everything that was elaborated inside if an `ElabError` leaves the block."""
         mark, lctx, sorries = self.mctx.save(), self.lctx, len(self.session.sorries)
         waiting, holes = list(self.waiting), list(self.holes)
         goals, named_goals = list(self.goals), dict(self.named_goals)

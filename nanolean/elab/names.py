@@ -1,4 +1,4 @@
-"""What dotted names and the names of universe levels mean."""
+"""Resolution of dotted names and of the names of universe levels."""
 
 from __future__ import annotations
 

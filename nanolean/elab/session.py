@@ -64,7 +64,7 @@ class Session:
     blocks: list[str] = field(default_factory=list)
     """The goals of the `by` blocks that are running, outermost first."""
     watch: Watch | None = None
-    """Runs the tactics, if somebody wants to see them."""
+    """Runs each tactic if its states are to be recorded."""
     recover: bool = False
     """Errors in parts of a text are put on record and the part is taken for proved, so that later errors show too."""
 

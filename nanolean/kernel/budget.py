@@ -1,4 +1,4 @@
-"""What the kernel raises: a refusal, or a computation that was too large for its budget."""
+"""The kernel's errors: a refusal, or a computation that was too large for its budget."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The environment: constants that the kernel has accepted. `Environment.add` is the only door, and it checks."""
+"""The environment: constants that the kernel has accepted. `Environment.add` is the only way in, and it checks."""
 
 from collections.abc import Iterable
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""Inference and checking of types: the second layer of the type checker."""
+"""Inference and checking of types: the second layer of the type checker, above `reduce`."""
 
 from typing import Any
 

@@ -288,9 +288,9 @@ def normalize(level: Level) -> Level:
     """Return an equal level in a sorted form without redundant arguments, for printing and comparing."""
     level = _push_imax(level, Budget(COMPARISON_STEPS))
     arguments = _offsets(level, 0, {})
-    floor = arguments.pop(ZERO, None)
-    if floor is not None and not any(offset >= floor for offset in arguments.values()):
-        arguments[ZERO] = floor
+    constant = arguments.pop(ZERO, None)
+    if constant is not None and not any(offset >= constant for offset in arguments.values()):
+        arguments[ZERO] = constant
     result: Level | None = None
     for base, offset in sorted(arguments.items(), key=lambda item: (item[0] is not ZERO, show_level(item[0]))):
         for _ in range(offset):

@@ -1,10 +1,10 @@
 """The library as an `EnvState`: built from `library/*.lean` with every proof checked, then kept in a cache file.
 
 The file's name is a hash of the library and of NanoLean's code, so a change of either builds it again. What is in it
-must be, to the last byte, what `library/digest.txt` beside the library's text records: whoever can write to the cache
-can make it slower, and cannot lie. (A digest in the cache would say nothing, and checking its proofs again would not
-notice that `2` has been defined anew.) It is written under another name first and renamed, so that several processes
-may start at once.
+must be, to the last byte, what `library/digest.txt` beside the library's text records: a manipulated cache is built
+again, and cannot make anything provable. (A digest in the cache would prove nothing, and checking its proofs again
+would not notice that `2` has been defined anew.) It is written under another name first and renamed, so that several
+processes may start at once.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def save_library(state: EnvState, record: bool = False) -> bool:
 
 
 def build_library(files: list[Path], report: Callable[[Path, EnvState], None] | None = None) -> EnvState:
-    """Run library files one after another, each in a fresh scope; `report` hears of each. Raises `LibraryError`."""
+    """Run library files one after another, each in a fresh scope; `report` gets each. Raises `LibraryError`."""
     state = EnvState(Environment())
     problems: list[str] = []
     for file in files:

@@ -276,7 +276,7 @@ def _offsets(store: MetaStore, a: Expr, b: Expr) -> bool | None:
 
 
 def _lazy_unfold(store: MetaStore, a: Expr, b: Expr) -> bool | None:
-    """Unfold one side or both by one step and go on; None when neither unfolds."""
+    """Unfold one side or both by one step and continue; None when neither unfolds."""
     info_a, info_b = definition(store, a), definition(store, b)
     if info_a is None and info_b is None:
         folded_a, folded_b = fold_numbers(store, a), fold_numbers(store, b)

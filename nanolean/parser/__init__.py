@@ -1,4 +1,4 @@
-"""From text to syntax: the entry points of the parser."""
+"""The parser, from text to syntax: its entry points."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar

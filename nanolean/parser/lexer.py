@@ -1,4 +1,4 @@
-"""Text to tokens, and the parser's place in them.
+"""The lexer, and the parser's position in its tokens.
 
 One compiled regular expression makes the tokens; whitespace and comments are skipped on the way. They are kept as
 parallel lists, because the parser looks at single texts most of the time. A character that Lean does not know becomes a
@@ -277,7 +277,7 @@ class Cursor:
         return self.cols[self.i] > self.column
 
     def enter(self) -> None:
-        """Count one more level of nesting; whoever enters does `self.depth -= 1` when done."""
+        """Count one more level of nesting; the caller does `self.depth -= 1` when done."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.tokens.error(f"nested more than {MAX_DEPTH} deep", self.pos())

@@ -1,4 +1,4 @@
-"""The tactics `cases`, `by_cases`, `subst`, `injection`, `induction`, and cases that cannot be."""
+"""The tactics `cases`, `by_cases`, `subst`, `injection`, `induction`, `nomatch`, `nofun`."""
 
 from __future__ import annotations
 
@@ -163,6 +163,63 @@ def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
         goal = try_clear(mctx, goal, [proof.id])
     ctx.replace_main([goal])
     ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx()))
+
+
+@tactic(SubstVarsStx)
+def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
+    """`subst_vars`: eliminate every variable for which a hypothesis is an equation."""
+    goal = ctx.main
+    progress = True
+    while progress:
+        progress = False
+        for decl in ctx.mctx.decl(goal).lctx:
+            done = subst_hyp(ctx.mctx, goal, decl.fvar_id) if decl.value is None else None
+            if done is not None:
+                goal, progress = done[0], True
+                break
+    ctx.replace_main([goal])
+
+
+@tactic(InjectionsStx)
+def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
+    """`injections h₁ h₂`: take all equations between applications of constructors apart, then try what closes."""
+    names = list(stx.names)
+    todo = [decl.fvar_id for decl in ctx.lctx]
+    while todo:
+        fvar_id, todo = todo[0], todo[1:]
+        new = _inject(ctx, fvar_id, names)
+        if new is None:
+            return
+        todo = new + todo
+    if not ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx())):
+        ctx.attempt(lambda: contradiction_tactic(ctx, ContradictionStx()))
+
+
+def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | None:
+    """The ids of the equations between fields that an equation gives; None when it closes the goal."""
+    mctx, goal = ctx.mctx, ctx.main
+    sides = hyp_eq(mctx, fvar_id) if fvar_id in ctx.lctx else None
+    if sides is None:
+        return []
+    equation, proof = mk_eq(*sides), FVar(fvar_id)
+    absurdity = refute_clash(mctx, equation, proof)
+    if absurdity is not None:
+        ctx.close(mk_false_elim(mctx, ctx.target, absurdity))
+        return None
+    parts = injection_equations(mctx, equation, proof)
+    if parts is None:
+        return []
+    new = []
+    for part in parts:
+        name = names.pop(0) if names else "_"
+        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
+        field_id, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
+        new.append(field_id)
+    ctx.replace_main([try_clear(mctx, goal, [fvar_id])])
+    return new
+
+
+# -- induction, and cases that cannot occur ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -367,60 +424,3 @@ def _close_by_cases(ctx: TacticContext, fvar_id: str) -> bool:
         pass
     ctx.restore(mark)
     return False
-
-
-# -- equations ---------------------------------------------------------------------------------------------------------
-
-
-@tactic(SubstVarsStx)
-def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
-    """`subst_vars`: eliminate every variable for which a hypothesis is an equation."""
-    goal = ctx.main
-    progress = True
-    while progress:
-        progress = False
-        for decl in ctx.mctx.decl(goal).lctx:
-            done = subst_hyp(ctx.mctx, goal, decl.fvar_id) if decl.value is None else None
-            if done is not None:
-                goal, progress = done[0], True
-                break
-    ctx.replace_main([goal])
-
-
-@tactic(InjectionsStx)
-def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
-    """`injections h₁ h₂`: take all equations between applications of constructors apart, then try what closes."""
-    names = list(stx.names)
-    todo = [decl.fvar_id for decl in ctx.lctx]
-    while todo:
-        fvar_id, todo = todo[0], todo[1:]
-        new = _inject(ctx, fvar_id, names)
-        if new is None:
-            return
-        todo = new + todo
-    if not ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx())):
-        ctx.attempt(lambda: contradiction_tactic(ctx, ContradictionStx()))
-
-
-def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | None:
-    """The ids of the equations between fields that an equation gives; None when it closes the goal."""
-    mctx, goal = ctx.mctx, ctx.main
-    sides = hyp_eq(mctx, fvar_id) if fvar_id in ctx.lctx else None
-    if sides is None:
-        return []
-    equation, proof = mk_eq(*sides), FVar(fvar_id)
-    absurdity = refute_clash(mctx, equation, proof)
-    if absurdity is not None:
-        ctx.close(mk_false_elim(mctx, ctx.target, absurdity))
-        return None
-    parts = injection_equations(mctx, equation, proof)
-    if parts is None:
-        return []
-    new = []
-    for part in parts:
-        name = names.pop(0) if names else "_"
-        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
-        field_id, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
-        new.append(field_id)
-    ctx.replace_main([try_clear(mctx, goal, [fvar_id])])
-    return new

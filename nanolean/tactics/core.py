@@ -2,7 +2,7 @@
 
 A tactic is a function `(TacticContext, syntax node) -> None` registered for its node class. It changes `ctx.goals` and
 assigns the metavariables of the goals that it closes. On failure it raises `TacticError`; then nothing that it did
-counts, because whoever called it restores the context (`attempt`) or gives up.
+counts, because the caller restores the context (`attempt`) or gives up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Applying the recursor of an inductive type to a local: what `cases` and `induction` have in common.
 
-`Major` describes the local that is taken apart. `apply_recursor` assigns the goal and answers one `Branch` for each
+`Major` describes the local that is taken apart. `apply_recursor` assigns the goal and returns one `Branch` for each
 constructor, whose goal has the constructor's fields (and induction hypotheses) in its context. Numbers appear as
 `0` and `n + 1` in the new goals, never as constructor applications.
 """

@@ -1,4 +1,4 @@
-"""Using up equations among hypotheses: substitution of variables, injectivity and clashes of constructors."""
+"""Elimination of equations among hypotheses: substitution, injectivity and disjointness of constructors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves on one goal: each assigns the goal's metavariable to a term over new goals and answers the new ones.
+"""Steps on one goal: each assigns the goal's metavariable to a term over new goals and returns the new ones.
 
 A goal is the id of a synthetic metavariable; its local context and type are in `mctx.decl(goal)`. Nothing here knows
 about syntax.

@@ -125,7 +125,7 @@ class Simplifier:
     def run(self, e: Expr) -> Step:
         """Simplify a term by the rules; metavariables of the goal are constants meanwhile.
 
-        Raises `TacticError` where the rules go on for too long.
+        Raises `TacticError` where the rules apply for too long.
         """
         with self.mctx.new_depth():
             return self.simp(e)

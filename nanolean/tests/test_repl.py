@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nanolean.kernel.expr import Const
-from nanolean.repl import Repl, requests, serve
+from nanolean.repl import Repl, read_requests, serve
 from nanolean.syntax import SkipStx
 from nanolean.tactics import core, load
 from nanolean.tests.library import base
@@ -202,7 +202,7 @@ def test_a_state_keeps_only_what_its_proof_still_mentions(repl: Repl):
 
 def test_requests_are_separated_by_blank_lines():
     stream = io.StringIO('{"a": 1}\n\n\n{"b":\n 2}\n\n{"c": 3}')
-    assert [json.loads(text) for text in requests(stream)] == [{"a": 1}, {"b": 2}, {"c": 3}]
+    assert [json.loads(text) for text in read_requests(stream)] == [{"a": 1}, {"b": 2}, {"c": 3}]
 
 
 def test_answers_are_followed_by_a_blank_line():

@@ -1,1 +1,1 @@
-"""The commands of `python -m nanolean`: what a person does with NanoLean, beside the protocol."""
+"""The commands of `python -m nanolean`, apart from the REPL protocol."""

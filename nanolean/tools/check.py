@@ -1,4 +1,4 @@
-"""`check FILE.lean ...`: run files over the library and say whether everything in them is proved."""
+"""`check FILE.lean ...`: run files over the library and report whether everything in them is proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`repl`: a session at the terminal, or read from a pipe: lines go in, texts come out."""
+"""`repl`: a session at the terminal, or with input from a pipe."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from nanolean.tools.export import header
 
 HELP = """\
 Outside of a proof: a theorem, `theorem add_zero (n : Nat) : n + 0 = n` or with `:= by` at its end, starts a proof;
-every other command of Lean (def, #check, #print axioms, open, ...) runs. What goes on over several lines is read on.
-Inside of a proof: a tactic. One that goes on over several lines ends with an empty line.
+every other command of Lean (def, #check, #print axioms, open, ...) runs. Input may continue over several lines.
+Inside of a proof: a tactic. One of several lines ends with an empty line.
   goals        the goals as they are now
   undo         take the last tactic back (before the first one: leave the proof)
   history      the tactics so far, numbered

@@ -71,7 +71,7 @@ class Pages:
 
     @property
     def policy(self) -> str:
-        """What a browser may load: only what comes from here, and the scripts that stand in our own pages."""
+        """The Content-Security-Policy: only files from here, and the inline scripts of our own pages."""
         hashes = [f"'sha256-{_digest(script)}'" for script in self._scripts()]
         return (
             f"default-src 'self'; script-src 'self' {' '.join(hashes)}; style-src 'self' 'unsafe-inline'; "

@@ -1,4 +1,4 @@
-"""What the ranks of a run are doing now, from their status files."""
+"""The present state of the ranks of a run, from their status files."""
 
 import re
 from collections import Counter
@@ -134,7 +134,7 @@ def _state_counts(status: dict[str, Any]) -> dict[str, int]:
 
 
 def _state_seconds(status: dict[str, Any]) -> dict[str, float]:
-    """What the actors of a rank have spent in each state."""
+    """Seconds that the actors of a rank have spent in each state."""
     sums: dict[str, float] = {}
     for actor in _actor_records(status):
         for state, seconds in as_floats(actor.get("seconds")).items():

@@ -182,7 +182,7 @@ _OnRecord = Callable[[dict[str, Any]], None]
 
 
 class LineFile:
-    """Where the lines of an append-only file are; `on_record` gets each of them once."""
+    """Positions of the lines of an append-only file; `on_record` gets each of them once."""
 
     def __init__(self, path: Path, on_record: _OnRecord | None = None) -> None:
         self._on_record = on_record

@@ -32,7 +32,7 @@ _THREADS_BESIDE_VIEWERS = 16
 
 @dataclass(frozen=True)
 class ListenOptions:
-    """Where the monitor listens; each viewer's live updates take one of its threads."""
+    """Address and limits of the server; each viewer's live updates take one of its threads."""
 
     address: str = "127.0.0.1"
     port: int = 0

@@ -1,6 +1,6 @@
 """The E-graph of `grind`: terms in classes of equals, closed under congruence.
 
-Every edge of the proof forest carries a `Reason`: a function that builds the proof when somebody asks for it, None for
+Every edge of the proof forest carries a `Reason`: a function that builds the proof when it is needed, None for
 congruence. So a search that fails builds no proofs. Branches of the search work on copies.
 """
 
