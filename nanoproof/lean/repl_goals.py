@@ -174,11 +174,14 @@ class OutOfTime:
     message: str = field(default="", compare=False)
 
 
-def read_tactic_answer(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+Outcome = Step | Refused | OutOfTime
+
+
+def read_tactic_answer(answer: dict[str, Any]) -> Outcome:
     """Read the answer to a tactic.
 
-    No goals does not mean success, see `proofStatus` in the REPL's protocol. Raises ValueError if the answer is none of
-    the three.
+    No goals does not mean success, see `proofStatus` in the REPL's protocol. Raises ValueError if the answer has
+    no outcome.
     """
     if "proofState" not in answer:
         return _failure(answer)
@@ -199,10 +202,10 @@ def read_tactic_answer(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
     return Step(proof_state, goals)
 
 
-def read_statement_answer(answer: dict[str, Any]) -> Step | Refused | OutOfTime:
+def read_statement_answer(answer: dict[str, Any]) -> Outcome:
     """Read the answer to a statement with one `sorry`: a `Step` is the start of its proof.
 
-    Raises ValueError if the answer is none of the three.
+    Raises ValueError if the answer has no outcome.
     """
     if "env" not in answer:
         return _failure(answer)

@@ -8,26 +8,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from nanoproof.lean import transport
+from nanoproof.lean import transport, types
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.repl_goals import Refused, ReplBranch, ReplGoal, own_goals, split_branches
 from nanoproof.lean.source import before_declaration, rename_theorem, unforeseeable_name
-from nanoproof.lean.types import (
-    Branch,
-    CheckReport,
-    ProcessLost,
-    ProofState,
-    ProtocolError,
-    ServerBusy,
-    ServerTimeout,
-    ServerUnavailable,
-    TacticApplied,
-    TacticFailed,
-    Theorem,
-    TheoremRejected,
-)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,17 +39,17 @@ class Origin:
     `part` tells which goals of that proof state are its own, where the server leaves them together.
     """
 
-    theorem: Theorem
+    theorem: types.Theorem
     parent: "Origin | None"
     tactic: str
     position: int
-    state: ProofState
+    state: types.ProofState
     epoch: int
     number: int
     part: ReplBranch | None = None
 
 
-Found = tuple[int, ProofState, ReplBranch | None]
+Found = tuple[int, types.ProofState, ReplBranch | None]
 """A branch in an answer: proof state, goals, and which goals of the proof state these are if it has others."""
 
 
@@ -122,16 +108,16 @@ class HttpLeanSession:
 
     # -- Theorems ----------------------------------------------------------------------------------------------------
 
-    def start(self, theorem: Theorem) -> Branch:
+    def start(self, theorem: types.Theorem) -> types.Branch:
         """Start the proof of a theorem: return the branch at its `sorry`.
 
         Raises `TheoremRejected` if Lean refuses the statement.
         """
         number, state = self._with_recovery(self._start, theorem, True)
         self._epoch += 1  # the server forgets earlier branches now; they are rebuilt if they are used again
-        return Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
+        return types.Branch(state, Origin(theorem, None, "", 0, state, self._epoch, number))
 
-    def _start(self, theorem: Theorem, fresh: bool = False) -> tuple[int, ProofState]:
+    def _start(self, theorem: types.Theorem, fresh: bool = False) -> tuple[int, types.ProofState]:
         """Start a theorem on the leased process; return the number of its proof state and its goals.
 
         It gets another name, which cannot be guessed: a proof must not use the theorem itself, and its own name may be
@@ -145,7 +131,7 @@ class HttpLeanSession:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
             messages = transport.refused_messages(str(error)) or [{"data": error}]
-            raise TheoremRejected("\n".join(str(message.get("data")) for message in messages)) from error
+            raise types.TheoremRejected("\n".join(str(message.get("data")) for message in messages)) from error
         return transport.read_branch(answer.get("value"))
 
     def _after_context(self, source: str) -> str:
@@ -167,16 +153,16 @@ class HttpLeanSession:
 
     # -- Tactics -----------------------------------------------------------------------------------------------------
 
-    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+    def apply(self, branch: types.Branch, tactics: Sequence[str]) -> list[types.TacticResult]:
         """Try each tactic on the branch on its own, in one round trip where the server can."""
         origin = branch.handle
         assert isinstance(origin, Origin), "the branch is not of this session"
-        results: dict[int, TacticApplied | TacticFailed] = {}
+        results: dict[int, types.TacticResult] = {}
         for position, tactic in enumerate(tactics):
             if reason := _unsendable(tactic) or banned_reason(tactic):
-                results[position] = TacticFailed("banned", reason)
+                results[position] = types.TacticFailed("banned", reason)
             elif origin.part and isinstance(request := origin.part.request_for(tactic), Refused):
-                results[position] = TacticFailed("rejected", request.message)
+                results[position] = types.TacticFailed("rejected", request.message)
         losses: dict[int, int] = {}
         in_a_row = 0
         while pending := [position for position in range(len(tactics)) if position not in results]:
@@ -215,7 +201,9 @@ class HttpLeanSession:
             if answer is not None:
                 results = answer.get("results")
                 if not isinstance(results, list) or len(results) != len(tactics):
-                    raise ProtocolError(f"not one result for each of {len(tactics)} tactics: {str(answer)[:200]!r}")
+                    raise types.ProtocolError(
+                        f"not one result for each of {len(tactics)} tactics: {str(answer)[:200]!r}"
+                    )
                 return results
             self._features.has_batch_call = False
         answers = []
@@ -223,13 +211,13 @@ class HttpLeanSession:
             path = f"proof/{number}/try_apply_tactic"
             code, answer = self._post(path, {"tactic": tactic, "timeout": milliseconds}, seconds)
             if not isinstance(answer, dict) or not ("value" in answer or "error" in answer):
-                raise ProtocolError(f"Lean server {self.address} answered {code} to {path}")
+                raise types.ProtocolError(f"Lean server {self.address} answered {code} to {path}")
             answers.append(answer)
             if transport.classify(transport.error_text(answer) or "") == "gone":
                 break
         return answers
 
-    def _read(self, origin: Origin, tactic: str, answer: Any) -> TacticApplied | TacticFailed | _ProcessGone:
+    def _read(self, origin: Origin, tactic: str, answer: Any) -> types.TacticResult | _ProcessGone:
         """Read the answer to one tactic; raises `ProtocolError` if it is neither a result nor a refusal."""
         if isinstance(answer, _ProcessGone):
             return answer
@@ -239,18 +227,18 @@ class HttpLeanSession:
                 case "gone":
                     return _ProcessGone(text)
                 case "timeout":
-                    return TacticFailed("timeout", text)
+                    return types.TacticFailed("timeout", text)
                 case "rejected":
-                    return TacticFailed("rejected", text)
-            raise ProtocolError(f"Lean server {self.address} failed on a tactic: {text[:500]}")
+                    return types.TacticFailed("rejected", text)
+            raise types.ProtocolError(f"Lean server {self.address} failed on a tactic: {text[:500]}")
         found = self._branches(origin, answer.get("value") if isinstance(answer, dict) else None)
         if found is None:
-            return TacticFailed("rejected", "it changes goals of another branch")
+            return types.TacticFailed("rejected", "it changes goals of another branch")
         if any(transport.bare_metavariable(state) for _, state, _ in found):
-            return TacticFailed("rejected", "a goal is left that is a bare metavariable")
-        return TacticApplied(
+            return types.TacticFailed("rejected", "a goal is left that is a bare metavariable")
+        return types.TacticApplied(
             tuple(
-                Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number, part))
+                types.Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number, part))
                 for position, (number, state, part) in enumerate(found)
             )
         )
@@ -262,7 +250,7 @@ class HttpLeanSession:
             return [(number, state, None) for number, state in found]
         part = origin.part
         number, goals = (found[0][0], found[0][1].goals) if found else (-1, ())
-        own = _texts(ProofState(goals))
+        own = _texts(types.ProofState(goals))
         if part is not None:
             mine = own_goals(part, own)
             if mine is None:
@@ -271,7 +259,7 @@ class HttpLeanSession:
         elif len(own) < 2:
             return [(number, state, None) for number, state in found]
         return [
-            (number, ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
+            (number, types.ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
             for each in split_branches(number, own, part.siblings if part else ())
         ]
 
@@ -280,7 +268,7 @@ class HttpLeanSession:
         position: int,
         reason: str,
         losses: dict[int, int],
-        results: dict[int, TacticApplied | TacticFailed],
+        results: dict[int, types.TacticResult],
         in_a_row: int,
     ) -> None:
         """Record that the process was lost at this tactic, which is given up when that happens twice.
@@ -289,10 +277,10 @@ class HttpLeanSession:
         """
         losses[position] = losses.get(position, 0) + 1
         if losses[position] >= 2:
-            results[position] = TacticFailed("timeout", f"the Lean process ended twice at this tactic: {reason}")
+            results[position] = types.TacticFailed("timeout", f"the Lean process ended twice at this tactic: {reason}")
         self._release()
         if in_a_row >= _LOSSES_IN_A_ROW:
-            raise ProcessLost(f"Lean server {self.address} lost {in_a_row} processes in a row: {reason}")
+            raise types.ProcessLost(f"Lean server {self.address} lost {in_a_row} processes in a row: {reason}")
 
     def _locate(self, origin: Origin) -> None:
         """Make sure that the present process has a branch: replay the tactics that led to it in a lost process."""
@@ -326,16 +314,16 @@ class HttpLeanSession:
         if (text := transport.error_text(answer)) is not None:
             if transport.classify(text) == "gone":
                 raise _ProcessGone(text)
-            raise ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
+            raise types.ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
         found = transport.read_branches(answer.get("value"))
         if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
-            raise ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
+            raise types.ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
         part.proof_state = origin.number = found[0][0]
         part.rotation = 0
 
     # -- Checks of whole texts ---------------------------------------------------------------------------------------
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str) -> types.CheckReport:
         """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems."""
         command = CheckCommand.build(source)
         try:
@@ -343,7 +331,7 @@ class HttpLeanSession:
         except _Refusal as error:
             if (messages := transport.refused_messages(str(error))) is not None:
                 return command.read_messages(messages)
-            raise ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
+            raise types.ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
     def _fresh_command(self, text: str) -> Any:
         """Run a command in the environment after the imports, and return the answer."""
@@ -377,7 +365,7 @@ class HttpLeanSession:
         try:
             self._command(f"theorem {name} : True := True.intro")
             answer = self._command(f"#check {name}")
-        except (_Refusal, ProtocolError) as error:
+        except (_Refusal, types.ProtocolError) as error:
             return name not in str(error)
         messages = answer.get("messages") or ()
         return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
@@ -395,7 +383,7 @@ class HttpLeanSession:
             except _ProcessGone as error:
                 reason = str(error)
                 self._release()
-        raise ProcessLost(f"Lean server {self.address} lost {_RECOVERIES} processes in a row: {reason}")
+        raise types.ProcessLost(f"Lean server {self.address} lost {_RECOVERIES} processes in a row: {reason}")
 
     def _call(
         self, path: str, body: Any, seconds: float, optional: bool = False, refuses_with_200: bool = False
@@ -414,11 +402,11 @@ class HttpLeanSession:
             if kind == "rejected" or (kind == "protocol" and refuses_with_200 and code == 200):
                 raise _Refusal(text)
             if kind == "timeout":
-                raise ServerTimeout(f"Lean server {self.address}: {text}")
+                raise types.ServerTimeout(f"Lean server {self.address}: {text}")
         if optional and code in (404, 405, 501):
             return None
         if text is not None or code != 200 or not isinstance(answer, dict):
-            raise ProtocolError(f"Lean server {self.address} answered {code} to {path}: {(text or '')[:500]}")
+            raise types.ProtocolError(f"Lean server {self.address} answered {code} to {path}: {(text or '')[:500]}")
         return answer
 
     def _post(self, path: str, body: Any, seconds: float) -> tuple[int, Any]:
@@ -430,7 +418,7 @@ class HttpLeanSession:
         code, answer = self._transport.post(f"/process/{process}/{path}", body, timeout)
         text = transport.error_text(answer) or ""
         if code in transport.BUSY_STATUSES and transport.classify(text) == "protocol":
-            raise ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
+            raise types.ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
         return code, answer
 
     # -- The lease ---------------------------------------------------------------------------------------------------
@@ -465,10 +453,10 @@ class HttpLeanSession:
                 return
             if not (code == 429 or (code == 200 and isinstance(answer, dict) and transport.error_text(answer) is None)):
                 reason = transport.error_text(answer) or f"status {code}"
-                raise ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
+                raise types.ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
             left = deadline - time.monotonic()
             if left <= 0:
-                raise ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
+                raise types.ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
             if code == 429 or wait == 0:
                 time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
 
@@ -491,7 +479,7 @@ class HttpLeanSession:
         self.close()
 
 
-def _texts(state: ProofState) -> tuple[ReplGoal, ...]:
+def _texts(state: types.ProofState) -> tuple[ReplGoal, ...]:
     """Convert the goals of a state to texts, in which other goals' metavariables can be found."""
     return tuple(ReplGoal(str(goal)) for goal in state.goals)
 

@@ -296,6 +296,9 @@ class TacticFailed:
     message: str
 
 
+TacticResult = TacticApplied | TacticFailed
+
+
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """Lean's verdict on a whole text in a fresh environment.
@@ -329,7 +332,7 @@ class LeanCalls(Protocol):
         """
         ...
 
-    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticResult]:
         """Try each tactic on the branch on its own; results in the order of `tactics`."""
         ...
 

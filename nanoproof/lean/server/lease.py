@@ -6,20 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from nanoproof.lean import repl_goals
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.lexical import mask
-from nanoproof.lean.repl_goals import (
-    OutOfTime,
-    Refused,
-    ReplBranch,
-    ReplGoal,
-    Step,
-    error_messages,
-    own_goals,
-    read_statement_answer,
-    read_tactic_answer,
-    split_branches,
-)
 from nanoproof.lean.server.backend import Backend, is_runaway, restore_line_numbers
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.source import before_declaration
@@ -76,7 +65,7 @@ class ServerLease:
         self._pool = pool
         self._killed_for: tuple[ReplProcess, str, str] | None = None
         self._ids = itertools.count()
-        self._branches: dict[int, ReplBranch] = {}
+        self._branches: dict[int, repl_goals.ReplBranch] = {}
 
     def kill(self, reason: str, why: str) -> None:
         """Kill the process, from any thread; a request in progress fails with `why` in its message."""
@@ -104,7 +93,7 @@ class ServerLease:
         except ReplTimeout as error:
             raise TacticTimedOut(f"Command timed out after {seconds:g} s") from error
 
-    def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, ReplBranch]:
+    def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, repl_goals.ReplBranch]:
         """Start the proof at the single `sorry` of a theorem; return its branch with the id.
 
         With `fresh` all earlier branches are forgotten. The REPL runs tactics in the environment before the command
@@ -113,12 +102,12 @@ class ServerLease:
         """
         if fresh and self._branches:
             self._forget()
-        found = _read(read_statement_answer, self._state_theorem(source, seconds))
-        if isinstance(found, Refused):
+        found = _read(repl_goals.read_statement_answer, self._state_theorem(source, seconds))
+        if isinstance(found, repl_goals.Refused):
             raise TacticRefused(f"REPL returned error: {found.message}")
-        if isinstance(found, OutOfTime):
+        if isinstance(found, repl_goals.OutOfTime):
             raise TacticTimedOut("Command timed out in the REPL")
-        return self._remember(ReplBranch(found.proof_state, found.goals))
+        return self._remember(repl_goals.ReplBranch(found.proof_state, found.goals))
 
     def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
         """Send the command with the `sorry` to an environment where Lean can stop tactics; return the answer."""
@@ -131,21 +120,21 @@ class ServerLease:
         if mask(context).strip():
             answer = self._command(context, seconds, base_env)
             env = answer.get("env")
-            if isinstance(env, int) and not error_messages(answer):
+            if isinstance(env, int) and not repl_goals.error_messages(answer):
                 return self._command(source[len(context) :].lstrip("\n"), seconds, env)
         return self._command(source, seconds, base_env)
 
-    def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, ReplBranch]]:
+    def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, repl_goals.ReplBranch]]:
         """Run a tactic on a branch; return the branches that it leaves, with their ids."""
         branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
-        return [self._remember(each) for each in split_branches(proof_state, own, branch.siblings)]
+        return [self._remember(each) for each in repl_goals.split_branches(proof_state, own, branch.siblings)]
 
-    def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, ReplBranch]:
+    def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, repl_goals.ReplBranch]:
         """Run a tactic like `apply`, but leave all goals in one branch."""
         branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
-        return self._remember(ReplBranch(proof_state, own, branch.siblings))
+        return self._remember(repl_goals.ReplBranch(proof_state, own, branch.siblings))
 
     def release(self) -> ReplProcess | None:
         """Forget all branches and return the process, reset; None if it cannot be used again."""
@@ -174,7 +163,7 @@ class ServerLease:
             except ReplError:
                 self._lose("crash")
 
-    def _find(self, branch_id: int, tactic: str) -> ReplBranch:
+    def _find(self, branch_id: int, tactic: str) -> repl_goals.ReplBranch:
         """Return the branch with this id, if `tactic` may be tried on it."""
         if reason := banned_reason(tactic):
             raise TacticRefused(f"Could not apply tactic: {reason}")
@@ -184,18 +173,20 @@ class ServerLease:
             raise LeaseError(f"Proof state {branch_id} not found")
         return self._branches[branch_id]
 
-    def _step(self, branch: ReplBranch, tactic: str, seconds: float) -> tuple[int, tuple[ReplGoal, ...]]:
+    def _step(
+        self, branch: repl_goals.ReplBranch, tactic: str, seconds: float
+    ) -> tuple[int, tuple[repl_goals.ReplGoal, ...]]:
         """Run one tactic; return the new proof state and the branch's own goals in it."""
         if not branch.goals:
             raise TacticRefused("Could not apply tactic: no goals")
         deadline = time.monotonic() + seconds
         request = branch.request_for(tactic)
-        if isinstance(request, Refused):
+        if isinstance(request, repl_goals.Refused):
             raise TacticRefused(f"Could not apply tactic: {request.message}")
         if branch.rotation:
             self._rotate(branch, deadline)
         step = self._run(branch.proof_state, request, deadline)
-        own = own_goals(branch, step.goals)
+        own = repl_goals.own_goals(branch, step.goals)
         if own is None:
             raise TacticRefused("Could not apply tactic: it changes goals of another branch")
         try:
@@ -205,13 +196,13 @@ class ServerLease:
             raise TacticRefused(f"Could not apply tactic: {error}") from error
         return step.proof_state, own
 
-    def _rotate(self, branch: ReplBranch, deadline: float) -> None:
+    def _rotate(self, branch: repl_goals.ReplBranch, deadline: float) -> None:
         step = self._run(branch.proof_state, f"rotate_left {branch.rotation}", deadline)
         if step.goals != branch.goals + branch.siblings:
             raise TacticRefused("Could not apply tactic: the REPL did not rotate the goals as it should")
         branch.proof_state, branch.rotation = step.proof_state, 0
 
-    def _run(self, proof_state: int, tactic: str, deadline: float) -> Step:
+    def _run(self, proof_state: int, tactic: str, deadline: float) -> repl_goals.Step:
         process, seconds = self.process, deadline - time.monotonic()
         assert process is not None
         message = self._backend.tactic_request(process, proof_state, tactic, seconds)
@@ -219,10 +210,10 @@ class ServerLease:
             answer = self._request(message, self._backend.kill_seconds(process, seconds))
         except ReplTimeout as error:
             raise TacticTimedOut("Tactic application timed out") from error
-        outcome = _read(read_tactic_answer, answer)
-        if isinstance(outcome, Refused):
+        outcome = _read(repl_goals.read_tactic_answer, answer)
+        if isinstance(outcome, repl_goals.Refused):
             raise TacticRefused(f"Could not apply tactic: {restore_line_numbers(outcome.message, process.limits)}")
-        if isinstance(outcome, OutOfTime):
+        if isinstance(outcome, repl_goals.OutOfTime):
             process.is_busy |= is_runaway(outcome, process.limits)
             raise TacticTimedOut("Tactic application timed out in the REPL")
         return outcome
@@ -250,15 +241,13 @@ class ServerLease:
         self._pool.note_end(reason)
         return why and f"{why}; "
 
-    def _remember(self, branch: ReplBranch) -> tuple[int, ReplBranch]:
+    def _remember(self, branch: repl_goals.ReplBranch) -> tuple[int, repl_goals.ReplBranch]:
         branch_id = next(self._ids)
         self._branches[branch_id] = branch
         return branch_id, branch
 
 
-def _read(
-    reader: Callable[[dict[str, Any]], Step | Refused | OutOfTime], answer: dict[str, Any]
-) -> Step | Refused | OutOfTime:
+def _read(reader: Callable[[dict[str, Any]], repl_goals.Outcome], answer: dict[str, Any]) -> repl_goals.Outcome:
     try:
         return reader(answer)
     except ValueError as error:
