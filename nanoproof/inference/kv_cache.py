@@ -284,7 +284,7 @@ class KVCache:
         return (self.budget - num_bytes) // size.num_bytes(self._config, self._dtype) - 1
 
     def _grow_instead(self, size: SlotSize) -> SlotPool | None:
-        """The pool of this size with more slots, in the sequence of those that no other size uses at present."""
+        """Grow the pool of this size at the expense of unused sizes; returns None if that gives no slot."""
         old, left = self._pools.get(size), self.num_bytes
         unused = [s for s, pool in self._pools.items() if not pool.num_in_use and pool.num_slots > KEPT_SLOTS]
         left -= sum(self._cost(s, self._pools[s].num_slots) - self._cost(s, KEPT_SLOTS) for s in unused)

@@ -70,12 +70,12 @@ class PrefixCache:
         if prompt in self._kept or needed > self._budget:
             return
         while self.num_bytes + needed > self._budget:
-            self._drop(next(iter(self._kept.values())))
+            self._evict(next(iter(self._kept.values())))
         prefix = CachedPrompt(prompt, keys_LJDC[..., :length].clone(), values_LJCD[:, :, :length].clone())
         self._kept[prompt] = prefix
         self.num_bytes += prefix.num_bytes
-        for _, name in self._block_hashes(prompt):
-            self._by_block_hash[name] = prefix
+        for _, block_hash in self._block_hashes(prompt):
+            self._by_block_hash[block_hash] = prefix
 
     def clear(self) -> None:
         """Forget all prompts."""
@@ -89,30 +89,30 @@ class PrefixCache:
         if prefix is not None:
             return prefix, len(prompt)
         best, length = None, 0
-        for stop, name in self._block_hashes(prompt):
-            candidate = self._by_block_hash.get(name)
+        for stop, block_hash in self._block_hashes(prompt):
+            candidate = self._by_block_hash.get(block_hash)
             if candidate is not None and candidate.prompt[:stop] == prompt[:stop]:
                 best, length = candidate, stop
-        return best, length + _shared(best.prompt[length:], prompt[length:]) if best else 0
+        return best, length + _common_prefix(best.prompt[length:], prompt[length:]) if best else 0
 
     def _block_hashes(self, prompt: tuple[int, ...]) -> Iterator[tuple[int, int]]:
         """Yield length and hash of every prefix of whole blocks."""
         if self._whole_only:
             return
-        name = 0
+        block_hash = 0
         for stop in range(BLOCK, len(prompt) + 1, BLOCK):
-            name = hash((name, prompt[stop - BLOCK : stop]))
-            yield stop, name
+            block_hash = hash((block_hash, prompt[stop - BLOCK : stop]))
+            yield stop, block_hash
 
-    def _drop(self, prefix: CachedPrompt) -> None:
+    def _evict(self, prefix: CachedPrompt) -> None:
         del self._kept[prefix.prompt]
         self.num_bytes -= prefix.num_bytes
-        for _, name in self._block_hashes(prefix.prompt):
-            if self._by_block_hash.get(name) is prefix:
-                del self._by_block_hash[name]
+        for _, block_hash in self._block_hashes(prefix.prompt):
+            if self._by_block_hash.get(block_hash) is prefix:
+                del self._by_block_hash[block_hash]
 
 
-def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def _common_prefix(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     """Count the tokens of the common prefix of two prompts."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
 

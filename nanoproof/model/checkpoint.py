@@ -2,7 +2,7 @@
 
 Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
 of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
-with the SHA-256 of each: without it there is no checkpoint, and whoever looks for the latest finds the one before.
+with the SHA-256 of each: without it there is no checkpoint, and the one before is the latest.
 """
 
 import hashlib

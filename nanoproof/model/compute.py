@@ -29,16 +29,16 @@ log = logging.getLogger(__name__)
 # fp32. The arithmetic is tested on CPU; on a GPU it has not been run yet.
 # Shapes: N tokens, I input features, O output features.
 
-FORWARD, GRADIENT = torch.float8_e4m3fn, torch.float8_e5m2
-# The kernels want all sizes to be multiples of this.
-MULTIPLE = 16
-SMALLEST_SCALE = 1e-12
+FP8_FORWARD, FP8_GRADIENT = torch.float8_e4m3fn, torch.float8_e5m2
+# The fp8 kernels want all sizes to be multiples of this.
+FP8_MULTIPLE = 16
+FP8_MIN_SCALE = 1e-12
 
 
 def quantize(x: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Round to 8-bit floats; returns them and the fp32 scale by which they are to be multiplied."""
     largest = torch.finfo(dtype).max
-    scale = (x.detach().abs().amax().float() / largest).clamp(min=SMALLEST_SCALE)
+    scale = (x.detach().abs().amax().float() / largest).clamp(min=FP8_MIN_SCALE)
     return (x.float() / scale).clamp(-largest, largest).to(dtype), scale
 
 
@@ -55,7 +55,7 @@ class _Float8Linear(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x_NI: torch.Tensor, weight_OI: torch.Tensor) -> torch.Tensor:
-        (x8, x_scale), (w8, w_scale) = quantize(x_NI, FORWARD), quantize(weight_OI, FORWARD)
+        (x8, x_scale), (w8, w_scale) = quantize(x_NI, FP8_FORWARD), quantize(weight_OI, FP8_FORWARD)
         ctx.save_for_backward(x8, x_scale, w8, w_scale)
         ctx.weight_dtype = weight_OI.dtype
         return scaled_product(x8, w8.t(), x_scale, w_scale, x_NI.dtype)
@@ -63,7 +63,7 @@ class _Float8Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_NO: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x8, x_scale, w8, w_scale = ctx.saved_tensors
-        g8, g_scale = quantize(grad_NO, GRADIENT)
+        g8, g_scale = quantize(grad_NO, FP8_GRADIENT)
         grad_x = scaled_product(g8, w8, g_scale, w_scale, grad_NO.dtype)
         grad_weight = scaled_product(g8.t(), x8, g_scale, x_scale, ctx.weight_dtype)
         return grad_x, grad_weight
@@ -74,7 +74,7 @@ class Float8Linear(Linear):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x_NI = x.flatten(0, -2)
-        missing = -x_NI.shape[0] % MULTIPLE
+        missing = -x_NI.shape[0] % FP8_MULTIPLE
         if missing:
             x_NI = F.pad(x_NI, (0, 0, 0, missing))
         y_NO = _Float8Linear.apply(x_NI, self.weight)
@@ -102,8 +102,8 @@ def convert_to_fp8(model: GPT) -> int:
     for _, name, linear in layers:
         assert isinstance(linear, Linear)
         for size in (linear.in_features, linear.out_features):
-            if size % MULTIPLE:
-                raise ValueError(f"the sizes of {name} must be multiples of {MULTIPLE}, got {size}")
+            if size % FP8_MULTIPLE:
+                raise ValueError(f"the sizes of {name} must be multiples of {FP8_MULTIPLE}, got {size}")
     for block, name, linear in layers:
         assert isinstance(linear, Linear)
         with torch.device("meta"):

@@ -422,7 +422,7 @@ class MuonAdamW:
         return start + (self.momentum - start) * self.steps_done / self.momentum_warmup_steps
 
     def state_dict(self) -> Shard:
-        """Return this rank's shard of the state (see `Shard`). Rates and the like are no span of it: they are what the
+        """Return this rank's shard of the state (see `Shard`). Rates and the like are no part of it: they are what the
         optimizer was made with."""
         held: dict[str, dict[str, dict[int, torch.Tensor]]] = {}
         for stack, tensors in zip(self._stacks, self._state) if self.steps_done else ():

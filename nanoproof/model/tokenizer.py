@@ -183,7 +183,7 @@ def _check_settings(data: dict[str, Any]) -> None:
 
 
 def _check_merges(vocab: dict[str, int], merges: list[tuple[str, str]]) -> int:
-    """Check that tokens are all bytes, then what the merges make, in their order; the number of these tokens."""
+    """Check that tokens are all bytes, then what the merges make, in their order; returns the number of these."""
     if any(vocab.get(character, NUM_BYTES) >= NUM_BYTES for character in BYTE_OF_CHARACTER):
         raise UserError(f"its first {NUM_BYTES} tokens are not the bytes")
     made = list(dict.fromkeys(left + right for left, right in merges))

@@ -82,7 +82,7 @@ class _Block:
     """The place of the proof of a branch: the step it begins with, and the indentation of its tactics.
 
     `opening` ("· ", "| zero =>", "case inl h =>") comes before them, two columns further left. `crowded` means that
-    other goals stand behind those of the branch, which its tactics can see.
+    other goals follow those of the branch, which its tactics can see.
     """
 
     start: int

@@ -34,7 +34,7 @@ def tree_to_json(root: Node) -> dict[str, Any]:
     """Convert a tree to JSON data: columns of one entry per node, parents before children.
 
     `kind` and `solved` are texts of one letter per node (o, a, c for OR, AND, closed; 0, 1). `parent` is -1 for the
-    root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have stands apart:
+    root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have is listed apart:
     `finisher` and `dead` list nodes; `spellings` (other texts of the edge) and `refused` (tactics that led nowhere) map
     a node to tactics; `merged` lists (node, tactic, child) where the edge does not have that text; `keys` are the merge
     keys that are not the state without its `case` lines.

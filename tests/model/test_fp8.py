@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nanoproof.model.compute import FORWARD, GRADIENT, Float8Linear, convert_to_fp8, missing_for_fp8, quantize
+from nanoproof.model.compute import FP8_FORWARD, FP8_GRADIENT, Float8Linear, convert_to_fp8, missing_for_fp8, quantize
 from nanoproof.model.gpt import GPT, Linear
 from nanoproof.model.tokenizer import Tokenizer
 from tests.model.conftest import make_model
@@ -13,7 +13,7 @@ def relative_error(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     return float((ours - theirs).norm() / theirs.norm())
 
 
-@pytest.mark.parametrize(("dtype", "relative"), [(FORWARD, 2**-4), (GRADIENT, 2**-3)])
+@pytest.mark.parametrize(("dtype", "relative"), [(FP8_FORWARD, 2**-4), (FP8_GRADIENT, 2**-3)])
 @pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
 def test_quantized_numbers_are_near_whatever_their_size(dtype: torch.dtype, relative: float, size: float) -> None:
     x = torch.randn(64, 64, generator=torch.Generator().manual_seed(0)).clamp(min=0.1) * size
@@ -25,7 +25,7 @@ def test_quantized_numbers_are_near_whatever_their_size(dtype: torch.dtype, rela
 
 
 def test_zeros_stay_zeros() -> None:
-    x8, scale = quantize(torch.zeros(16, 16), FORWARD)
+    x8, scale = quantize(torch.zeros(16, 16), FP8_FORWARD)
     assert not x8.float().any() and scale > 0
 
 
