@@ -5,7 +5,7 @@ python -m benchmarks.train --device cuda --markdown train.md       # depth 20: p
 python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 32 --sequence-len 128 --vocab-size 512
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
@@ -34,7 +34,7 @@ class TrainBenchmark:
 def check_flags(options: TrainBenchmark, given: set[str]) -> None:
     """Refuse flags of the measurement that is not run."""
     of_device = {option.dest for option in options_of(DeviceOptions)} | {"markdown"}
-    of_comparison = {field.name for field in fields(SFTComparison)}
+    of_comparison = {option.dest for option in options_of(SFTComparison)}
     if options.device is None and given & of_device:
         flag = min(given & of_device).replace("_", "-")
         raise UserError(f"--{flag} needs --device")
