@@ -1,12 +1,19 @@
 """The Dockerfile and the compose file of the Lean server, so far as they can be checked without building them."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.lean.project.__main__ import make_parser
@@ -58,11 +65,45 @@ def test_what_the_image_copies_is_there_and_not_ignored() -> None:
             assert f"!{source.split('/')[0]}" in ignore
 
 
-def test_the_packages_of_the_image_are_pinned() -> None:
+def image_packages() -> list[str]:
+    """The packages that the image installs by name."""
     found = re.search(r"--constraint /tmp/pins.txt (.+)$", DOCKERFILE, re.MULTILINE)
     assert found is not None
+    return found[1].split()
+
+
+def test_the_packages_of_the_image_are_pinned() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert [name for name in found[1].split() if f'"{name}==' not in text] == []
+    assert [name for name in image_packages() if f'"{canonicalize_name(name)}==' not in text] == []
+
+
+def test_the_packages_of_the_image_are_all_that_the_server_imports() -> None:
+    found: set[str] = set()
+    waiting = image_packages()
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name not in found:
+            found.add(name)
+            needs = map(Requirement, metadata.requires(name) or [])
+            waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    code = "import sys, nanoproof.lean.server.__main__; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    distributions = metadata.packages_distributions()
+    loaded = {each for name in done.stdout.split() for each in distributions.get(name, ())}
+    assert loaded, done.stderr
+    assert {canonicalize_name(name) for name in loaded} <= found | {"nanoproof", "setuptools"}
+
+
+def test_the_files_that_make_the_project_are_enough_for_it(tmp_path: Path) -> None:
+    for line, folder in re.findall(r"^COPY (.+) /opt/setup/(\S+)$", DOCKERFILE, re.MULTILINE):
+        for source in line.split():
+            target = tmp_path / folder / (Path(source).name if folder.endswith("/") else "")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (ROOT / source).is_dir() else shutil.copyfile)(ROOT / source, target)
+    command = [sys.executable, "-m", "nanoproof.lean.project", "create", "project", "--libraries", "mathlib"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, (tmp_path / "project" / "lakefile.toml").is_file()) == (0, True), done.stderr
 
 
 def test_the_compose_file_builds_that_image_and_serves_this_machine_only() -> None:
