@@ -14,7 +14,7 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
-from nanoproof.data.theorems.theorem_sets import DATASETS, SPLITS, list_theorems, split_names, splits_of
+from nanoproof.data.theorems.theorem_sets import DATASETS, SPLITS, list_theorems, parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import choose_lean, theorem_hash
 from nanoproof.lean.types import Theorem
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
@@ -67,7 +67,7 @@ def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
     """Read the theorems that pass the filters. Raises UserError for missing data and unknown splits."""
     lean = choose_lean(options.lean.project)
     found, looked = [], False
-    for name in split_names(names):
+    for name in parse_set_names(names):
         for split in splits_of(name):
             if options.split and split not in options.split:
                 continue

@@ -24,7 +24,7 @@ from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines
-from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, split_names, splits_of
+from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
@@ -93,7 +93,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile | None:
     """Return the theorem or file of the command line; None for interactive input. Raises UserError if there is none."""
     if options.dataset is not None:
-        (name,) = split_names([options.dataset])
+        (name,) = parse_set_names([options.dataset])
         found = [t for split in splits_of(name) for t in list_theorems(name, split) if t.id == options.id]
         if not found:
             raise UserError(f"--id: no theorem {options.id} in {name} (inspect_problems lists them)")

@@ -28,8 +28,7 @@ from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import Progress
 from nanoproof.data.sources.manifest import dataset_dir
-from nanoproof.data.theorems import whitelists
-from nanoproof.data.theorems.theorem_sets import is_benchmark, is_file, list_theorems, split_names, splits_of
+from nanoproof.data.theorems import theorem_sets, whitelists
 from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.session import HttpLeanSession
@@ -297,7 +296,7 @@ def main(argv: Sequence[str] | None = None, patience: Patience | None = None) ->
     check.add_argument("name", metavar="NAME", help="Data set, such as leanworkbook.")
     add_check_flags(check)
     args = parser.parse_args(argv)
-    (name, *more) = split_names([args.name])
+    (name, *more) = theorem_sets.parse_set_names([args.name])
     if more:
         raise UserError(f"check-init takes one data set, got {args.name}")
     return check_set(name, args, patience)
@@ -314,7 +313,7 @@ def check_set(name: str, args: argparse.Namespace, patience: Patience | None = N
     options = from_args(CheckOptions, args)
     theorems = all_theorems(name)
     with open_servers(options) as (fleet, version, processes):
-        benchmark = all(is_benchmark(name, split) for split in splits_of(name))
+        benchmark = all(theorem_sets.is_benchmark(name, split) for split in theorem_sets.splits_of(name))
         path = Path(options.out).expanduser() if options.out else result_path(name, version, benchmark)
         checked = CheckedSet(name, theorems, version, benchmark, path)
         return check_init(checked, fleet, options, options.workers or processes, patience or Patience())
@@ -323,8 +322,8 @@ def check_set(name: str, args: argparse.Namespace, patience: Patience | None = N
 def all_theorems(name: str) -> dict[str, Theorem]:
     """Return the theorems of all splits by hash, unfiltered. Those of equal source count once."""
     found = {}
-    for split in splits_of(name):
-        for theorem in list_theorems(name, split):
+    for split in theorem_sets.splits_of(name):
+        for theorem in theorem_sets.list_theorems(name, split):
             found[whitelists.theorem_hash(theorem.source)] = theorem
     if not found:
         raise UserError(f"{name} holds no theorems")
@@ -389,7 +388,7 @@ def check_init(checked: CheckedSet, fleet: LeanFleet, options: CheckOptions, wor
 
 def result_path(name: str, version: str, benchmark: bool) -> Path:
     """Return the path of the result beside the data; a report's name is not that of a whitelist."""
-    if is_file(name):
+    if theorem_sets.is_theorem_file(name):
         return Path(f"{name}.report.{version}.json").expanduser()
     if benchmark:
         return dataset_dir(name) / f"{whitelists.data_file(name)}.report.{version}.json"

@@ -10,7 +10,7 @@ from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
-from nanoproof.data.theorems.theorem_sets import is_file, set_name, split_names
+from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.model.checkpoint import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS, PolicyName
@@ -97,7 +97,7 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
 
     Raises UserError for checkpoints and data sets that are not there.
     """
-    datasets = split_names(options.datasets)
+    datasets = parse_set_names(options.datasets)
     models: list[Path | None] = [None]
     if options.policy == "model" and options.server.server is None:
         models = list(_models(options))
@@ -137,7 +137,7 @@ def bisected(count: int) -> list[int]:
 def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
     """Beside the checkpoint; the default split has no name of its own in it."""
     name = set_name(dataset)
-    suffix = name if options.split == DEFAULT_SPLIT or is_file(dataset) else f"{name}_{options.split}"
+    suffix = name if options.split == DEFAULT_SPLIT or is_theorem_file(dataset) else f"{name}_{options.split}"
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"

@@ -19,7 +19,7 @@ from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_run_dir
-from nanoproof.data.theorems.theorem_sets import list_theorems, split_names
+from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import model_policy
@@ -215,7 +215,7 @@ class Collection:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
         options = config.rl
-        datasets = split_names(options.datasets)
+        datasets = parse_set_names(options.datasets)
         theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
         if not theorems:
             raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")

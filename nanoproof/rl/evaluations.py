@@ -14,7 +14,7 @@ from nanoproof.common.distributed import DistInfo, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_object
 from nanoproof.common.run_dir import versions
-from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, split_names
+from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names, set_name
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.results import SETTINGS, SUMMARY, EvalSettings, EvaluationFiles, Mode
@@ -39,7 +39,7 @@ class Evaluations:
         self._config, self._dist = config, dist
         self.benchmarks: dict[str, list[Theorem]] = {
             set_name(name): list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
-            for name in split_names(config.rl.eval_datasets)
+            for name in parse_set_names(config.rl.eval_datasets)
         }
         for name, theorems in self.benchmarks.items():
             if not theorems:

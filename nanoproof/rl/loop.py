@@ -17,7 +17,7 @@ from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
 from nanoproof.common.run_dir import FINISHED, SCRIPTS
-from nanoproof.data.theorems.theorem_sets import split_names, splits_of
+from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import Mixture
@@ -84,7 +84,7 @@ def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
     if not (run_path / FINISHED).exists():
         return [*lines, f"to go on: python -m nanoproof.rl --resume-from {run}"]
     best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
-    datasets = split_names(config.rl.eval_datasets)
+    datasets = parse_set_names(config.rl.eval_datasets)
     words = ["--model-path", best, "--datasets", *datasets]
     if all("test" in splits_of(name) for name in datasets):
         words += ["--split", "test"]

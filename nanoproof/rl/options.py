@@ -7,7 +7,7 @@ from typing import Any
 from nanoproof.actors.fleet import AUTO, EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.option_groups import MonitorAddress
-from nanoproof.data.theorems.theorem_sets import split_names
+from nanoproof.data.theorems.theorem_sets import parse_set_names
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
@@ -192,7 +192,7 @@ class RLConfig:
         config = from_args(cls, args)
         for names in (config.rl.datasets, config.rl.eval_datasets):
             if names != (AUTO,):
-                split_names(names)
+                parse_set_names(names)
         return replace(config, search=config.search.without_solvers()) if config.leaves_out_solvers else config
 
     @property
@@ -207,7 +207,7 @@ class RLConfig:
 
     def of_nanolean(self) -> list[str]:
         """The flags whose data are those of the embedded prover."""
-        datasets, benchmarks = split_names(self.rl.datasets), split_names(self.rl.eval_datasets)
+        datasets, benchmarks = parse_set_names(self.rl.datasets), parse_set_names(self.rl.eval_datasets)
         named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
         return [flag for flag, names in named.items() if "nanolean" in names]
 

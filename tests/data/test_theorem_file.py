@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.theorems.theorem_sets import list_theorems, split_names
+from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.lean.types import Theorem
 from scripts import inspect_problems
 
@@ -158,6 +158,6 @@ def test_files_that_are_no_theorems_are_one_line(tmp_path: Path) -> None:
 
 def test_two_files_of_one_name_are_refused() -> None:
     with pytest.raises(UserError, match=r"^a/mine\.lean and b/mine\.jsonl would both be called mine"):
-        split_names(["a/mine.lean,b/mine.jsonl"])
+        parse_set_names(["a/mine.lean,b/mine.jsonl"])
     with pytest.raises(UserError, match=r"^unknown data set mine; there are: .*, and files of theorems"):
-        split_names(["mine"])
+        parse_set_names(["mine"])

@@ -11,7 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.rl import leanworkbook
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.theorems import theorem_sets as sets
-from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, split_names, splits_of
+from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import (
     SHIPPED,
     Whitelist,
@@ -194,13 +194,17 @@ def test_the_shipped_whitelist_of_the_embedded_set_knows_its_benchmark():
 
 
 def test_names_may_be_separated_by_spaces_and_commas():
-    assert split_names(["numinamath,leanworkbook", "nanolean numinamath"]) == ["numinamath", "leanworkbook", "nanolean"]
+    assert parse_set_names(["numinamath,leanworkbook", "nanolean numinamath"]) == [
+        "numinamath",
+        "leanworkbook",
+        "nanolean",
+    ]
 
 
 @pytest.mark.parametrize("values", [["nemotron"], ["nanolean", "nobody"], [""], []])
 def test_unknown_names_are_one_line_that_lists_the_known_ones(values):
     with pytest.raises(UserError, match=r"unknown data set .*; there are: .*leanworkbook.*minif2f.*nanolean"):
-        split_names(values)
+        parse_set_names(values)
 
 
 def test_an_unknown_name_is_no_theorem_set():

@@ -303,14 +303,14 @@ def _kind(value: Any) -> str:
 # -- Files of theorems -----------------------------------------------------------------------------------------------
 
 
-def is_file(name: str) -> bool:
+def is_theorem_file(name: str) -> bool:
     """Return whether a data set's name is that of a file of theorems, which may not exist."""
     return Path(name).suffix in (".lean", ".jsonl")
 
 
 def set_name(name: str) -> str:
     """Return the name of a data set in results: for a file, its name without folder and suffix."""
-    return Path(name).stem if is_file(name) else name
+    return Path(name).stem if is_theorem_file(name) else name
 
 
 def read_theorems(file: str) -> list[Theorem]:
@@ -406,7 +406,7 @@ DATASETS: dict[str, ListTheorems] = {
 
 def is_benchmark(name: str, split: str) -> bool:
     """Return whether a split measures provers: it is never filtered, nor trained on (a user's file may be)."""
-    if is_file(name):
+    if is_theorem_file(name):
         return True
     stages = CATALOG[name].stages if name in CATALOG else ()
     return "bench" in stages and split != "train"
@@ -414,20 +414,20 @@ def is_benchmark(name: str, split: str) -> bool:
 
 def splits_of(name: str) -> tuple[Split, ...]:
     """Return the splits of a data set; a file, which has none, counts as the default split."""
-    if is_file(name):
+    if is_theorem_file(name):
         return ("valid",)
     stages = CATALOG[name].stages if name in CATALOG else ("rl", "bench")
     wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
     return tuple(split for split in SPLITS if split in wanted)
 
 
-def split_names(values: Iterable[str]) -> list[str]:
+def parse_set_names(values: Iterable[str]) -> list[str]:
     """Parse names of data sets and files of theorems, separated by spaces or commas; each once, in order.
 
     Raises UserError for unknown ones, and for two that would go by the same name.
     """
     names = [name for value in values for name in value.replace(",", " ").split()]
-    unknown = [name for name in names if name not in DATASETS and not is_file(name)]
+    unknown = [name for name in names if name not in DATASETS and not is_theorem_file(name)]
     if unknown or not names:
         there = f"{', '.join(DATASETS)}, and files of theorems (.lean, .jsonl)"
         raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}")
@@ -445,7 +445,7 @@ def list_theorems(name: str, split: Split, lean_version: str | None = None) -> l
     With a Lean version, those that its whitelist calls failing are left out (never of a benchmark). Raises UserError
     for an unknown name or split, for data that is missing or misshapen, and for a missing whitelist.
     """
-    if is_file(name):
+    if is_theorem_file(name):
         return read_theorems(name)
-    split_names([name])
+    parse_set_names([name])
     return DATASETS[name](split, lean_version)
