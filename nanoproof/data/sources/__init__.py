@@ -1,1 +1,1 @@
-"""Where data sets come from: catalogue, downloads and manifests."""
+"""The catalog of data sets, the hosts they are downloaded from, and manifests of what is on disk."""
