@@ -9,11 +9,11 @@ python -m nanoproof.midtrain --resume-from midtrain/RUN
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.training.loop import train_main
-from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.pretraining import Midtraining, TextOptions
 from nanoproof.training.schedule import MidtrainLength
 
-GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
+GROUPS = (RunOptions, StartOptions, TriggerOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
 DEFAULTS = {
     "data": "leangithubraw",
     "device_batch_size": 16,

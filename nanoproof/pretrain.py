@@ -9,11 +9,11 @@ python -m nanoproof.pretrain --resume-from pretrain/RUN
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.training.loop import train_main
-from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.pretraining import Pretraining, TextOptions
 from nanoproof.training.schedule import PretrainLength
 
-GROUPS = (RunOptions, StartOptions, CadenceOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
+GROUPS = (RunOptions, StartOptions, TriggerOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
 DEFAULTS = {
     "eval_every": "250steps",
     "save_every": "1:00:00",

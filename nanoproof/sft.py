@@ -18,7 +18,7 @@ from nanoproof.training.loop import train_main
 GROUPS = (
     options.RunOptions,
     options.StartOptions,
-    options.CadenceOptions,
+    options.TriggerOptions,
     SFTOptions,
     options.ModelOptions,
     options.BatchOptions,

@@ -1,8 +1,7 @@
-"""Actors: threads that each hold one Lean process and turn tasks into attempts, and their pool.
+"""Actors, threads that each hold one Lean process and turn tasks into attempts, and their pool.
 
-An actor is a thread that holds one Lean process and turns tasks into attempts. What it works on is decided by a task
-source that can be exchanged at any time; an attempt that was begun is finished first, so nothing half-done is thrown
-away.
+What actors work on is decided by a task source that can be exchanged at any time; an attempt that was begun is finished
+first, so nothing half-done is thrown away.
 """
 
 import logging
@@ -19,16 +18,8 @@ from nanoproof.actors.fleet import ProofWatch, Reach, ServerWatch
 from nanoproof.actors.tasks import NULL_OBSERVER, Interrupted, Observer, ProofsLost, Stopped, Task, TaskSource
 from nanoproof.common.distributed import gather_json
 from nanoproof.common.errors import UserError
+from nanoproof.lean import types
 from nanoproof.lean.client import FleetServer
-from nanoproof.lean.types import (
-    AccessDenied,
-    LeanError,
-    LeanSession,
-    ServerBusy,
-    ServerUnavailable,
-    TacticApplied,
-    TacticFailed,
-)
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import NOBODY, AttemptObserver, Prover
 from nanoproof.search.expand import SearchLog
@@ -40,7 +31,7 @@ log = logging.getLogger(__name__)
 ProverFactory = Callable[[str, Policy], Prover]
 """Makes the prover for a purpose, `collect` or `evaluate`."""
 
-OUT_OF_REACH = frozenset({ServerUnavailable.__name__, ServerBusy.__name__, AccessDenied.__name__})
+OUT_OF_REACH = frozenset({types.ServerUnavailable.__name__, types.ServerBusy.__name__, types.AccessDenied.__name__})
 """Why an attempt ended that says nothing about its theorem: its server was gone, or had no process for it any more."""
 MAX_RETURNS = 4
 """How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
@@ -57,13 +48,13 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 
 
 class Actor(threading.Thread, AttemptObserver):
-    """One thread with one leased process, which watches its attempt. `snapshot` says what it does, for the monitor."""
+    """One thread with one leased process, which watches its attempt. `snapshot` tells the monitor what it does."""
 
     def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
         super().__init__(name=f"actor-{number}", daemon=True)
         self.number, self._client, self._pool = number, client, pool
         self._provers = {purpose: make(purpose, policy) for purpose in ("collect", "evaluate")}
-        self._session: LeanSession | None = None
+        self._session: types.LeanSession | None = None
         self._backoff = FIRST_BACKOFF_SECONDS
         self.state: str = "idle"
         self.theorem, self.budget = "", 0
@@ -73,7 +64,7 @@ class Actor(threading.Thread, AttemptObserver):
         self.since = time.monotonic()
 
     def snapshot(self) -> dict[str, Any]:
-        """State (idle, model, lean or error) and for how long, theorem, simulations so far, seconds in each state."""
+        """Return state (idle, model, lean or error) and for how long, theorem, simulations, seconds in each state."""
         return {
             "actor": self.number,
             "state": self.state,
@@ -95,16 +86,16 @@ class Actor(threading.Thread, AttemptObserver):
         self.state, self.since = state, now
         return previous
 
-    # -- what the prover tells of the attempt at hand ------------------------------------------------------------------
+    # -- Observing the attempt at hand -----------------------------------------------------------------------------
 
     def begin(self, root: Node, log: SearchLog) -> None:
-        """Its search begins."""
+        """Note that the search of the attempt begins."""
         self.search = log
         self.trace.begin(root, log)
 
     @contextmanager
     def waiting(self, on: Literal["lean", "model"]) -> Iterator[None]:
-        """In the block the actor waits for Lean or for the model."""
+        """Count the time in the block as waiting for Lean or for the model."""
         previous = self.enter(on)
         try:
             yield
@@ -112,27 +103,29 @@ class Actor(threading.Thread, AttemptObserver):
             self.enter(previous)
 
     def suggested(self, state: str, suggestion: Suggestion) -> None:
-        """What the model said of a state."""
+        """Note what the model suggests in a state."""
         self.trace.suggested(state, suggestion)
 
-    def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
-        """What Lean said to tactics in a state."""
+    def applied(
+        self, state: str, tactics: Sequence[str], results: Sequence[types.TacticApplied | types.TacticFailed]
+    ) -> None:
+        """Note what Lean answered to tactics in a state."""
         self.trace.applied(state, tactics, results)
 
-    # -- work --------------------------------------------------------------------------------------------------------
+    # -- Work ------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Work until the pool closes."""
         try:
             while True:
-                self._let_rest()
+                self._wait_while_resting()
                 session = self._ensure_session()
                 source, task = self._pool.take()
                 if task.returns and self._pool.servers.doubtful(self._client.address):
                     self._drop_session()  # it may be this server that is gone: see, before the task is blamed for it
                     try:
                         session = self._lease()
-                    except LeanError as error:
+                    except types.LeanError as error:
                         self._pool.put_back(source, task)
                         self._wait_before_retry(str(error))
                         continue
@@ -158,7 +151,7 @@ class Actor(threading.Thread, AttemptObserver):
         finally:
             self._drop_session()
 
-    def _attempt(self, session: LeanSession, purpose: str, task: Task) -> Attempt:
+    def _attempt(self, session: types.LeanSession, purpose: str, task: Task) -> Attempt:
         """Try a task. What the policy or we could not do costs the attempt; if nothing else comes, it is raised.
 
         Raises PolicyUnavailable if the policy cannot be reached, and Stopped if the pool closes meanwhile.
@@ -185,7 +178,7 @@ class Actor(threading.Thread, AttemptObserver):
             raise Stopped
         return attempt
 
-    def _let_rest(self) -> None:
+    def _wait_while_resting(self) -> None:
         """Leave a server alone that loses proofs, while others do not."""
         while seconds := self._pool.proofs.rest_seconds(self._client.address):
             self._drop_session()
@@ -194,17 +187,17 @@ class Actor(threading.Thread, AttemptObserver):
                 raise Stopped
             self.enter(previous)
 
-    def _ensure_session(self) -> LeanSession:
+    def _ensure_session(self) -> types.LeanSession:
         while self._session is None:
             if self._pool.closing:
                 raise Stopped
             try:
                 return self._lease()
-            except LeanError as error:
+            except types.LeanError as error:
                 self._wait_before_retry(str(error))
         return self._session
 
-    def _lease(self) -> LeanSession:
+    def _lease(self) -> types.LeanSession:
         self._session = self._client.lease(timeout=LEASE_TIMEOUT_SECONDS)
         self._backoff = FIRST_BACKOFF_SECONDS
         self._pool.servers.reached(self._client.address, self.number)
@@ -224,7 +217,7 @@ class Actor(threading.Thread, AttemptObserver):
         if session is not None:
             try:
                 session.close()
-            except LeanError as error:
+            except types.LeanError as error:
                 log.info("actor %d: returning its process failed: %s", self.number, error)
 
 
@@ -275,11 +268,11 @@ class ActorPool:
         return self._closing.is_set()
 
     def locked(self) -> threading.Condition:
-        """The pool's lock, as a context manager: task sources are left alone meanwhile."""
+        """Return the pool's lock, as a context manager: task sources are left alone meanwhile."""
         return self._condition
 
     def set_source(self, source: TaskSource | None) -> None:
-        """From now on actors draw tasks from `source`; attempts under way go back to the source they came from."""
+        """Have actors draw tasks from `source` from now on; attempts under way go back to the source they came from."""
         with self._condition:
             self._source = source
             self._condition.notify_all()
@@ -341,7 +334,7 @@ class ActorPool:
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
         """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
 
-        Raises ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
+        Raises types.ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
         """
         while True:
             self._check()
@@ -366,7 +359,7 @@ class ActorPool:
 
     def _check_reach(self) -> None:
         if self.servers.gone_seconds > self._patience_seconds:
-            raise ServerUnavailable(
+            raise types.ServerUnavailable(
                 f"no Lean process was to be had for {self._patience_seconds:g} s ({self.servers.reason})"
             )
 
@@ -385,7 +378,7 @@ class ActorPool:
 
 
 def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
-    """`pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if the wait of one ended so.
+    """Call `pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if one wait ended so.
 
     Where a rank is gone, raises what the pool's check says of it: launchers then send a signal to the others, which is
     not why the run ends.

@@ -1,4 +1,4 @@
-"""The Lean processes that a rank may use, and what actors find out about their servers."""
+"""The Lean processes of a rank, watches over their servers, and options whose defaults follow the Lean that is used."""
 
 import argparse
 import itertools
@@ -25,10 +25,12 @@ from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.types import AccessDenied, ProcessLost, ServerBusy, ServerTimeout, ServerUnavailable
 from nanoproof.prover.attempt import Attempt
 
-# -- The Lean servers that a command uses, and data that follow the Lean which they run ------------------------------
+log = logging.getLogger(__name__)
+
+# -- Options of commands that prove ----------------------------------------------------------------------------------
 
 AUTO = "auto"
-"""The value of an option of data that follows the Lean which is named (`selfplay.fleet.follow_lean`)."""
+"""The value of an option of data that follows the Lean which is named (see `follow_lean`)."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS}
 
 
 def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
-    """The names of all data that options take with real Lean."""
+    """Name all data that options take with real Lean."""
     values = (value.real for value in data.values())
     return tuple(name for value in values for name in ([value] if isinstance(value, str) else value))
 
@@ -86,7 +88,7 @@ class FleetOptions:
         validate(self, "fleet")
 
 
-log = logging.getLogger(__name__)
+# -- Watches over servers --------------------------------------------------------------------------------------------
 
 OUTAGES = frozenset(
     error.__name__ for error in (ServerTimeout, ProcessLost, ServerUnavailable, ServerBusy, AccessDenied)
@@ -112,7 +114,7 @@ class _Server:
 
 
 class ServerWatch:
-    """Which servers the actors of a rank have at present: told once when it changes, and who waits is woken.
+    """Knows which servers the actors of a rank can reach, reports changes once, and wakes those that wait.
 
     Safe for many threads.
 
@@ -131,21 +133,21 @@ class ServerWatch:
 
     @property
     def gone_seconds(self) -> float:
-        """For how long no server has been within reach; 0 if one is."""
+        """Seconds for which no server has been within reach; 0 if one is."""
         since = self._gone_since
         return 0.0 if since is None else time.monotonic() - since
 
     @property
     def reason(self) -> str:
-        """What the first of the actors that are cut off met; empty if none is."""
+        """The error of the first actor that is cut off; empty if none is."""
         return next((server.reason for server in self._servers.values() if server.cut_off), "")
 
     def doubtful(self, address: str) -> bool:
-        """Whether an actor is cut off from a server at present."""
+        """Return whether an actor is cut off from a server at present."""
         return bool(self._servers[address].cut_off)
 
     def snapshot(self) -> list[dict[str, Any]]:
-        """Address, state, actors and how many of them are cut off, of each server."""
+        """Return address, state, actors and how many of them are cut off, of each server."""
         return [
             {
                 "address": address,
@@ -158,7 +160,7 @@ class ServerWatch:
         ]
 
     def failed(self, address: str, actor: int, reason: str) -> None:
-        """An actor could not reach its server, or got no process of it."""
+        """Note that an actor could not reach its server, or got no process of it."""
         with self._changed:
             server = self._servers[address]
             server.cut_off.add(actor)
@@ -174,7 +176,7 @@ class ServerWatch:
                 self._tell("all", "gone", sum(other.actors for other in self._servers.values()))
 
     def reached(self, address: str, actor: int) -> None:
-        """An actor got a process of its server: all that wait for it may try."""
+        """Note that an actor got a process of its server: all that wait for it may try."""
         server = self._servers[address]
         if not server.cut_off:
             return
@@ -209,24 +211,24 @@ class ServerWatch:
 
 
 class Streak:
-    """How often in a row something went wrong, over all ranks, without a collective."""
+    """Counts failures in a row over all ranks, without a collective."""
 
     def __init__(self, name: str) -> None:
         self._name, self._turn = name, SharedCounter(f"{name}/turn")
         self._counts: dict[int, SharedCounter] = {}
 
-    def wrong(self) -> int:
-        """It went wrong; how often by now."""
+    def failed(self) -> int:
+        """Count a failure; returns how many in a row there are by now."""
         return self._count(self._turn.add(0)).add(1)
 
-    def right(self) -> None:
-        """It went right: count from 0 again."""
+    def succeeded(self) -> None:
+        """Count from 0 again."""
         turn = self._turn.add(0)
         if turn == 0 or self._count(turn).add(0) > 0:
             self._turn.add(1)
 
     def standing(self) -> tuple[bool, int]:
-        """Whether it ever went right, and how often it went wrong since."""
+        """Return whether there was ever a success, and the failures since."""
         turn = self._turn.add(0)
         return turn > 0, self._count(turn).add(0)
 
@@ -235,7 +237,7 @@ class Streak:
 
 
 class ProofWatch:
-    """Which servers lose the proofs that are found: the final check says neither that they hold nor that they do not.
+    """Knows which servers lose the proofs that are found: the final check neither accepts nor refuses them.
 
     After `limit` of them in a row a server rests. If all servers that proofs were found on lose them, or if no proof
     was ever accepted and so many were lost altogether, it is time to end. All ranks count together; safe for many
@@ -261,13 +263,13 @@ class ProofWatch:
         if self._limit == 0:
             return
         if attempt.outcome in ("proven", "disproven"):
-            self._streaks[address].right()
+            self._streaks[address].succeeded()
         elif attempt.lost_by_server and self._is_news(address, attempt):
             reason = f"{attempt.lost}: {' '.join(attempt.message.split())[:MAX_REASON]}"
             self._note_loss(address, reason)
 
     def over(self) -> str | None:
-        """Why it is time to end, None if it is not; empty if another rank knows that."""
+        """Return why the run should end, None if it should not; empty if another rank knows why."""
         if self._limit and self._over is None and time.monotonic() >= self._ask_again:
             self._ask_again = time.monotonic() + ASK_SECONDS
             if self._told.add(0) > 0 and self._over is None:
@@ -275,7 +277,7 @@ class ProofWatch:
         return self._over
 
     def rest_seconds(self, address: str) -> float:
-        """How long a server is to be left alone yet; 0 if it is well, as far as this rank knows."""
+        """Return the seconds that a server is to be left alone yet; 0 if it is well, as far as this rank knows."""
         return max(0.0, self._rests.get(address, 0.0) - time.monotonic())
 
     def _is_news(self, address: str, attempt: Attempt) -> bool:
@@ -291,7 +293,7 @@ class ProofWatch:
             return True
 
     def _note_loss(self, address: str, reason: str) -> None:
-        count = self._streaks[address].wrong()
+        count = self._streaks[address].failed()
         standings = {name: streak.standing() for name, streak in self._streaks.items()}
         lost = {name: times for name, (_, times) in standings.items() if times}
         ever = [name for name, (accepted, _) in standings.items() if accepted]
@@ -309,7 +311,7 @@ class ProofWatch:
 
 
 def _verdict(lost: dict[str, int], reason: str) -> str:
-    """What is to be said of servers that lost so many proofs each."""
+    """Describe servers that lost so many proofs each."""
     total = sum(lost.values())
     where = ", ".join(name if len(lost) == 1 else f"{name} ({times})" for name, times in lost.items())
     return (
@@ -319,13 +321,15 @@ def _verdict(lost: dict[str, int], reason: str) -> str:
     )
 
 
+# -- The fleet of a rank ---------------------------------------------------------------------------------------------
+
 STEPS_NOT_SECONDS = ClientConfig(tactic_seconds=300.0)
 """The embedded prover ends every tactic after a number of steps, so that its answers do not depend on how busy the
 machine is. The clock is there for a process that hangs."""
 
 
 class Fleet:
-    """One server for each process slot of this rank. Use it as a context manager: it ends what it started."""
+    """One server for each process slot of this rank; a context manager that ends what it started."""
 
     def __init__(
         self,
@@ -335,8 +339,8 @@ class Fleet:
         lean: str | None,
         is_real: bool | None = None,
     ) -> None:
-        """`lean` is the version of Lean that the servers say they run, None if they do not say it; `is_real` says
-        whether all of them run real Lean, by default as `lean` has it."""
+        """`lean` is the version of Lean that the servers report, None if they report none; `is_real` is whether all of
+        them run real Lean, by default as `lean` has it."""
         self.slots, self._embedded, self.description, self.lean = slots, embedded, description, lean
         self.is_real = lean not in (None, EMBEDDED_LEAN) if is_real is None else is_real
 
@@ -387,7 +391,7 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
 
 
 def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
-    """Put what it stands for in the place of each `auto` among the options `data`; a line says so if servers are named.
+    """Replace each `auto` among the options `data` by what it stands for; prints a line if servers are named.
 
     Raises UserError (ServerUnavailable) if a server cannot be reached, and if some run NanoLean and others real Lean.
     """
@@ -419,7 +423,7 @@ def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
 
 
 def _lean_version(reports: list[ServerReport]) -> str | None:
-    """What the servers agree on. Raises UserError if they run different versions of Lean."""
+    """Return the version that the servers report. Raises UserError if they run different versions of Lean."""
     versions = {report.address: (report.status or {}).get("versions") for report in reports}
     said = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
     known = sorted({str(version) for version in said.values() if version})
@@ -430,5 +434,5 @@ def _lean_version(reports: list[ServerReport]) -> str | None:
 
 
 def deal_slots(counts: list[int], rank: int, world_size: int) -> list[int]:
-    """Servers of this rank's slots: every `world_size`-th of all slots, so that each rank has some of each server."""
+    """Return the servers of this rank's slots: every `world_size`-th slot, so each rank has some of each server."""
     return [server for server, count in enumerate(counts) for _ in range(count)][rank::world_size]

@@ -1,9 +1,4 @@
-"""What actors work on, where it comes from, and whom they tell what they do.
-
-tree and samples can be written down when it has ended.
-
-An actor only ever appends to a list of bounded length here.
-"""
+"""Tasks of actors, the sources that hand them out, and observers of what actors do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,23 +20,23 @@ MAX_STATES = 200
 
 
 class Observer(Protocol):
-    """Whoever is told what actors do. Its methods are called while others wait: they only take note."""
+    """Observes what actors do. Its methods are called while others wait: they only take note."""
 
     def trace(self) -> AttemptObserver:
-        """For an attempt that is about to begin."""
+        """Return the observer of an attempt that is about to begin."""
         ...
 
     def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
-        """An attempt has ended, and is logged under this number; whether its tree is to be kept."""
+        """Note that an attempt has ended, logged under this number; returns whether its tree is to be kept."""
         ...
 
     def span(self, actor: int, state: str, began: float, ended: float) -> None:
-        """An actor was in a state between two readings of `time.monotonic`."""
+        """Note that an actor was in a state between two readings of `time.monotonic`."""
         ...
 
 
 class Trace(AttemptObserver):
-    """Keeps the tree, and what model and Lean said of the first states."""
+    """Keeps the tree of an attempt, and what model and Lean answered in its first `MAX_STATES` states."""
 
     __slots__ = ("results", "root", "suggestions")
 
@@ -78,7 +73,7 @@ class NullObserver:
 NULL_OBSERVER = NullObserver()
 
 
-# -- What actors work on, and where it comes from --------------------------------------------------------------------
+# -- Tasks and their sources -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ class TaskSource(Protocol):
     purpose: Literal["collect", "evaluate"]
 
     def next(self) -> Task | None:
-        """The next task; None if there is none at present."""
+        """Return the next task; None if there is none at present."""
         ...
 
     def finish(self, task: Task, attempt: Attempt) -> None:
@@ -118,8 +113,11 @@ class TaskSource(Protocol):
         ...
 
 
+# -- How waiting for actors, and their work, ends ----------------------------------------------------------------------
+
+
 class Interrupted(Exception):
-    """Somebody asked the run to end; raised in the main thread where it waits for actors."""
+    """The run was asked to end; raised in the main thread where it waits for actors."""
 
 
 class ProofsLost(UserError):

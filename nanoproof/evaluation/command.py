@@ -1,4 +1,4 @@
-"""What the evaluation commands share: options, ranks, Lean servers, models one after the other, and how it all ends."""
+"""The engine of the evaluation commands: flags, ranks, Lean servers, and jobs with one model after the other."""
 
 import argparse
 import logging
@@ -170,7 +170,7 @@ class EvalCommand:
         return Job(target, files, extra)
 
     def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
-        """Which model it is: its file, its step, and a hash of its weights; what a policy server says of its own."""
+        """Identify the model by file, step and a hash of its weights; that of a policy server as the server does."""
         if self._served is not None:
             return self._served
         if manifest is None:
@@ -183,7 +183,7 @@ class EvalCommand:
         return self._models[manifest]
 
     def _ask_server(self) -> dict[str, Any]:
-        """What a policy server serves; where it computes is no part of what the model is."""
+        """Return what a policy server reports of its model, without the device that it computes on."""
         with RemotePolicy(self.options.server.server or "", self.options.server.token) as remote:
             return {name: value for name, value in remote.status()["model"].items() if name != "device"}
 
@@ -194,7 +194,7 @@ class EvalCommand:
     def _actors(self, model: Path | None) -> Iterator[ActorPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options, patience = self.options, self.options.lean_patience
-        network = self._loaded.pop(model, None) or load(options, model, self.dist)
+        network = self._loaded.pop(model, None) or load_for(options, model, self.dist)
         with self._policy(network) as policy, StopSignal() as stop:
             pool = ActorPool(
                 *(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked),
@@ -224,9 +224,9 @@ class EvalCommand:
         try:
             return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
         except UserError as error:
-            raise UserError(f"{error}; {kept(job)}") from error
+            raise UserError(f"{error}; {describe_progress(job)}") from error
         except Interrupted as error:
-            raise Interrupted(f"interrupted; {kept(job)}") from error
+            raise Interrupted(f"interrupted; {describe_progress(job)}") from error
 
 
 def repeatable(dist: DistInfo) -> DistInfo:
@@ -240,20 +240,20 @@ def repeatable(dist: DistInfo) -> DistInfo:
     return replace(dist, dtype=torch.float64, dtype_reason="evaluations on a CPU that repeat to the last bit")
 
 
-def load(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
-    """The network of a checkpoint, where the policy needs one."""
+def load_for(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
+    """Load the network of a checkpoint, where the policy needs one."""
     return None if model is None else load_network(options.policy, str(model), dist)
 
 
-def kept(job: Job) -> str:
-    """What is there of an evaluation that ended early."""
+def describe_progress(job: Job) -> str:
+    """Describe what is there of an evaluation that ended early."""
     done, solved = job.files.progress()
     total = len(job.files.theorems)
     return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
 
 
 def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any] | None:
-    """The evaluation to show beside another: `--baseline`, else the solver-only one in its usual place.
+    """Find the evaluation to show beside another: `--baseline`, else the solver-only one in its usual directory.
 
     It must be of the same theorems under the same Lean; raises UserError where `--baseline` names one that is not.
     """
@@ -286,7 +286,7 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
     try:
         dist = repeatable(dist)
         first = targets[0].model
-        loaded = {} if options.continue_ else {first: load(options, first, dist)}
+        loaded = {} if options.continue_ else {first: load_for(options, first, dist)}
         with RankWatch.connect(dist) as watch, open_fleet(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch)

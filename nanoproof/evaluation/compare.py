@@ -25,7 +25,7 @@ class Evaluated:
 
     @property
     def budget(self) -> dict[str, Any]:
-        """What it was given and what it took."""
+        """Simulations allowed and used, tactic samples and seconds."""
         names = ("simulations", "simulations_used", "tactic_samples", "seconds")
         return {name: self.summary.get(name) for name in names}
 
@@ -46,7 +46,7 @@ def read_evaluation(path: Path) -> Evaluated:
 
 
 def evaluations_in(path: Path) -> dict[str, Evaluated]:
-    """The evaluations at or below a directory, by their relative paths ("." for the directory itself).
+    """Read the evaluations at or below a directory, by their relative paths ("." for the directory itself).
 
     Raises UserError if there is none.
     """
@@ -61,7 +61,7 @@ def evaluations_in(path: Path) -> dict[str, Evaluated]:
 
 
 def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
-    """The paired table of two evaluations, McNemar's exact test, and what else differs.
+    """Compare two evaluations: their paired table, McNemar's exact test, and what else differs.
 
     Raises UserError if they are not of the same theorems. What ended in an error counts as not solved; such theorems
     are listed, since the comparison is fair only without them.
@@ -100,7 +100,7 @@ def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
 
 
 def compare_rates(first: Mapping[str, Evaluated], second: Mapping[str, Evaluated]) -> dict[str, Any]:
-    """Repeated evaluations of the same theorems: mean difference of the solve rates, and its permutation test.
+    """Compare repeated evaluations of the same theorems: mean difference of the solve rates, and its permutation test.
 
     Runs on one theorem are no independent evidence, so each theorem counts once, with its rate.
     """

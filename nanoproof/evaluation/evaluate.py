@@ -63,7 +63,7 @@ class EvaluationSource:
         self._exhausted, self._look_again = False, 0.0
 
     def next(self) -> Task | None:
-        """The next theorem that no rank has begun."""
+        """Return the next theorem that no rank has begun."""
         if not self._exhausted:
             turn = self._next.add(1) - 1
             self._exhausted = turn >= len(self._todo)
@@ -96,7 +96,7 @@ class EvaluationSource:
         self._done.add(1)
 
     def finished(self) -> bool:
-        """Whether all theorems are done, on whichever rank."""
+        """Return whether all theorems are done, on whichever rank."""
         self.solved, self.done = self._solved.add(0), self._done.add(0)
         return self.done >= len(self._todo)
 
@@ -135,7 +135,7 @@ class RetrySource:
         self._busy, self._deadline = False, time.monotonic() + seconds
 
     def next(self) -> Task | None:
-        """The next theorem, once the one before it is done."""
+        """Return the next theorem, once the one before it is done."""
         if self._busy or not self._todo:
             return None
         if time.monotonic() > self._deadline:
@@ -156,17 +156,17 @@ class RetrySource:
         self._busy = False
 
     def hand_over(self, task: Task) -> bool:
-        """It stays with this rank."""
+        """Return False: the theorem stays with this rank."""
         return False
 
     def finished(self) -> bool:
-        """Whether all theorems are done, on whichever rank."""
+        """Return whether all theorems are done, on whichever rank."""
         self.solved, self.done = self._solved.add(0), self._done.add(0)
         return self.done >= self._total
 
 
 def attempt_seed(seed: int, theorem: Theorem) -> int:
-    """The seed of the attempt at a theorem: the same whichever actor takes it, and among whichever other theorems."""
+    """Derive the seed of the attempt at a theorem: the same for every actor and among any other theorems."""
     digest = hashlib.blake2b(f"{seed}/{theorem_key(theorem)}".encode(), digest_size=6).digest()
     return int.from_bytes(digest, "little")
 
@@ -222,7 +222,7 @@ def evaluate(
     about: dict[str, Any] | None = None,
     extra: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Evaluate what `files` say, write the results there as they come, and return the summary.
+    """Evaluate the theorems of `files`, write the results there as they come, and return the summary.
 
     All ranks call it together, with the same `name` that was never used before, and get the same summary. `about` is
     what to note about this part of the work, `extra` goes into the summary. Raises UserError if `mode` does not allow

@@ -1,4 +1,4 @@
-"""What an evaluation command is to do: which checkpoints, on which benchmarks, and where the results go."""
+"""The plan of an evaluation command: which checkpoints, on which benchmarks, and where the results go."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class Target:
 
 
 def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
-    """All evaluations that `options` ask for, in order; `kind` begins the names of their directories.
+    """List all evaluations that `options` ask for, in order; `kind` begins the names of their directories.
 
     Raises UserError for checkpoints and data sets that are not there.
     """
@@ -122,7 +122,7 @@ def _models(options: EvalOptions) -> Iterator[Path]:
 
 
 def bisected(count: int) -> list[int]:
-    """0, ..., count - 1 in an order that tells soon how a curve runs: middle, last, first, quartiles, eighths, ..."""
+    """Order 0, ..., count - 1 so that the shape of a curve shows soon: middle, last, first, quartiles, eighths, ..."""
     if count == 0:
         return []
     order = [count // 2, count - 1, 0]
@@ -144,5 +144,5 @@ def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: 
 
 
 def baseline_dir(policy: str) -> Path:
-    """Where evaluations of policies without a checkpoint go."""
+    """Return the directory for evaluations of a policy without a checkpoint."""
     return home() / "baselines" / policy

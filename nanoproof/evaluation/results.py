@@ -1,13 +1,13 @@
-"""The directory of an evaluation: what it is of, results as they come, and the summary in the end.
+"""The directory of an evaluation: its settings, results as they come, and the summary in the end.
 
-settings.json       what was evaluated and how; what a continued evaluation must agree with
+    settings.json       what was evaluated and how; what a continued evaluation must agree with
     results.jsonl       an attempt per line, appended as it ends; meanwhile other ranks write results_r<rank>.jsonl
     proofs/*.lean       the checked text of every proof
     proofs/*.ndjson     its certificate for external checkers (NanoLean only; .ndjson.gz where it is large)
     summary.json        the score; written last, so without it the evaluation is not over
     curve.png           solved theorems by simulations
 
-Whatever was written before a process was killed counts when the evaluation goes on. Ranks share the directory.
+Whatever was written before a process was killed counts when the evaluation continues. Ranks share the directory.
 """
 
 import logging
@@ -20,17 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from nanoproof.common import files
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import (
-    JsonlWriter,
-    atomic_write,
-    atomic_write_json,
-    atomic_write_text,
-    json_line,
-    read_json,
-    read_jsonl,
-)
 from nanoproof.evaluation.summary import plot_curve, summarize, theorem_key, theorem_set_hash
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
@@ -80,7 +72,7 @@ class EvalSettings:
     """Whether tactics that ran out of time are tried once more; None where that is not offered."""
 
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
-        """As JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
+        """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
         return {
             "dataset": self.dataset,
             "split": self.split,
@@ -123,7 +115,7 @@ class EvaluationFiles:
             refuse_earlier(self.path)
         if not (self.path / SETTINGS).exists():
             raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
-        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **read_json(self.path / SETTINGS)["settings"]}
+        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **files.read_json(self.path / SETTINGS)["settings"]}
         names = [name for name in {**earlier, **self.plain} if earlier.get(name) != self.plain.get(name)]
         if names:
             changes = [_change(name, earlier.get(name), self.plain.get(name)) for name in names]
@@ -133,7 +125,7 @@ class EvaluationFiles:
             )
 
     def begin(self, about: dict[str, Any], mode: Mode) -> list[int]:
-        """The numbers of the theorems to try: all, or (mode "continue") those that ended in an error or are missing.
+        """Begin; returns the indices of the theorems to try: all, or (mode "continue") errors and missing ones.
 
         `about` is what may differ from part to part: versions, machine, servers. One rank calls it.
         """
@@ -149,33 +141,33 @@ class EvaluationFiles:
         try:
             (self.path / SUMMARY).unlink(missing_ok=True)
             self._gather(found)
-            atomic_write_json(self.path / SETTINGS, self._record)
+            files.atomic_write_json(self.path / SETTINGS, self._record)
         except OSError as error:
             raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
         return todo
 
     def complete(self) -> bool:
-        """Whether the evaluation is over and none of its attempts ended in an error."""
+        """Return whether the evaluation is over and none of its attempts ended in an error."""
         if not (self.path / SUMMARY).exists():
             return False
         found = self.attempts()
         return all(key in found and found[key].outcome != "error" for key in self._keys)
 
     def read_summary(self) -> dict[str, Any]:
-        """The summary of an evaluation that is over."""
-        summary: dict[str, Any] = read_json(self.path / SUMMARY)
+        """Read the summary of an evaluation that is over."""
+        summary: dict[str, Any] = files.read_json(self.path / SUMMARY)
         return summary
 
     def writer(self, rank: int) -> "ResultWriter":
-        """Where a rank writes its attempts."""
+        """Open the file that a rank writes its attempts to."""
         return ResultWriter(self.path, RESULTS if rank == 0 else f"results_r{rank}.jsonl", self._names())
 
     def attempts(self) -> dict[str, Attempt]:
-        """What is known of the theorems, by their keys: the newest attempt without an error, else the newest."""
+        """Read the attempts by the keys of their theorems: of each the newest without an error, else the newest."""
         known = set(self._keys)
         found: dict[str, Attempt] = {}
         for file in _result_files(self.path):
-            for record in read_jsonl(file):
+            for record in files.read_jsonl(file):
                 try:
                     attempt = Attempt.from_json(record)
                     key = theorem_key(attempt.theorem)
@@ -186,7 +178,7 @@ class EvaluationFiles:
         return found
 
     def progress(self) -> tuple[int, int]:
-        """How many theorems are done, errors not counted, and how many of them solved."""
+        """Count the theorems that are done, errors not counted, and those of them that are solved."""
         done = [attempt for attempt in self.attempts().values() if attempt.outcome != "error"]
         return len(done), sum(attempt.outcome == "proven" for attempt in done)
 
@@ -199,7 +191,7 @@ class EvaluationFiles:
         attempts = [found[key] for key in self._keys]
         self._write_proofs(attempts)
         self._record["parts"][-1]["seconds"] = round(seconds, 1)
-        atomic_write_json(self.path / SETTINGS, self._record)
+        files.atomic_write_json(self.path / SETTINGS, self._record)
         total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
         numbers = summarize(attempts, self.settings.num_simulations, total_seconds)
         names = {name: self.plain[name] for name in ("dataset", "split", "seed")}
@@ -207,14 +199,14 @@ class EvaluationFiles:
             numbers["certificates"] = write_certificates(self.path / PROOFS)
         summary = {**names, **numbers, **(extra or {}), **self._record}
         plot_curve(summary, self.path / CURVE)
-        atomic_write_json(self.path / SUMMARY, summary)
+        files.atomic_write_json(self.path / SUMMARY, summary)
         return summary
 
     def _earlier_parts(self) -> list[dict[str, Any]]:
         """What was noted of the parts so far; the time of one that was killed is that until its last result."""
         if not (self.path / SETTINGS).exists():
             return []
-        parts: list[dict[str, Any]] = read_json(self.path / SETTINGS)["parts"]
+        parts: list[dict[str, Any]] = files.read_json(self.path / SETTINGS)["parts"]
         if parts and "seconds" not in parts[-1]:
             last = max((file.stat().st_mtime for file in _result_files(self.path)), default=0.0)
             parts[-1]["seconds"] = round(max(0.0, last - parts[-1]["started"]), 1)
@@ -223,8 +215,8 @@ class EvaluationFiles:
     def _gather(self, found: dict[str, Attempt]) -> None:
         """Write the known attempts to `results.jsonl`, in the order of the theorems; other ranks' files go then."""
         self.path.mkdir(parents=True, exist_ok=True)
-        text = "".join(json_line(found[key].to_json()) for key in self._keys if key in found)
-        atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
+        text = "".join(files.json_line(found[key].to_json()) for key in self._keys if key in found)
+        files.atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
         for file in self.path.glob(PARTS):
             file.unlink()
 
@@ -238,15 +230,14 @@ class EvaluationFiles:
         for name, text in wanted.items():
             file = self.path / PROOFS / name
             if not file.exists() or file.read_text(encoding="utf-8") != text:
-                atomic_write_text(file, text)
+                files.atomic_write_text(file, text)
 
     def _names(self) -> dict[str, str]:
         return proof_names(self.theorems)
 
     def _clear(self) -> None:
-        files = [self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)]
         for file in [
-            *files,
+            *(self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)),
             *self.path.glob(PARTS),
             *self.path.glob(f"{PROOFS}/*.lean"),
             *self.path.glob(f"{PROOFS}/*.ndjson*"),
@@ -271,13 +262,13 @@ class ResultWriter:
 
     def __init__(self, path: Path, name: str, proofs: dict[str, str]) -> None:
         self._proofs, self._names = path / PROOFS, proofs
-        self._writer = JsonlWriter(path / name)
+        self._writer = files.JsonlWriter(path / name)
 
     def add(self, attempt: Attempt) -> None:
         """Write an attempt, and its proof if it has one."""
         self._writer.write(attempt.to_json())
         if attempt.outcome == "proven":
-            atomic_write_text(self._proofs / self._names[theorem_key(attempt.theorem)], attempt.source + "\n")
+            files.atomic_write_text(self._proofs / self._names[theorem_key(attempt.theorem)], attempt.source + "\n")
 
     def __enter__(self) -> "ResultWriter":
         return self
@@ -287,7 +278,7 @@ class ResultWriter:
 
 
 def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:
-    """A file name for the proof of each theorem, by its key: its id, with a hash where that is no name of its own."""
+    """Name a file for the proof of each theorem, by its key: its id, with a hash where that is no name of its own."""
     plain = {theorem_key(theorem): re.sub(r"[^\w.'+-]|^\.", "_", theorem.id)[:120] for theorem in theorems}
     uses = Counter(name.lower() for name in plain.values())
     ids = {theorem_key(theorem): theorem.id for theorem in theorems}

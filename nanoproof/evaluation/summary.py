@@ -1,4 +1,4 @@
-"""What evaluations come to: solved of total with intervals, paired tests, pass@k, cost, and the curve."""
+"""Statistics and summaries of evaluations: solved of total with intervals, paired tests, pass@k, cost, the curve."""
 
 import gc
 import hashlib
@@ -18,7 +18,7 @@ from nanoproof.prover.attempt import ON_RETRY, Attempt
 
 
 def wilson(solved: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson score interval for a proportion (Wilson 1927), 95% by default; (0, 1) when nothing was tried."""
+    """Compute the Wilson score interval for a proportion (Wilson 1927), 95% by default; (0, 1) of nothing."""
     if total == 0:
         return 0.0, 1.0
     rate = solved / total
@@ -29,7 +29,7 @@ def wilson(solved: int, total: int, z: float = 1.959964) -> tuple[float, float]:
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided exact McNemar test: the p-value of so uneven discordant pairs if both were equally good.
+    """Compute the two-sided exact McNemar test: the p-value of so uneven discordant pairs if both were equally good.
 
     It is the binomial test of `only_first` successes in `only_first + only_second` fair trials; 1 without any.
     """
@@ -39,7 +39,7 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
 
 
 def paired_difference(only_first: int, only_second: int, total: int, z: float = 1.959964) -> tuple[float, float, float]:
-    """How much larger the second of two paired proportions is, with its interval, 95% by default.
+    """Subtract the first of two paired proportions from the second; returns the interval too, 95% by default.
 
     The interval is Wald's after half a pair was added to each of the four cells (Agresti and Min 2005); (0, -1, 1) when
     nothing was tried.
@@ -53,7 +53,7 @@ def paired_difference(only_first: int, only_second: int, total: int, z: float = 
 
 
 def sign_flip_test(differences: Sequence[float], draws: int = 10_000) -> float:
-    """Two-sided paired permutation test: the p-value of so large a mean if each difference might as well be negative.
+    """Compute the two-sided paired permutation test: the p-value of so large a mean if signs are random.
 
     All sign patterns are tried where there are no more than `draws`, else that many random ones (always the same).
     """
@@ -71,16 +71,16 @@ def sign_flip_test(differences: Sequence[float], draws: int = 10_000) -> float:
 
 
 def pass_at_k(runs: int, solved: int, k: int) -> float:
-    """Unbiased estimate of the probability that one of `k` runs succeeds, `solved` of `runs` did (Chen et al. 2021)."""
+    """Estimate, unbiased, the probability that one of `k` runs succeeds: `solved` of `runs` did (Chen et al. 2021)."""
     assert 0 <= solved <= runs and 1 <= k <= runs
     return 1.0 - math.comb(runs - solved, k) / math.comb(runs, k)
 
 
-# -- Several evaluations of the same theorems with different seeds: how far the score varies, and pass@k -------------
+# -- Repeated evaluations with different seeds -----------------------------------------------------------------------
 
 
 def summarize_repeats(runs: Sequence[Mapping[str, Attempt]]) -> dict[str, Any]:
-    """Mean and spread of the share solved, solve rates by theorem, and pass@k for k = 1, 2, 4, ... and all runs.
+    """Summarize repeats: mean and spread of the share solved, solve rates, pass@k for k = 1, 2, 4, ... and all runs.
 
     Each run has the same theorems, by their keys. An attempt that ended in an error is one that did not solve; how many
     did is said beside.
@@ -111,7 +111,7 @@ def summarize_repeats(runs: Sequence[Mapping[str, Attempt]]) -> dict[str, Any]:
 
 
 def repeats_report(summary: dict[str, Any]) -> str:
-    """The numbers as lines of text."""
+    """Format the summary of repeats as lines of text."""
     shares = f"{100 * summary['share_mean']:.1f}%"
     if summary["share_sd"] is not None:
         shares += f" +- {100 * summary['share_sd']:.1f} (standard deviation of a run)"
@@ -127,6 +127,8 @@ def repeats_report(summary: dict[str, Any]) -> str:
     ]
     return "\n".join(lines)
 
+
+# -- The curve of solved theorems by simulations ---------------------------------------------------------------------
 
 INK, BAND, GREY = "#1f4e8c", "#9db8d9", "#77776f"
 
@@ -184,39 +186,41 @@ def _curve(summary: dict[str, Any]) -> tuple[list[int], list[int]]:
     return [int(budget) for budget in summary["solved_at"]], list(summary["solved_at"].values())
 
 
+# -- The summary of one evaluation -----------------------------------------------------------------------------------
+
 KEY_DIGITS = 16
 _EXAMPLE = ("lost", "reason", "server")
 _TIMEOUT_COUNTS = ("timeouts", "retried", "passed_on_retry")
 
 
 def theorem_key(theorem: Theorem) -> str:
-    """What a theorem goes by in evaluations: a hash of its data set, its id and its source."""
+    """Hash data set, id and source of a theorem: its key in evaluations."""
     text = f"{theorem.dataset}\n{theorem.id}\n{theorem.source}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_DIGITS]
 
 
 def theorem_set_hash(theorems: Iterable[Theorem]) -> str:
-    """What a set of theorems goes by, in whatever order they come; evaluations on equal sets can be compared."""
+    """Hash a set of theorems, in whatever order they come; evaluations on equal sets can be compared."""
     keys = sorted(theorem_key(theorem) for theorem in theorems)
     return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:KEY_DIGITS]
 
 
 def solved_at(attempts: Iterable[Attempt], budget: int) -> dict[str, int]:
-    """How many were solved within 1, 2, 4, 8, ... simulations and within the whole budget."""
+    """Count the theorems solved within 1, 2, 4, 8, ... simulations and within the whole budget."""
     budgets = [2**power for power in range(budget.bit_length()) if 2**power < budget] + [budget]
     used = [attempt.simulations for attempt in attempts if attempt.outcome == "proven"]
     return {str(limit): sum(simulations <= limit for simulations in used) for limit in budgets}
 
 
 def attempt_seconds(attempt: Attempt) -> float:
-    """The time of an attempt: that of its phases, which waiting for Lean and for the policy are parts of."""
+    """Return the seconds of an attempt: of its phases, which waiting for Lean and for the policy are parts of."""
     return sum(value for name, value in attempt.seconds.items() if name not in ("lean", "policy"))
 
 
 def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[str, Any]:
-    """The numbers of an evaluation that took `seconds`.
+    """Summarize an evaluation that took `seconds`.
 
-    A theorem that ended in an error counts in `total` and not in `solved`; `error_kinds` says what the errors were.
+    A theorem that ended in an error counts in `total` and not in `solved`; `error_kinds` counts errors by kind.
     `refused_proofs` are proofs that the search had found and the final check refused: more than a few in a hundred mean
     that search and check do not see the same Lean. `lost_proofs` are those that it did not even refuse; `lost_kinds`
     says how they were lost.
@@ -290,13 +294,13 @@ def _per_theorem(attempts: Sequence[Attempt], samples: int, seconds: float) -> d
 
 
 def event_fields(summary: dict[str, Any]) -> dict[str, Any]:
-    """What a run's `events.jsonl` says about an evaluation: its numbers, without how it was made."""
+    """Select the fields of a summary for a run's `events.jsonl`: its numbers, without settings and versions."""
     left_out = ("settings", "parts", "baseline", "versions", "model")
     return {name: value for name, value in summary.items() if name not in left_out}
 
 
 def headline(summary: dict[str, Any]) -> str:
-    """The score in one line."""
+    """Format the score in one line."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["error_kinds"].items())
     return (
         f"{summary['dataset']} {summary['split']}: {summary['solved']}/{summary['total']} solved, "
@@ -307,13 +311,13 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def checked_by(summary: dict[str, Any]) -> str:
-    """Whose word it is that the proofs are proofs, as a line; empty for evaluations that did not note it."""
+    """Name in a line the Lean that checked the proofs; empty for evaluations that did not record it."""
     said = dict.fromkeys(part["lean"] for part in summary.get("parts", ()) if part.get("lean"))
     return f"  proofs checked by {'; '.join(said)}" if said else ""
 
 
 def report(summary: dict[str, Any]) -> str:
-    """The score with its curve, its cost and the baseline beside it, as lines of text."""
+    """Format the score with its curve, its cost and the baseline beside it, as lines of text."""
     curve = {int(budget): count for budget, count in summary["solved_at"].items()}
     shown = [f"{count} at {budget}" for budget, count in curve.items() if budget >= 8 or budget == max(curve)]
     cost = summary["per_theorem"]
@@ -339,7 +343,7 @@ def report(summary: dict[str, Any]) -> str:
 
 
 def _report_lost(summary: dict[str, Any]) -> list[str]:
-    """What is to be said of proofs that were found and are none."""
+    """Report proofs that were found and refused or lost by the final check."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary.get("lost_kinds", {}).items())
     ways = (
         ("refused", "proofs were found and refused by the final check"),
@@ -355,7 +359,7 @@ def _report_lost(summary: dict[str, Any]) -> list[str]:
 
 
 def _report_timeouts(summary: dict[str, Any]) -> list[str]:
-    """What is to be said of tactics that ran out of time."""
+    """Report tactics that ran out of time."""
     if not summary.get("timeouts"):
         return []
     line = f"  {summary['timeouts']:,} tactics ran out of time"

@@ -150,7 +150,7 @@ def _not_of_its_type(attempt: Attempt) -> str:
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
     texts += [text for step in attempt.transitions for text in (step.state, step.tactic)]
-    texts += [text for failed in attempt.failed_tactics for text in (failed.state, failed.tactic)]
+    texts += [text for failed in attempt.failed_tactics for text in failed]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:

@@ -1,4 +1,4 @@
-"""The log of a rank's attempts, its index, and all ranks' logs in the order that every rank follows.
+"""The log of attempts that a rank writes, its index, and the logs of all ranks read in one order.
 
 `attempts_r<rank>.index.jsonl` has a line for each line of `attempts_r<rank>.jsonl`, in its order:
 
@@ -25,10 +25,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from nanoproof.actors.tasks import Number
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, drop_torn_line, json_line
 from nanoproof.common.terminal import Progress
 from nanoproof.prover.attempt import Attempt, fault_of, lost_in
+
+log = logging.getLogger(__name__)
+
+# -- The index -------------------------------------------------------------------------------------------------------
 
 READ_BYTES = 1 << 20
 _LOG_NAME = re.compile(r"attempts_r(\d+)\.jsonl")
@@ -37,7 +42,7 @@ _REASON = 300
 
 
 class IndexEntry(NamedTuple):
-    """What the index says of one attempt."""
+    """An attempt as its index records it."""
 
     step: int
     rank: int
@@ -59,11 +64,11 @@ class IndexEntry(NamedTuple):
 
     @property
     def number(self) -> tuple[int, int, int]:
-        """Its place in the order of a run's attempts."""
+        """Position in the order of a run's attempts: (step, rank, sequence)."""
         return self.step, self.rank, self.sequence
 
     def to_json(self) -> dict[str, Any]:
-        """Its line."""
+        """Return the JSON data of its line."""
         found = {"n": list(self.number), "at": self.at, "len": self.size, "d": self.dataset, "id": self.id}
         counts = {"o": self.outcome, "sims": self.simulations, "budget": self.budget, "tactics": self.tactics}
         rest = {"s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
@@ -71,7 +76,7 @@ class IndexEntry(NamedTuple):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
-        """The entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
+        """Read the entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
         step, rank, sequence = data["n"]
         return cls(
             *(step, rank, sequence, data["at"], data["len"]),
@@ -82,28 +87,28 @@ class IndexEntry(NamedTuple):
 
 
 def attempts_file(run_path: Path, rank: int) -> Path:
-    """Where a rank logs its attempts."""
+    """Return the path of the log of a rank."""
     return run_path / f"attempts_r{rank}.jsonl"
 
 
 def index_file(run_path: Path, rank: int) -> Path:
-    """Where the index of that log is."""
+    """Return the path of the index of that log."""
     return run_path / f"attempts_r{rank}.index.jsonl"
 
 
 def logged_ranks(run_path: Path) -> list[int]:
-    """The ranks that have a log of attempts in a run."""
+    """List the ranks that have a log of attempts in a run."""
     found = (_LOG_NAME.fullmatch(file.name) for file in run_path.glob("attempts_r*.jsonl"))
     return sorted(int(match[1]) for match in found if match)
 
 
 def attempt_logs(run_path: Path) -> list[Path]:
-    """The logs of attempts of all ranks of a run."""
+    """List the logs of attempts of all ranks of a run."""
     return [attempts_file(run_path, rank) for rank in logged_ranks(run_path)]
 
 
 def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
-    """The entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
+    """Make the entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
     number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
     seconds, check = record.get("seconds", {}), record.get("check")
     check = check if isinstance(check, dict) else {}
@@ -119,7 +124,7 @@ def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
 
 
 def read_record(run_path: Path, entry: IndexEntry) -> dict[str, Any]:
-    """The record that an entry is about. Raises UserError if it is not there."""
+    """Read the record that an entry is about. Raises UserError if it is not there."""
     file = attempts_file(run_path, entry.rank)
     try:
         with open(file, "rb") as log:
@@ -133,14 +138,14 @@ def read_record(run_path: Path, entry: IndexEntry) -> dict[str, Any]:
 
 
 def last_entry(index: Path) -> IndexEntry | None:
-    """The last entry of an index; None if there is none, or if that line is damaged."""
+    """Read the last entry of an index; None if there is none, or if that line is damaged."""
     end = _last_line_end(index)
     lines = [line for _, line in whole_lines(index, _last_line_end(index, end - 1), end)] if end else []
     return _parse(lines[0]) if lines else None
 
 
 def whole_lines(file: Path, start: int, max_bytes: float = float("inf")) -> Iterator[tuple[int, bytes]]:
-    """The ended lines of a file from byte `start` on, with where they begin; about `max_bytes` of them at most."""
+    """Read the ended lines of a file from byte `start` on, with their offsets; about `max_bytes` of them at most."""
     try:
         source = open(file, "rb")
     except OSError:
@@ -157,7 +162,7 @@ def whole_lines(file: Path, start: int, max_bytes: float = float("inf")) -> Iter
 
 
 def scan(log: Path, start: int, max_bytes: float = float("inf")) -> Iterator[tuple[IndexEntry | None, int]]:
-    """The entries of a log from byte `start` on, made of the log itself, each with where the next line begins.
+    """Make the entries of a log from byte `start` on, each with the offset of the next line.
 
     A line that is no attempt has no entry.
     """
@@ -179,7 +184,7 @@ class IndexReader:
 
     @property
     def covered(self) -> int:
-        """Bytes of the log whose attempts have been told of."""
+        """Bytes of the log whose attempts `poll` has returned."""
         return self._covered
 
     @property
@@ -188,7 +193,7 @@ class IndexReader:
         return _size(self._log)
 
     def poll(self, max_bytes: float = float("inf")) -> list[IndexEntry]:
-        """The entries that came since the last call, of about `max_bytes` of index, and of log where it lacks an index.
+        """Return the entries since the last call, of about `max_bytes` of index, and of log where it lacks an index.
 
         Who gets none and finds `covered` short of `size` has met a line that is not written to its end.
         """
@@ -226,7 +231,7 @@ class IndexReader:
 
 
 class AttemptIndex:
-    """The attempts of a run over all ranks, page by page, while it goes on and afterwards."""
+    """The attempts of a run over all ranks, page by page, while it runs and afterwards."""
 
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
@@ -235,7 +240,7 @@ class AttemptIndex:
         """As they were found: of each rank in the order of its log."""
 
     def poll(self, max_bytes: float = float("inf")) -> int:
-        """Take in what is new; returns how many attempts that were. `max_bytes` is for each rank."""
+        """Take in new attempts; returns how many there were. `max_bytes` is for each rank."""
         before = len(self.entries)
         for rank in logged_ranks(self._path):
             reader = self._readers.setdefault(rank, IndexReader(self._path, rank))
@@ -250,12 +255,12 @@ class AttemptIndex:
     def page(
         self, number: int, size: int, wants: Callable[[IndexEntry], bool] = lambda entry: True
     ) -> tuple[list[IndexEntry], int]:
-        """A page (from 1 on) of the wanted attempts, last ones first, and how many are wanted in all."""
+        """Return a page (from 1 on) of the wanted attempts, last ones first, and how many are wanted in all."""
         chosen = sorted((entry for entry in self.entries if wants(entry)), key=lambda entry: entry.number, reverse=True)
         return chosen[(number - 1) * size : number * size], len(chosen)
 
     def record(self, entry: IndexEntry) -> dict[str, Any]:
-        """The whole record of an attempt. Raises UserError if it is gone."""
+        """Read the whole record of an attempt. Raises UserError if it is gone."""
         return read_record(self._path, entry)
 
 
@@ -290,16 +295,14 @@ def _last_line_end(file: Path, before: int | None = None) -> int:
     return 0
 
 
-# -- The log of a rank's attempts, which everything is rebuilt from, and its index beside it -------------------------
-
-log = logging.getLogger(__name__)
+# -- Writing a log and its index -------------------------------------------------------------------------------------
 
 
 class AttemptLog:
-    """Appends attempts to a rank's log, and to its index what `attempt_index` describes; thread-safe.
+    """Appends attempts to a rank's log, and their entries to its index; thread-safe.
 
     A record reaches the operating system before `write` returns. If that fails, nothing of it is left in the log and
-    UserError says why: a run must not go on without its log. The index is made up again at the next start.
+    UserError says why: a run must not continue without its log. The index is made up again at the next start.
     """
 
     def __init__(self, run_path: Path, rank: int) -> None:
@@ -369,28 +372,27 @@ def _agrees(run_path: Path, entry: IndexEntry) -> bool:
     return found.number == entry.number and entry.at + entry.size <= attempts_file(run_path, entry.rank).stat().st_size
 
 
-# -- The logged attempts of all ranks of a run, read in the order that every rank follows, one at a time -------------
+# -- Reading the logs of all ranks -----------------------------------------------------------------------------------
 
 LONG_BYTES = 100_000_000
 """A reader of this much shows how far it is."""
 
-Number = tuple[int, int, int]
 _FAULTS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def number_of(record: dict[str, Any]) -> Number:
-    """The attempt's place in the order that every rank follows: (step, rank, sequence)."""
+    """Return the position of a record in the order that every rank follows: (step, rank, sequence)."""
     number = record["number"]
     return number["step"], number["rank"], number["sequence"]
 
 
 def attempt_of(record: dict[str, Any]) -> Attempt:
-    """The attempt in a log record."""
+    """Read the attempt in a log record."""
     return Attempt.from_json({name: value for name, value in record.items() if name not in ("number", "time")})
 
 
 def logged_attempts(run_path: Path, show: bool = False) -> Iterator[tuple[int, Attempt]]:
-    """All logged attempts of a run with their steps, in order. At most one of each log is in memory.
+    """Read all logged attempts of a run with their steps, in order. At most one of each log is in memory.
 
     A torn last line is left out, a number that came before (nothing counts twice), and what is no attempt that could
     have been made (`fault_of`): a warning counts them. `show` progress where there is much to read.

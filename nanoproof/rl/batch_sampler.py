@@ -1,7 +1,7 @@
-"""What a step trains on: replay buffers of proofs and failed tactics, and SFT data, in their proportions.
+"""The batches of a step: replay buffers of proofs and failed tactics, and SFT data, in their proportions.
 
-Both are pure functions of the sequence of attempts, so a resumed run rebuilds them from its logs, and draws from them
-what it would have drawn.
+Buffers and batches are pure functions of the sequence of attempts, so a resumed run rebuilds them from its logs, and
+draws from them what it would have drawn.
 """
 
 import logging
@@ -22,16 +22,18 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.expand import solver_pattern
-from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, deal, load_transitions
+from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, load_transitions, shard
 
-# -- Replay and negative buffers: the newest distinct examples that the attempts gave --------------------------------
+log = logging.getLogger(__name__)
+
+# -- Replay buffers --------------------------------------------------------------------------------------------------
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class _Entry(NamedTuple, Generic[V]):
-    """An item, the collection step that it came from, and its place in the list that samples are drawn from."""
+    """An item, the collection step that it came from, and its index in the list that samples are drawn from."""
 
     item: V
     step: int
@@ -92,26 +94,26 @@ class WindowBuffer(Generic[K, V]):
             self._entries[last] = moved._replace(place=entry.place)  # an OrderedDict keeps the order of known keys
 
     def sample(self, rng: np.random.Generator, count: int) -> list[V]:
-        """`count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""
+        """Draw `count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""
         if not self._keys:
             raise IndexError("the buffer is empty")
         return [self._entries[self._keys[place]].item for place in rng.integers(len(self._keys), size=count)]
 
     def items(self) -> list[V]:
-        """All items, oldest first."""
+        """Return all items, oldest first."""
         return [entry.item for entry in self._entries.values()]
 
     def entries(self) -> list[tuple[K, V, int]]:
-        """Key, item and the step that it came from, oldest first."""
+        """Return key, item and the step that it came from, oldest first."""
         return [(key, entry.item, entry.step) for key, entry in self._entries.items()]
 
     def staleness(self, step: int) -> float:
-        """Mean number of collection steps since the items came in (0 for an empty buffer)."""
+        """Return the mean number of collection steps since the items came in (0 for an empty buffer)."""
         return step - self._steps / len(self._entries) if self._entries else 0.0
 
 
 class Buffers:
-    """What training draws from: transitions of proofs, and tactics that Lean refused.
+    """The replay buffers: transitions of proofs, and tactics that Lean refused.
 
     A tactic of a proof that is in the replay buffer is no failed one, even if Lean once refused it in the same state.
     Nothing that uses one of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
@@ -125,7 +127,7 @@ class Buffers:
         """How many transitions of the replay buffer have each depth."""
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
-        """Add what the attempts gave; returns the number of transitions among it."""
+        """Add transitions and failed tactics of attempts; returns the number of transitions."""
         count = 0
         for attempt in attempts:
             for transition in attempt.transitions:
@@ -147,9 +149,7 @@ class Buffers:
         return self._solver is not None and self._solver.search(tactic) is not None
 
 
-# -- What a step trains on: SFT data, transitions of proofs and failed tactics, in their proportions -----------------
-
-log = logging.getLogger(__name__)
+# -- Batches ---------------------------------------------------------------------------------------------------------
 
 DRAWS = 4
 """How often as many transitions as are needed are drawn, until enough of them can be used."""
@@ -164,8 +164,8 @@ class Batch:
     metrics: dict[str, float] = field(default_factory=dict)
 
 
-class Mixture:
-    """The examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
+class BatchSampler:
+    """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
 
     def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
         """Raises UserError if the SFT data cannot be used."""
@@ -203,16 +203,16 @@ class Mixture:
                     log.warning("the SFT data begin anew, as they are not those of before the resumption: %s", error)
 
     def position(self) -> dict[str, int]:
-        """Where the SFT data is at, for a checkpoint."""
+        """Return the position in the SFT data, for a checkpoint."""
         return self._sampler.state()
 
     def batch(self, step: int, update: int) -> Batch:
-        """This rank's examples of an update of a step."""
+        """Draw this rank's examples of an update of a step."""
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
-        sft = self.sft.examples(list(deal(self._sampler.picks(sft_total), dist)))
+        sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
         wanted, metrics, replayed = rest - failed, dict[str, float](), list[Example]()
@@ -226,7 +226,7 @@ class Mixture:
         return Batch(sft + replayed + refused, len(sft), metrics)
 
     def _replayed(self, rng: np.random.Generator, count: int) -> tuple[list[Example], list[Example], dict[str, float]]:
-        """Transitions of proofs that fit in a row, those of them with log-probabilities within the limits, and figures.
+        """Draw transitions of proofs that fit in a row, those with log-probabilities within the limits, and figures.
 
         So many of the latter, if there are so many among `DRAWS` times as many.
         """

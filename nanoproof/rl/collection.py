@@ -1,4 +1,4 @@
-"""The phase that collects: attempts at theorems that the matchmaker picks are logged and learned from.
+"""The collection phase: actors attempt theorems that the matchmaker picks; the attempts are logged and learned from.
 
 An attempt is numbered (step, rank, sequence), where `step` counts collections and never goes back. Matchmaker and
 buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
@@ -33,6 +33,10 @@ from nanoproof.rl.options import RLConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.setup import Stage
 
+log = logging.getLogger(__name__)
+
+# -- Experience, and the task source that adds to it -----------------------------------------------------------------
+
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
 REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
@@ -43,7 +47,7 @@ LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "
 
 
 class Experience:
-    """What all attempts so far have taught: the matchmaker's histories and the buffers. The same on every rank."""
+    """What all attempts so far lead to: the matchmaker's histories and the buffers. The same on every rank."""
 
     def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
         self.theorems, self.matchmaker, self.buffers = theorems, matchmaker, buffers
@@ -92,7 +96,7 @@ class CollectSource:
         self.collected = 0
 
     def next(self) -> Task | None:
-        """A theorem that no other actor of this rank is at."""
+        """Return a task: a theorem that no other actor of this rank attempts."""
         for _ in range(20):
             assignment = self._experience.matchmaker.assign(self._rng)
             if assignment is None:
@@ -122,7 +126,7 @@ class CollectSource:
         self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
 
     def hand_over(self, task: Task) -> bool:
-        """No: the others have theorems enough, and this rank is at no other."""
+        """Return False: other ranks have theorems enough."""
         return False
 
     def begin(self, target: int, max_seconds: float | None) -> None:
@@ -131,7 +135,7 @@ class CollectSource:
         self._deadline = time.monotonic() + max_seconds if max_seconds is not None else float("inf")
 
     def enough(self) -> bool:
-        """Whether the ranks together have the transitions of this step, or one of them ran out of time.
+        """Return whether the ranks together have the transitions of this step, or one of them ran out of time.
 
         Raises UserError if Lean refuses statement after statement.
         """
@@ -146,14 +150,14 @@ class CollectSource:
         return self.collected >= self._target
 
     def drain(self) -> list[dict[str, Any]]:
-        """The attempts of this step, which ends here: later ones count for the next. Call it under the pool's lock."""
+        """End the step and return its attempts: later ones count for the next. Call it under the pool's lock."""
         fresh, self._fresh = self._fresh, []
         self.step += 1
         self._transitions = SharedCounter(f"transitions/{self.step}")
         return fresh
 
     def exchange(self, fresh: list[dict[str, Any]]) -> tuple[int, list[Attempt]]:
-        """All ranks' attempts of the step that was drained, in order (a collective)."""
+        """Gather all ranks' attempts of the step that was drained, in order (a collective)."""
         step = self.step - 1
         records = [record for share in gather_json(fresh) for record in share]
         return step, [attempt_of(record) for record in sorted(records, key=number_of)]
@@ -164,7 +168,7 @@ class CollectSource:
 
 
 def name_of(theorem: Theorem) -> tuple[str, str]:
-    """What a theorem is known by: data sets may use the same ids."""
+    """Return the pair that identifies a theorem: data sets may use the same ids."""
     return theorem.dataset, theorem.id
 
 
@@ -184,7 +188,7 @@ def relearn(experience: Experience, run_path: Path, show: bool = False) -> int:
 def relearn_other(experience: Experience, run_path: Path, show: bool = False) -> None:
     """Learn from the log of an earlier run, whose steps are not those of this one: all of it came before step 0.
 
-    All ranks call it together. Raises UserError if not all ranks found the same log, as where that run still goes on.
+    All ranks call it together. Raises UserError if not all ranks found the same log, as where that run is still going.
     """
     for _, attempt in logged_attempts(run_path, show):
         experience.learn(BEFORE_THIS_RUN, [attempt])
@@ -199,9 +203,7 @@ def _compare(experience: Experience, run_path: Path) -> None:
         raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
 
 
-# -- The phase that collects: actors, the policy they ask, and what their attempts teach -----------------------------
-
-log = logging.getLogger(__name__)
+# -- The phase -------------------------------------------------------------------------------------------------------
 
 JOIN_SECONDS = 10.0
 """How long the end of a run waits for actors that are in the middle of a call: whoever sent a signal waits as well."""
@@ -267,7 +269,7 @@ class Collection:
             self.source.close()
 
     def _relearn(self, run_path: Path) -> int:
-        """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the run that goes on."""
+        """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the resumed run."""
         if self._config.rl.load_buffer is not None:
             earlier = resolve_run_dir(self._config.rl.load_buffer, "--load-buffer")
             relearn_other(self.experience, earlier, self._dist.is_main)
@@ -288,7 +290,7 @@ class Collection:
     def gather(self, max_seconds: float | None) -> None:
         """Collect the transitions of a step, for at most so many seconds. All ranks call it together.
 
-        Actors go on meanwhile and afterwards. Raises Interrupted on all ranks if one was asked to end.
+        Actors continue meanwhile and afterwards. Raises Interrupted on all ranks if one was asked to end.
         """
         self.source.begin(self._config.rl.collect_transitions, max_seconds)
         self.pool.set_source(self.source)
@@ -328,13 +330,13 @@ class Collection:
                 )
         return {"lost_proofs": len(lost), "refused_proofs": len(refused)}
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Give the actors theorems to train on again after an evaluation, if the run collects at all."""
         if self._config.rl.collect_transitions > 0:
             self.pool.set_source(self.source)
 
     def snapshot(self) -> dict[str, Any]:
-        """What is collected so far and what the actors are doing, for whoever watches."""
+        """Return what is collected so far and what the actors are doing, for the monitor."""
         experience = self.experience
         return {
             "collected": self.source.collected,

@@ -1,4 +1,4 @@
-"""The phase that evaluates: every benchmark of `--eval-datasets`, and which checkpoint was best so far."""
+"""The evaluation phase: every benchmark of `--eval-datasets`, and which checkpoint was best so far."""
 
 import hashlib
 import itertools
@@ -48,7 +48,7 @@ class Evaluations:
         self._count = itertools.count()
 
     def decision(self) -> str:
-        """What is evaluated on, for the log."""
+        """Describe the benchmarks, for the log."""
         return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items())
 
     def run(self, pool: ActorPool, stage: Stage, lean: str | None, state: RLState) -> None:
@@ -63,7 +63,7 @@ class Evaluations:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
             files = self._files(name, stage, lean, state.step, digest)
             compared.append({setting: value for setting, value in files.plain.items() if setting != MODEL})
-            mode: Mode = "continue" if on_main(partial(_can_go_on, files)) else "force"
+            mode: Mode = "continue" if on_main(partial(_can_continue, files)) else "force"
             summary = evaluate(pool, tag, files, self._dist, mode, self._about, {"step": state.step})
             scores[name] = {"solved": summary["solved"], "total": summary["total"]}
             self._report(stage, name, summary, state.step)
@@ -92,13 +92,13 @@ class Evaluations:
         log.warning("%s was damaged and is written anew: %s", BEST, said)
 
     def unfinished(self, stage: Stage, step: int) -> bool:
-        """Whether this step's evaluation was begun in an earlier part of the run, but not ended on every benchmark."""
+        """Return whether this step's evaluation was begun by an earlier part of the run, and not ended everywhere."""
         paths = [self._path(name, stage, step) for name in self.benchmarks]
         ended = on_main(lambda: [path.exists() + (path / SUMMARY).exists() for path in paths])
         return any(ended) and min(ended) < 2
 
     def best_lines(self, run_path: Path) -> list[str]:
-        """What is known of the best checkpoint, for the last lines of a run."""
+        """Describe the best checkpoint, for the last lines of a run."""
         if not (run_path / BEST).exists():
             return []
         best = read_json(run_path / BEST)
@@ -139,8 +139,8 @@ def _write_best(run_path: Path, state: RLState, scores: dict[str, dict[str, int]
     atomic_write_json(run_path / BEST, best)
 
 
-def _can_go_on(files: EvaluationFiles) -> bool:
-    """Whether there is a part of this very evaluation, or all of it: then errors are tried again."""
+def _can_continue(files: EvaluationFiles) -> bool:
+    """Return whether there is a part of this very evaluation, or all of it: then errors are tried again."""
     if not (files.path / SETTINGS).exists():
         return False
     try:

@@ -17,13 +17,13 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.loss import LossWeights, tactic_logprobs
-from nanoproof.training.step import Pieces, build_optimizer, memory_snapshots, train_step
+from nanoproof.training.step import MicroBatches, build_optimizer, memory_snapshots, train_step
 from nanoproof.training.trainer import LoopState, Trainer
 
 BEST = "best.json"
-"""In a run: which step solved most in evaluations."""
+"""File of a run: which step solved most in evaluations."""
 FIRST_WEIGHTS = "model_0.pt"
-"""Of a run: those that it began with."""
+"""File of a run: the weights that it began with."""
 
 
 @dataclass
@@ -57,7 +57,9 @@ class Learner(Trainer[RLState]):
             )
         self._config = config
         super().__init__(start, config.optim, dist, RLState(), self._load_first)
-        self._pieces = Pieces(config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist))
+        self._micro_batches = MicroBatches(
+            config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist)
+        )
         self.best_is_damaged = False
         """Whether `BEST` of the resumed run cannot be read."""
         if start.resume_from is not None:
@@ -94,7 +96,7 @@ class Learner(Trainer[RLState]):
             config.optim.max_grad_norm,
             self.dist,
             self.tokenizer.pad,
-            self._pieces,
+            self._micro_batches,
         )
 
     def tactic_logprobs(self, examples: Sequence[Example]) -> list[float]:
@@ -104,10 +106,10 @@ class Learner(Trainer[RLState]):
         def compute(rows: int) -> list[float]:
             return tactic_logprobs(self.model, self.tokenizer.pad, examples, replace(batch, device_batch_size=rows))
 
-        return self._pieces.run(compute)
+        return self._micro_batches.run(compute)
 
     def restart_due(self) -> bool:
-        """Whether this step begins with `restart`."""
+        """Return whether this step begins with `restart`."""
         every = self._config.rl.restart_from_sft_every
         return every is not None and self.state.step > 0 and self.state.step % every == 0
 
@@ -119,14 +121,14 @@ class Learner(Trainer[RLState]):
 
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
-        return self.write_checkpoint(run_path, self._config.cadence.keep_checkpoints, self._protected())
+        return self.write_checkpoint(run_path, self._config.triggers.keep_checkpoints, self._protected())
 
     def _protected(self) -> set[int]:
         first = {0} if self._config.rl.restart_from_sft_every is not None else set()
         return {self.state.best_step} | first
 
     def digests(self) -> list[str]:
-        """A digest of the weights of each rank (a collective)."""
+        """Hash the weights of each rank (a collective)."""
         digest = hashlib.sha256()
         for parameter in self.model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())

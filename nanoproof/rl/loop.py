@@ -1,6 +1,6 @@
-"""The loop of reinforcement learning: collect, exchange, train, evaluate, save. Each phase has a file of its own.
+"""The loop of reinforcement learning: collect, exchange, train, evaluate, save.
 
-`collection.py`, `updates.py`, `evaluations.py`.
+The phases are in `collection.py`, `updates.py` and `evaluations.py`.
 """
 
 import logging
@@ -20,7 +20,7 @@ from nanoproof.common.run_dir import FINISHED, SCRIPTS
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.model.checkpoint import finished_steps
-from nanoproof.rl.batch_sampler import Mixture
+from nanoproof.rl.batch_sampler import BatchSampler
 from nanoproof.rl.collection import Collection
 from nanoproof.rl.evaluations import Evaluations
 from nanoproof.rl.learner import Learner, RLState
@@ -30,17 +30,19 @@ from nanoproof.rl.updates import Updates
 from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, run_name, short
 from nanoproof.training.setup import Stage
 
+log = logging.getLogger(__name__)
+
 # -- When a run evaluates and saves ----------------------------------------------------------------------------------
 
 
-class Cadence:
-    """All ranks ask together, once after each step, and get the same answers."""
+class EvalAndSaveTriggers:
+    """When to evaluate and to save. All ranks ask together, once after each step, and get the same answers."""
 
     def __init__(self, config: RLConfig) -> None:
         """Raises UserError that names the option which cannot be read."""
-        cadence = config.cadence
-        self._evaluation = Trigger.parse(cadence.eval_every, "--eval-every")
-        self._save = Trigger.parse(cadence.save_every, "--save-every")
+        triggers = config.triggers
+        self._evaluation = Trigger.parse(triggers.eval_every, "--eval-every")
+        self._save = Trigger.parse(triggers.save_every, "--save-every")
         self._first: Trigger | None = None
         if config.rl.eval_start not in ("now", "never"):
             self._first = Trigger.parse(config.rl.eval_start, "--eval-start")
@@ -49,13 +51,13 @@ class Cadence:
         self._waiting = self._first is not None
 
     def resume(self, state: RLState) -> None:
-        """Go on where `state` was."""
+        """Continue where `state` was."""
         self._evaluation.resume(state.since_evaluation)
         self._save.resume(state.since_save)
         self._waiting = self._waiting and not self._has_come(state.step, state.seconds)
 
     def due(self, step: int, seconds: float) -> tuple[bool, bool]:
-        """Whether to evaluate, and whether to save, after this step of a run that took so many seconds so far."""
+        """Return whether to evaluate, and whether to save, after this step of a run that took `seconds` so far."""
         evaluation, save = self._evaluation.due(step), self._save.due(step)
         if self._waiting:
             evaluation = self._has_come(step, seconds)
@@ -70,15 +72,15 @@ class Cadence:
         return bool(broadcast_json(seconds >= (self._first.every_seconds or 0.0)))
 
     def elapsed(self) -> tuple[float, float]:
-        """Seconds since the last evaluation and the last save that were due by time, for a checkpoint."""
+        """Return the seconds since the last evaluation and the last save that were due by time, for a checkpoint."""
         return self._evaluation.elapsed(), self._save.elapsed()
 
 
-# -- How a run ends: what its last lines say, and what to do when the disk is full -----------------------------------
+# -- How a run ends --------------------------------------------------------------------------------------------------
 
 
 def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
-    """The last checkpoint, and the command that comes next: to go on, or to score the best one on what is held out."""
+    """Name the last checkpoint and the next command: to resume, or to score the best checkpoint on a test split."""
     run = run_name(run_path)
     lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
     if not (run_path / FINISHED).exists():
@@ -94,28 +96,28 @@ def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
 
 
 @contextmanager
-def told_how_to_go_on(run_path: Path) -> Iterator[None]:
-    """A full disk ends the run with one line that says what to do; what is written so far is whole."""
+def full_disk_explained(run_path: Path) -> Iterator[None]:
+    """End the run on a full disk with one line that says what to do; what is written so far is whole."""
     try:
         yield
     except (OSError, UserError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__
         if not is_full_disk(cause):
             raise
-        room, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
+        advice, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
         if flags:
-            what_to_do = f"nothing that was written is damaged: {room}, then go on with {flags}"
+            what_to_do = f"nothing that was written is damaged: {advice}, then go on with {flags}"
         else:
-            what_to_do = f"no checkpoint was saved yet: {room}, delete that and start again"
+            what_to_do = f"no checkpoint was saved yet: {advice}, delete that and start again"
         raise UserError(f"{error}; {what_to_do}") from error
 
 
 def resume_flags(run_path: Path) -> str:
-    """The flags that go on with a run; empty if it has no checkpoint."""
+    """Return the flags that resume a run; empty if it has no checkpoint."""
     return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""
 
 
-log = logging.getLogger(__name__)
+# -- The loop --------------------------------------------------------------------------------------------------------
 
 
 class ReinforcementLearning:
@@ -127,33 +129,33 @@ class ReinforcementLearning:
         self.config, self.options, self.dist, self.check = config, config.rl, dist, check
         self.max_seconds = duration(config.rl.max_time, "--max-time")
         self.collect_seconds = duration(config.rl.collect_max_time, "--collect-max-time")
-        self.cadence = Cadence(config)
+        self.triggers = EvalAndSaveTriggers(config)
         lean = choose_lean(config.fleet.lean.project, embedded=not config.fleet.lean.servers)
         self.whitelists = lean.reason
         self.learner = Learner(config, dist)
         self.state = self.learner.state
-        self.cadence.resume(self.state)
+        self.triggers.resume(self.state)
         self.collection = Collection(config, self.learner, lean, dist)
         self.evaluations = Evaluations(config, lean, dist)
-        self.mixture = Mixture(config, self.learner, self.collection.experience.buffers, dist)
+        self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, dist)
         self.stop = StopSignal()
-        self.updates = Updates(config, self.learner, self.mixture, self.stop, dist)
+        self.updates = Updates(config, self.learner, self.batch_sampler, self.stop, dist)
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
 
     def decisions(self) -> dict[str, str]:
-        """What was decided from options and data, for the log."""
+        """Describe what was decided from options and data, for the log."""
         num_theorems = len(self.collection.experience.theorems)
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
             "whitelists": self.whitelists,
-            "sft": f"{len(self.mixture.sft)} transitions mixed in",
+            "sft": f"{len(self.batch_sampler.sft)} transitions mixed in",
         }
 
     def run(self, stage: Stage, fleet: Fleet) -> None:
-        """Steps until the last one, the time limit, or a signal (which saves and returns).
+        """Make steps until the last one, the time limit, or a signal (which saves and returns).
 
         Raises ProofsLost, once it has saved, if the Lean servers lose the proofs that are found.
         """
@@ -161,7 +163,7 @@ class ReinforcementLearning:
         self._started = time.monotonic()
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
-        with self.stop, told_how_to_go_on(stage.run.path), working, self.recorder:
+        with self.stop, full_disk_explained(stage.run.path), working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
             self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
@@ -169,7 +171,7 @@ class ReinforcementLearning:
             try:
                 self._run()
             finally:
-                with suppress(OSError):  # what ended the run is what is to be told
+                with suppress(OSError):  # report what ended the run, not this
                     self._enter("stopped")
         if self.dist.is_main:
             self._summarize()
@@ -199,13 +201,13 @@ class ReinforcementLearning:
     def _steps(self) -> None:
         if self.state.step == 0:
             self.save()  # a run can be resumed from its first attempt on
-            if self.cadence.at_start:
+            if self.triggers.at_start:
                 self.evaluate()
         elif self.evaluations.unfinished(self.stage, self.state.step):
             self.evaluate()
         while not self._is_over():
             self.step()
-            evaluation, save = self.cadence.due(self.state.step, self._seconds())
+            evaluation, save = self.triggers.due(self.state.step, self._seconds())
             if evaluation or save:
                 self.save()
             if evaluation:
@@ -214,7 +216,7 @@ class ReinforcementLearning:
         self.evaluate()
 
     def step(self) -> None:
-        """One collect-and-train step. Raises Interrupted on all ranks if one was asked to end."""
+        """Make one collect-and-train step. Raises Interrupted on all ranks if one was asked to end."""
         if self.stop.agreed(self.dist.device):
             raise Interrupted
         started = time.monotonic()
@@ -238,7 +240,7 @@ class ReinforcementLearning:
         return self.collection.exchange()
 
     def _train(self) -> dict[str, float]:
-        """The policy rests while the weights change: what is asked meanwhile waits."""
+        """Train with the policy paused while the weights change: requests wait meanwhile."""
         if self.learner.restart_due():
             self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
@@ -257,7 +259,7 @@ class ReinforcementLearning:
             return
         self._enter("evaluate")
         self.evaluations.run(self.collection.pool, self.stage, self.lean, self.state)
-        self.collection.go_on()
+        self.collection.resume()
         self._evaluated_step = self.state.step
 
     def save(self) -> None:
@@ -266,7 +268,7 @@ class ReinforcementLearning:
             return
         self._enter("save")
         self.state.seconds = self._seconds()
-        self.state.since_evaluation, self.state.since_save = self.cadence.elapsed()
+        self.state.since_evaluation, self.state.since_save = self.triggers.elapsed()
         path = self.learner.save(self.stage.run.path)
         if self.dist.is_main:
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)

@@ -13,7 +13,8 @@ from typing import ClassVar, Literal, NamedTuple
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
 from nanoproof.prover.attempt import Attempt
 
-WEIGHT_UNIT = 1_000_000  # weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact
+WEIGHT_UNIT = 1_000_000
+"""Weights are whole multiples of 1 / WEIGHT_UNIT, so that their sums are exact."""
 
 Event = Literal["proven", "one tactic", "disproven", "unproven", "not disproven", "error", "refused"]
 """How an attempt ended, as far as the matchmaker is concerned: `one tactic` is a proof of one tactic, `not disproven` a
@@ -78,12 +79,12 @@ class MatchmakerConfig:
 
     @classmethod
     def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "MatchmakerConfig":
-        """The constants of `name`; `alphaproof` are those of the published system. ValueError for other names."""
+        """Make the preset `name`; `alphaproof` is that of the published system. Raises ValueError for other names."""
         return cls(**{**preset_values(cls, name), **overrides})
 
 
 def event_of(attempt: Attempt) -> Event:
-    """How an attempt ended."""
+    """Classify how an attempt ended."""
     if attempt.outcome == "error":
         return "refused" if attempt.refused else "error"
     if attempt.outcome == "proven" and attempt.num_tactics == 1:
@@ -124,8 +125,8 @@ class Standing(NamedTuple):
     """Failures in a row at the end, errors left out, until they ask for the largest budget."""
 
 
-def after(standing: Standing, event: Event, config: MatchmakerConfig) -> Standing:
-    """The standing of a theorem once one more attempt has ended.
+def updated(standing: Standing, event: Event, config: MatchmakerConfig) -> Standing:
+    """Update the standing of a theorem once one more attempt has ended.
 
     That the negation could not be proved is a failure like any other, but no news about a theorem that has a proof:
     otherwise none would ever be settled where every other attempt tries to disprove.
@@ -153,7 +154,7 @@ def after(standing: Standing, event: Event, config: MatchmakerConfig) -> Standin
 
 
 def weight(standing: Standing, config: MatchmakerConfig) -> float:
-    """How often a theorem is drawn, relative to the others; the first rule that applies decides.
+    """Weigh how often a theorem is drawn, relative to the others; the first rule that applies decides.
 
     A theorem is left for good if it was disproved. One that Lean refuses becomes rare, not more: the server may be what
     is wrong. One that only ever meets failing servers and processes may itself be the reason: it becomes rarer. Both
@@ -175,7 +176,7 @@ def weight(standing: Standing, config: MatchmakerConfig) -> float:
 
 
 def budget(standing: Standing, config: MatchmakerConfig) -> int:
-    """Simulations for the next attempt: `base * mult^failures`, capped."""
+    """Compute the simulations for the next attempt: `base * mult^failures`, capped."""
     trailing = config.recent_failures == "trailing"
     failures = standing.failures if trailing else standing.recent.count("u")
     try:
@@ -208,7 +209,7 @@ class Matchmaker:
         return self._weights.total == 0
 
     def assign(self, rng: random.Random) -> Assignment | None:
-        """A theorem with probability proportional to its weight; None if all weights are 0."""
+        """Draw a theorem with probability proportional to its weight; None if all weights are 0."""
         total = self._weights.total
         if total == 0:
             return None
@@ -217,28 +218,28 @@ class Matchmaker:
         return Assignment(index, self._budgets[number], self._standings[number].proven)
 
     def update(self, index: int, event: Event) -> None:
-        """Tell how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""
+        """Record how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""
         before = self._of_theorem[index]
         now = self._after.get((before, event))
         if now is None:
-            now = self._after[before, event] = self._number(after(self._standings[before], event, self.config))
+            now = self._after[before, event] = self._number(updated(self._standings[before], event, self.config))
         self._of_theorem[index] = now
         self._weights.add(index, self._units[now] - self._units[before])
 
     def standing(self, index: int) -> Standing:
-        """What is known of a theorem."""
+        """Return the standing of a theorem."""
         return self._standings[self._of_theorem[index]]
 
     def weight(self, index: int) -> float:
-        """How often a theorem is drawn now, relative to the others."""
+        """Return the weight by which a theorem is drawn now."""
         return weight(self.standing(index), self.config)
 
     def standings(self) -> dict[int, Standing]:
-        """The theorems that something is known of."""
+        """Return the standings of all theorems with attempts, by index."""
         return {i: self._standings[number] for i, number in enumerate(self._of_theorem) if number}
 
     def distinct_standings(self) -> list[Standing]:
-        """All standings that some theorem has or had."""
+        """Return all standings that some theorem has or had."""
         return list(self._standings)
 
     def _number(self, standing: Standing) -> int:
@@ -270,7 +271,7 @@ class FenwickTree:
             node += node & -node
 
     def find(self, target: int) -> int:
-        """The index i with `sum(weights[:i]) <= target < sum(weights[:i + 1])`, for 0 <= target < total."""
+        """Return the index i with `sum(weights[:i]) <= target < sum(weights[:i + 1])`, for 0 <= target < total."""
         assert 0 <= target < self.total
         tree, size, position, step = self._tree, self._size, 0, self._top
         while step:

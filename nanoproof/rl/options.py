@@ -16,8 +16,6 @@ from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.training import options
 from nanoproof.training.setup import parse_resumable
 
-# -- Options of reinforcement learning that belong to no other room --------------------------------------------------
-
 
 class EvalStart(argparse.Action):
     """`--eval-start` (before the first step), `--eval-start 100steps`, `--no-eval-start`."""
@@ -165,7 +163,7 @@ class RLConfig:
 
     run: options.RunOptions = group(options.RunOptions)
     start: options.StartOptions = group(options.StartOptions)
-    cadence: options.CadenceOptions = group(options.CadenceOptions)
+    triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
     fleet: FleetOptions = group(FleetOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
@@ -188,7 +186,7 @@ class RLConfig:
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> "RLConfig":
-        """The values of parsed flags. Raises UserError for those that cannot be."""
+        """Read the values of parsed flags. Raises UserError for those that cannot be."""
         config = from_args(cls, args)
         for names in (config.rl.datasets, config.rl.eval_datasets):
             if names != (AUTO,):
@@ -206,7 +204,7 @@ class RLConfig:
         return self.search.solver_tactics if self.leaves_out_solvers else ()
 
     def of_nanolean(self) -> list[str]:
-        """The flags whose data are those of the embedded prover."""
+        """List the flags that name data of the embedded prover."""
         datasets, benchmarks = parse_set_names(self.rl.datasets), parse_set_names(self.rl.eval_datasets)
         named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
         return [flag for flag, names in named.items() if "nanolean" in names]
@@ -226,7 +224,7 @@ PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof
 
 
 def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
-    """The command line; a resumed run keeps the options that are not given."""
+    """Parse the command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
     add_flags(parser, RLConfig)
     parser.add_earlier(EARLIER_FLAGS)

@@ -1,6 +1,8 @@
-"""The recorder of a rank: one thread that writes what a run says about itself, ten times a second or when asked to.
+"""The recorder of a rank: one thread that writes status, timeline, samples, trees and warnings for the monitor.
 
-{"time": ..., "pid": 4711, "rank": 0, "phase": "collect", "step": 12, "num_steps": 1000,
+`status_r<rank>.json` is written once a second:
+
+    {"time": ..., "pid": 4711, "rank": 0, "phase": "collect", "step": 12, "num_steps": 1000,
      "seconds": 812.4, "remaining": 3600.0,          # of the whole run so far, and to its end at the present pace
      "collected": 57, "collect_transitions": 100,    # transitions of this step so far, and how many it is to have
      "attempts": 9000, "proofs": 4100, "theorems_proven": 700, "theorems": 2000,
@@ -12,7 +14,7 @@
 
 A run that was killed leaves its last status; `time` says how old it is. The last phase of one that ended is `stopped`.
 
-Actors and the loop only leave notes (see `observer.py`); what cannot be written is said once, and the run goes on.
+Actors and the loop only leave notes; what cannot be written is reported once, and the run continues.
 """
 
 import logging
@@ -37,7 +39,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import NOBODY, AttemptObserver
 from nanoproof.rl import records
 
-# -- Options of what a run writes about itself -----------------------------------------------------------------------
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,23 @@ class RecordOptions:
 
 
 REPEAT_SECONDS = 60.0
-"""A warning of one kind is told once in this time."""
+"""A warning of one kind is reported once in this time."""
 MAX_LENGTH = 500
 
 
 class WarningEvents(logging.Handler):
-    """A log handler; use it as a context manager around the run whose warnings it is to tell."""
+    """Log handler that writes warnings to `events.jsonl`; a context manager around the run."""
 
     def __init__(self, run: RunDir) -> None:
         super().__init__(logging.WARNING)
         self._run = run
-        self._told: dict[tuple[str, str], float] = {}
+        self._last: dict[tuple[str, str], float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         kind, now = (record.name, str(record.msg)), time.monotonic()
-        if now - self._told.get(kind, float("-inf")) < REPEAT_SECONDS:
+        if now - self._last.get(kind, float("-inf")) < REPEAT_SECONDS:
             return
-        self._told[kind] = now
+        self._last[kind] = now
         with suppress(OSError, ValueError):  # a full disk, a closed file: the log has it anyway
             self._run.event(
                 "warning", level=record.levelname, logger=record.name, message=record.getMessage()[:MAX_LENGTH]
@@ -93,21 +95,19 @@ class WarningEvents(logging.Handler):
         logging.getLogger().removeHandler(self)
 
 
-# -- What a rank is doing right now: `status_r<rank>.json`, for whoever watches --------------------------------------
-
-log = logging.getLogger(__name__)
+# -- Status ----------------------------------------------------------------------------------------------------------
 
 PACE_STEPS = 20
-"""The pace is that of so many of the newest steps."""
+"""The pace is measured over so many of the newest steps."""
 
 
 def status_file(run_path: Path, rank: int) -> Path:
-    """Where a rank writes its status."""
+    """Return the path of the status of a rank."""
     return run_path / f"status_r{rank}.json"
 
 
 class StatusFile:
-    """Writes the status. If it cannot, it says so once."""
+    """Writes the status; a failure is logged once."""
 
     def __init__(self, run_path: Path, rank: int) -> None:
         self._path = status_file(run_path, rank)
@@ -115,7 +115,7 @@ class StatusFile:
         self._failed = False
 
     def write(self, snapshot: dict[str, Any]) -> None:
-        """Write what is known now."""
+        """Write the present status."""
         remaining = self._pace.remaining(**{name: snapshot.get(name) for name in _PACE_OF})
         status = {"time": round(time.time(), 3), "pid": os.getpid(), **snapshot, "remaining": remaining}
         status["memory"] = resident_bytes()
@@ -131,7 +131,7 @@ _PACE_OF = ("step", "seconds", "num_steps", "max_seconds")
 
 
 class Pace:
-    """How long a run will take, of how long its newest steps took."""
+    """Estimates how long a run will take from its newest steps."""
 
     def __init__(self) -> None:
         self._steps: deque[tuple[int, float]] = deque(maxlen=PACE_STEPS + 1)
@@ -139,7 +139,7 @@ class Pace:
     def remaining(
         self, step: int | None, seconds: float | None, num_steps: int | None, max_seconds: float | None
     ) -> float | None:
-        """Seconds to the last step or to the time limit, whichever is first; None if that is not known yet."""
+        """Estimate the seconds to the last step or to the time limit, whichever is first; None if not known yet."""
         if step is None or seconds is None:
             return None
         if not self._steps or step != self._steps[-1][0]:
@@ -151,20 +151,22 @@ class Pace:
         return round(min(ends), 1) if ends else None
 
 
+# -- The recorder ----------------------------------------------------------------------------------------------------
+
 LOOK_SECONDS = 0.1
-"""How often it is looked at the model."""
+"""How often the load of the model is sampled."""
 WRITE_SECONDS = 1.0
 MAX_WAITING = 4
 """Attempts whose trees and samples are waiting to be written; more are not kept in memory."""
 SAMPLES_BYTES = 16 << 20
 SAMPLES_OF_ATTEMPT = 2
 TRAIN_SAMPLE_SECONDS = 5.0
-"""Examples that are trained on are told of as often as this, and take no more than `TRAIN_SAMPLE_SHARE` of the time."""
+"""Training examples are recorded as often as this, and take no more than `TRAIN_SAMPLE_SHARE` of the time."""
 TRAIN_SAMPLE_SHARE = 0.01
 
 
 class Load(Protocol):
-    """How busy a model is, see `PolicyLoad`."""
+    """How busy a model is (`policy.protocol` or a server's)."""
 
     @property
     def steps(self) -> int: ...
@@ -179,7 +181,7 @@ class Load(Protocol):
 
 
 class WatchedActor(Protocol):
-    """What is asked of an actor."""
+    """The state of an actor that the timeline needs."""
 
     number: int
     state: str
@@ -211,7 +213,7 @@ class Recorder:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
 
-    # -- for actors and task sources: they hold others up, so that only notes are taken ------------------------------
+    # -- Observing actors and task sources: others wait meanwhile, so that only notes are taken --------------------
 
     def trace(self) -> AttemptObserver:
         return Trace() if self._options.keep_trees or self._options.samples_per_step else NOBODY
@@ -234,17 +236,17 @@ class Recorder:
         if self._timeline is not None:
             self._timeline.actor_spans.append(records.ActorSpan(actor, state, began, ended))
 
-    # -- for the loop ------------------------------------------------------------------------------------------------
+    # -- For the loop ----------------------------------------------------------------------------------------------
 
     def watch(
         self, snapshot: Callable[[], dict[str, Any]], actors: Sequence[WatchedActor], load: Callable[[], Load]
     ) -> None:
-        """Begin to write: the status that `snapshot` gives, and what the actors and the model do."""
+        """Begin to write the status that `snapshot` returns, and what the actors and the model do."""
         self._snapshot, self._actors, self._load = snapshot, actors, load
         self._thread.start()
 
     def phase(self, name: str, step: int) -> None:
-        """A phase begins."""
+        """Note that a phase begins."""
         if self._timeline is not None:
             self._timeline.phase(name)
         if self._rank == 0:
@@ -257,11 +259,11 @@ class Recorder:
 
     @property
     def samples_per_step(self) -> int:
-        """How many examples that should be."""
+        """How many examples to hand to `trained`."""
         return self._options.samples_per_step
 
     def trained(self, samples: list[dict[str, Any]], seconds: float) -> None:
-        """Examples with the losses of their tokens, and how long it took to find them out."""
+        """Take examples with the losses of their tokens, and the seconds that computing them took."""
         self._next_train_sample = time.monotonic() + max(TRAIN_SAMPLE_SECONDS, seconds / TRAIN_SAMPLE_SHARE)
         self._trained.append(samples)
 
@@ -282,7 +284,7 @@ class Recorder:
             if file is not None:
                 file.close()
 
-    # -- the recorder's thread ---------------------------------------------------------------------------------------
+    # -- The thread ------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         last, next_write = self._look(None, 0.0), time.monotonic() + WRITE_SECONDS

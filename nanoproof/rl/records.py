@@ -1,30 +1,30 @@
-"""What a rank writes for whoever watches: its timeline, samples and search trees, in files of bounded size.
+"""What a rank records for the monitor: its timeline, samples and search trees, in files of bounded size.
 
 Files of a run directory, one per rank. All JSONL is only ever appended to; a last line may be torn. Times are seconds
 since the epoch.
 
-- `attempts_r<rank>.jsonl`, the log that everything is rebuilt from, and its index: see `attempt_index.py`.
-- `trees/<step>_<rank>_<sequence>.json.gz`: search trees of the newest attempts that were chosen, see `trees.py`.
-- `timeline_r<rank>.jsonl`, before it `timeline_r<rank>.old.jsonl`: a line for each second, see `timeline.py`:
+- `attempts_r<rank>.jsonl`, the log that everything is rebuilt from, and its index: see `attempt_log.py`.
+- `trees/<step>_<rank>_<sequence>.json.gz`: search trees of the newest attempts that were chosen (`TreeStore`).
+- `timeline_r<rank>.jsonl`, before it `timeline_r<rank>.old.jsonl`: a line for each second (`Timeline`):
       {"from": 1760000000.0, "to": 1760000001.0,
        "actors": [[actor, "model", 12.5, 30.1], ...],          # start and length in milliseconds, from `from` on;
        "steps": [[0.0, 98.0, 40.5, 7, 2], ...],                # start, length, rows, states in work, states waiting
        "phases": [["collect", 0.0, 1000.0], ...]}
   Spans are cut at the ends of the line; an actor is idle (searching, or without a task) where it has none.
-- `samples_r<rank>.jsonl`, before it `samples_r<rank>.old.jsonl`: states and what the model made of them, `samples.py`:
+- `samples_r<rank>.jsonl`, before it `samples_r<rank>.old.jsonl`: states and what the model made of them:
       {"rank": 0, "step": 3, "sequence": 17, "time": ..., "dataset": "nanolean", "id": "lists_17", "state": "⊢ ...",
        "tactics": [{"tactic": "simp", "logprob": -0.5, "count": 2, "outcome": "applied", "message": ""}, ...],
        "dropped": 1, "value": 3.2, "distribution": [...], "depth": 2}
-- `train_samples.jsonl`, before it `train_samples.old.jsonl`: examples that were trained on, `train_samples.py`:
+- `train_samples.jsonl`, before it `train_samples.old.jsonl`: examples that were trained on:
       {"step": 3, "time": ..., "kind": "replay", "tokens": ["intro", " h"], "losses": [null, 0.7], "loss": 0.7}
-- `status_r<rank>.json`: what the rank is doing now, written once a second, see `status.py`.
+- `status_r<rank>.json`: what the rank is doing now, written once a second, see `recorder.py`.
 - `events.jsonl`: also `phase` {phase, step}, `server` {address, state, actors} and `warning` {message, logger}.
 
-Hot threads append to a deque; `Timeline.flush` turns into a line what has come together. Spans are cut at the ends of
-the line, so that every line can be read alone, and what goes on for long is seen while it goes on.
+Busy threads append to a deque; `Timeline.flush` writes a line of what has come together. Spans are cut at the ends of
+the line, so that every line can be read alone, and a long wait is seen while it lasts.
 
-They are taken from attempts that have ended, for then it is known which tactics led anywhere, and, on the way of a
-proof, how many tactics were needed. The form of a line is in `records/__init__.py`. Outcomes of tactics: `solved` (it
+Samples are taken from attempts that have ended, for then it is known which tactics led anywhere, and, on the way of a
+proof, how many tactics were needed. Outcomes of tactics: `solved` (it
 led to a proof), `applied`, `rejected`, `timeout`, `banned`, `cycle` (it led back to a state above), `untried`.
 
 `trees/<step>_<rank>_<sequence>.json.gz` holds what `search/tree_json.py` describes. A rank keeps `--keep-trees` of
@@ -55,12 +55,12 @@ log = logging.getLogger(__name__)
 
 
 def older_part(path: Path) -> Path:
-    """Where the part before the newest one is."""
+    """Return the path of the part before the newest one."""
     return path.with_name(f"{path.stem}.old{path.suffix}")
 
 
 def both_parts(path: Path) -> Iterator[Any]:
-    """The records of both parts, oldest first; lines that are torn or damaged are left out."""
+    """Read the records of both parts, oldest first; lines that are torn or damaged are left out."""
     for part in (older_part(path), path):
         try:
             lines = part.read_bytes().split(b"\n")[:-1]
@@ -76,7 +76,7 @@ def both_parts(path: Path) -> Iterator[Any]:
 class RotatingJsonl:
     """Appends records; a part that has become too large or too old gives way to a new one. For one thread.
 
-    If that fails, it says so once, and what would have been written is lost.
+    A failure is logged once, and what would have been written is lost.
     """
 
     def __init__(self, path: Path, max_bytes: int, max_seconds: float = float("inf")) -> None:
@@ -119,7 +119,7 @@ class RotatingJsonl:
         return self._size >= self._max_bytes or time.monotonic() - self._since >= self._max_seconds
 
 
-# -- The timeline: what actors, model and phases did when, a line for each second ------------------------------------
+# -- The timeline ----------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 64 << 20
 """Of a part of the file, whatever `--timeline-minutes` says."""
@@ -129,7 +129,7 @@ IDLE = "idle"
 
 
 class ActorSpan(NamedTuple):
-    """An actor was in a state, from and to readings of `time.monotonic`."""
+    """A state of an actor, from and to readings of `time.monotonic`."""
 
     actor: int
     state: str
@@ -138,7 +138,7 @@ class ActorSpan(NamedTuple):
 
 
 class ModelSpan(NamedTuple):
-    """The model worked for some `seconds` after `began`, with so many rows and states, while so many states waited."""
+    """A time that the model was busy: `seconds` from `began` on, rows and states in work, states that waited."""
 
     began: float
     seconds: float
@@ -148,7 +148,7 @@ class ModelSpan(NamedTuple):
 
 
 def timeline_file(run_path: Path, rank: int) -> Path:
-    """Where a rank writes its timeline."""
+    """Return the path of the timeline of a rank."""
     return run_path / f"timeline_r{rank}.jsonl"
 
 
@@ -165,7 +165,7 @@ class Timeline:
         self._from = time.monotonic()
 
     def phase(self, name: str) -> None:
-        """A phase begins, and the one before it ends."""
+        """Note that a phase begins, and the one before it ends."""
         self._phases.append((name, time.monotonic()))
 
     def flush(self, open_spans: Iterable[tuple[int, str, float]]) -> None:
@@ -206,24 +206,24 @@ def _drain(spans: deque[Any]) -> list[Any]:
     return [spans.popleft() for _ in range(len(spans))]
 
 
-# -- Samples: now and then a state that the model was asked about, what it said, and what became of that -------------
+# -- Samples: states that the model was asked about, its suggestions, and what became of them -------------------------
 
 MAX_MESSAGE = 300
 MAX_STATE = 20_000
 
 
 def samples_file(run_path: Path, rank: int) -> Path:
-    """Where a rank writes its samples."""
+    """Return the path of the samples of a rank."""
     return run_path / f"samples_r{rank}.jsonl"
 
 
 def train_samples_file(run_path: Path) -> Path:
-    """Where rank 0 writes examples that were trained on."""
+    """Return the path of the training examples that rank 0 records."""
     return run_path / "train_samples.jsonl"
 
 
 def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """At most `count` states of an attempt: those on the way of its proof first, others by chance."""
+    """Sample at most `count` states of an attempt: those on the way of its proof first, others by chance."""
     if trace.root is None:
         return
     depths = {transition.state: transition.depth for transition in attempt.transitions}
@@ -251,7 +251,7 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
 
 
 def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFailed]]:
-    """What Lean said to the tactics of some states that it did not apply."""
+    """Collect Lean's answers to the tactics of some states that it did not apply."""
     found: dict[str, dict[str, TacticFailed]] = {}
     for state, tactics, results in trace.results:
         if state in states:
@@ -261,7 +261,7 @@ def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFail
 
 
 def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]) -> list[dict[str, Any]]:
-    """The tactics of a suggestion, most likely ones first, with what became of them."""
+    """List the tactics of a suggestion, most likely ones first, with what became of them."""
     entries = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
     known = node.known if node is not None else {}
     found = []
@@ -285,7 +285,7 @@ def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, Ta
     return found
 
 
-# -- The tree store: search trees of the newest attempts, for people who want to see how a search went ---------------
+# -- Search trees of the newest attempts -----------------------------------------------------------------------------
 
 SHARE = 0.01
 """A tree is written when at least 1 / SHARE of the time that the last one took has gone by."""
@@ -296,12 +296,12 @@ _NAME = re.compile(r"(\d+)_(\d+)_(\d+)\.json\.gz")
 
 
 def tree_file(run_path: Path, number: Number) -> Path:
-    """Where the tree of an attempt is, if it is kept."""
+    """Return the path of the tree of an attempt, if it is kept."""
     return run_path / "trees" / "{}_{}_{}.json.gz".format(*number)
 
 
 def kept_trees(run_path: Path) -> list[Number]:
-    """The attempts whose trees are kept, in order."""
+    """List the attempts whose trees are kept, in order."""
     try:
         found = [_NAME.fullmatch(file.name) for file in (run_path / "trees").iterdir()]
     except OSError:
@@ -310,7 +310,7 @@ def kept_trees(run_path: Path) -> list[Number]:
 
 
 def read_tree(run_path: Path, number: Number) -> dict[str, Any]:
-    """A kept tree. Raises UserError if there is none, or if it is damaged."""
+    """Read a kept tree. Raises UserError if there is none, or if it is damaged."""
     file = tree_file(run_path, number)
     try:
         with gzip.open(file) as source:
@@ -336,7 +336,7 @@ class TreeStore:
         self._failed = False
 
     def wants(self, proven: bool, nodes: int) -> bool:
-        """Whether the tree of an attempt that has ended now is to be written; if so, `write` has to be called."""
+        """Return whether to write the tree of an attempt that has ended now; if so, `write` has to be called."""
         if self._keep == 0 or self._pending or nodes > MAX_NODES:
             return False
         patience = LEAST_SECONDS if proven == self._last_proven else 0.0

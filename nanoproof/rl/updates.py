@@ -1,4 +1,4 @@
-"""The phase that trains: the optimizer updates of a step, and a record of some examples with the loss of each token."""
+"""The training phase: the optimizer updates of a step, and a record of some examples with the loss of each token."""
 
 import logging
 import random
@@ -12,7 +12,7 @@ from nanoproof.common.distributed import DistInfo, StopSignal
 from nanoproof.data.transitions.packing import Example
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.rl.batch_sampler import Batch, Mixture
+from nanoproof.rl.batch_sampler import Batch, BatchSampler
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
@@ -20,7 +20,53 @@ from nanoproof.training.loss import token_losses
 from nanoproof.training.options import BatchOptions
 from nanoproof.training.setup import Stage
 
-# -- A few of the examples that are trained on, with the loss of each token, for the records of a run ----------------
+log = logging.getLogger(__name__)
+
+
+class Updates:
+    """Trains the learner. The network must not be used by others meanwhile."""
+
+    def __init__(
+        self, config: RLConfig, learner: Learner, sampler: BatchSampler, stop: StopSignal, dist: DistInfo
+    ) -> None:
+        self._config, self._learner, self._sampler, self._stop, self._dist = config, learner, sampler, stop, dist
+
+    def run(self, stage: Stage, recorder: Recorder, progress: float) -> dict[str, float]:
+        """Make the updates of a step at `progress` (0 to 1) through the run, fewer after a signal; returns mean losses.
+
+        All ranks call it together. Raises what `Trainer.failures_explained` does.
+        """
+        learner, state, metrics = self._learner, self._learner.state, []
+        if learner.restart_due():
+            self._restart(stage, progress)
+        for update in range(self._config.rl.num_updates_per_step):
+            if update > 0 and self._stop.agreed(self._dist.device):
+                break
+            with learner.failures_explained(stage.run):
+                batch = self._sampler.batch(state.step, update)
+                record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
+                losses = learner.update(batch.examples, progress)
+            metrics.append({**losses, **batch.metrics})
+        learner.model.eval()
+        state.sft_position = self._sampler.position()
+        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+
+    def _restart(self, stage: Stage, progress: float) -> None:
+        """Go back to the first weights and train them on what is known by now.
+
+        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
+        """
+        options, learner, step = self._config.rl, self._learner, self._learner.state.step
+        learner.restart(stage.run.path)
+        first = options.num_updates_per_step
+        for update in range(first, first + options.restart_updates):
+            if self._stop.agreed(self._dist.device):
+                raise Interrupted
+            with learner.failures_explained(stage.run):
+                learner.update(self._sampler.batch(step, update).examples, progress)
+        if self._dist.is_main:
+            stage.run.event("restart", step=step, updates=options.restart_updates)
+            log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)
 
 
 def record_training(
@@ -31,7 +77,7 @@ def record_training(
     batch: Batch,
     step: int,
 ) -> None:
-    """Tell the recorder of some of the examples of an update, if it wants to know; before the weights change."""
+    """Hand some examples of an update with their losses to the recorder, if it is due; before the weights change."""
     examples = batch.examples
     if not recorder.wants_training or not examples:
         return
@@ -54,52 +100,3 @@ def _kind(example: Example, sft: bool) -> str:
     if sft:
         return "sft"
     return "negative" if example.continuations[0].kind == "negative" else "replay"
-
-
-# -- The phase that trains: the optimizer updates of a step, on what `mixing.py` draws -------------------------------
-
-log = logging.getLogger(__name__)
-
-
-class Updates:
-    """Trains the learner. Nobody may ask the network meanwhile."""
-
-    def __init__(self, config: RLConfig, learner: Learner, mixture: Mixture, stop: StopSignal, dist: DistInfo) -> None:
-        self._config, self._learner, self._mixture, self._stop, self._dist = config, learner, mixture, stop, dist
-
-    def run(self, stage: Stage, recorder: Recorder, progress: float) -> dict[str, float]:
-        """The updates of a step at `progress` (0 to 1) through the run, fewer if a signal comes; their mean losses.
-
-        All ranks call it together. Raises NonFiniteLoss, once it is written down what was not finite.
-        """
-        learner, state, metrics = self._learner, self._learner.state, []
-        if learner.restart_due():
-            self._restart(stage, progress)
-        for update in range(self._config.rl.num_updates_per_step):
-            if update > 0 and self._stop.agreed(self._dist.device):
-                break
-            with learner.failures_explained(stage.run):
-                batch = self._mixture.batch(state.step, update)
-                record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
-                losses = learner.update(batch.examples, progress)
-            metrics.append({**losses, **batch.metrics})
-        learner.model.eval()
-        state.sft_position = self._mixture.position()
-        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
-
-    def _restart(self, stage: Stage, progress: float) -> None:
-        """Go back to the first weights and train them on what is known by now.
-
-        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
-        """
-        options, learner, step = self._config.rl, self._learner, self._learner.state.step
-        learner.restart(stage.run.path)
-        first = options.num_updates_per_step
-        for update in range(first, first + options.restart_updates):
-            if self._stop.agreed(self._dist.device):
-                raise Interrupted
-            with learner.failures_explained(stage.run):
-                learner.update(self._mixture.batch(step, update).examples, progress)
-        if self._dist.is_main:
-            stage.run.event("restart", step=step, updates=options.restart_updates)
-            log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)

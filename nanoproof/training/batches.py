@@ -1,6 +1,7 @@
-"""Which examples go into which step: a fresh permutation for each epoch, dealt over the ranks.
+"""The transitions of a stage, and which of them go into which step.
 
-ranks; each transition augmented anew in each epoch; encoded on a thread while earlier steps train.
+Every epoch is a fresh permutation, and each step's share of it is dealt over the ranks. Transitions are augmented anew
+in each epoch, and encoded on a thread while earlier steps train.
 """
 
 import hashlib
@@ -28,16 +29,15 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.options import BatchOptions
 
-# -- Where a stage's transitions come from ---------------------------------------------------------------------------
-
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 NAMED = {"nanolean": nanolean.transitions_file, "leantree": leantree.transitions_file}
 AUTO = "auto"
 
 
 def chosen_transitions(data: str) -> str:
-    """What `--data` says, or where it is `auto` `leantree` if it is here. Raises UserError if it is not."""
+    """Resolve `--data`: `auto` is `leantree` if it was downloaded. Raises UserError if it was not."""
     if data != AUTO:
         return data
     if read_manifest(leantree.NAME) is None:
@@ -49,16 +49,16 @@ def chosen_transitions(data: str) -> str:
 
 
 def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
-    """Training and validation transitions: `nanolean` (made on first use), `leantree`, or a file of LeanTree JSONL."""
+    """Load transitions to train on and to validate: `nanolean` (made on first use), `leantree`, or LeanTree JSONL."""
     train, valid = load_split(NAMED[name]() if name in NAMED else Path(name))
     for reason, count in (train.left_out + valid.left_out).items():
         log.info("%s: left out %d x %s", name, count, reason)
     return train, valid
 
 
-T = TypeVar("T")
+# -- Transitions as examples -----------------------------------------------------------------------------------------
+
 ENCODED_AT_ONCE = 4096
-STEPS_AHEAD = 4
 MAX_DEPTH_WEIGHT = 10.0
 """Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
@@ -103,14 +103,14 @@ class TransitionSet:
         return len(self.transitions)
 
     def fingerprint(self) -> int:
-        """A number that tells this set from others: of its states, tactics and depths in their order."""
+        """Hash states, tactics and depths in their order, to tell this set from others."""
         digest = hashlib.sha256()
         for item in self.transitions:
             digest.update(f"{item.state}\0{item.tactic}\0{item.depth}\0".encode())
         return int.from_bytes(digest.digest()[:6], "big")
 
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
-        """The examples of these picks, in their order."""
+        """Encode the transitions of these picks, in their order."""
         plain = [self.transitions[pick.index] for pick in picks]
         if not self._augment:
             return [example for example in self._encode(plain) if example is not None]
@@ -136,7 +136,7 @@ class TransitionSet:
 
 
 def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
-    """A weight for each depth from 1 on, so that all depths that occur count alike; their mean over transitions is 1.
+    """Return a weight for each depth from 1 on, so that all depths count alike; their mean over transitions is 1.
 
     `depths` says how many transitions have each depth. Weights are in proportion to 1 / count, but at most
     `MAX_DEPTH_WEIGHT` before they are scaled to that mean.
@@ -149,6 +149,12 @@ def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
     raw = {depth: min(total / (len(counts) * count), MAX_DEPTH_WEIGHT) for depth, count in counts.items()}
     mean = sum(raw[depth] * count for depth, count in counts.items()) / max(1, total)
     return [raw[depth] / mean if depth in raw else 1.0 for depth in range(1, NUM_VALUE_BINS + 1)]
+
+
+# -- The order of epochs, and the examples of each step --------------------------------------------------------------
+
+STEPS_AHEAD = 4
+"""For so many steps examples are encoded in advance."""
 
 
 class EpochSampler:
@@ -167,11 +173,11 @@ class EpochSampler:
         return np.random.default_rng([self.seed, self.epoch]).permutation(self.size)
 
     def batch(self, count: int) -> list[int]:
-        """The next `count` indices."""
+        """Return the next `count` indices."""
         return [pick.index for pick in self.picks(count)]
 
     def picks(self, count: int) -> list[Pick]:
-        """The next `count` indices, each with its epoch."""
+        """Return the next `count` indices, each with its epoch."""
         picks: list[Pick] = []
         while len(picks) < count:
             take = min(count - len(picks), self.size - self.offset)
@@ -184,12 +190,12 @@ class EpochSampler:
         return picks
 
     def state(self) -> dict[str, int]:
-        """What `restore` needs to go on from here."""
+        """Return the position, for `restore`."""
         position = {"epoch": self.epoch, "offset": self.offset}
         return {"size": self.size, "seed": self.seed, "fingerprint": self.fingerprint, **position}
 
     def restore(self, state: dict[str, int]) -> None:
-        """Go on from a saved position. Raises ValueError if it is of another set, or of another seed."""
+        """Continue from a saved position. Raises ValueError if it is of another set, or of another seed."""
         if state["size"] != self.size:
             raise ValueError(f"the set has {self.size} examples, the saved position is in one of {state['size']}")
         if state["seed"] != self.seed:
@@ -201,12 +207,12 @@ class EpochSampler:
 
 
 def pack_for(model: GPT, examples: Sequence[Example], batch: BatchOptions, pad: int) -> PackedBatch:
-    """Examples in rows. A compiled model gets whole micro-batches: for another number of rows it would compile anew."""
+    """Pack examples into rows; whole micro-batches for a compiled model, which would compile anew for other numbers."""
     return pack(examples, batch.row_length, pad, batch.device_batch_size if model.compiled_stream is not None else 1)
 
 
-def deal(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
-    """This rank's share of a global batch."""
+def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
+    """Return this rank's share of a global batch."""
     return iter(items[dist.rank :: dist.world_size])
 
 
@@ -221,15 +227,15 @@ class StepExamples:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="encode")
 
     def next(self) -> list[Example]:
-        """The examples of the next step."""
+        """Return the examples of the next step, and have those of later ones encoded."""
         while len(self._coming) <= STEPS_AHEAD:
-            picks = list(deal(self._sampler.picks(self._count), self._dist))
+            picks = list(shard(self._sampler.picks(self._count), self._dist))
             self._coming.append((self._sampler.state(), self._pool.submit(self._transitions.examples, picks)))
         self._state, examples = self._coming.popleft()
         return examples.result()
 
     def state(self) -> dict[str, int]:
-        """The sampler's position after the last step handed out."""
+        """Return the sampler's position after the last step handed out."""
         return self._state
 
     def close(self) -> None:

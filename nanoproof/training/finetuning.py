@@ -1,4 +1,4 @@
-"""Supervised finetuning: the loop's steps are on packed transitions."""
+"""Supervised finetuning: a training loop on packed transitions."""
 
 import math
 import time
@@ -12,29 +12,13 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.lean.types import Transition
-from nanoproof.training.batches import (
-    AUTO,
-    EpochSampler,
-    StepExamples,
-    TransitionSet,
-    balanced_depth_weights,
-    load_transitions,
-)
+from nanoproof.training import batches, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
-from nanoproof.training.options import (
-    BatchOptions,
-    CadenceOptions,
-    LearningOptions,
-    ModelOptions,
-    OptimizerOptions,
-    RunOptions,
-    StartOptions,
-)
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.schedule import describe_model
 from nanoproof.training.setup import Stage
-from nanoproof.training.step import Pieces, train_step
+from nanoproof.training.step import MicroBatches, train_step
 
 
 @dataclass(frozen=True)
@@ -42,13 +26,13 @@ class SFTOptions:
     """Supervised finetuning."""
 
     data: str = opt(
-        AUTO,
+        batches.AUTO,
         "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
         "to be given.",
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
-    learning: LearningOptions = group(
-        LearningOptions, augment_data=change(help="Rename and reorder what may be, anew in each epoch.")
+    learning: options.LearningOptions = group(
+        options.LearningOptions, augment_data=change(help="Rename and reorder what may be, anew in each epoch.")
     )
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
     state_after_weight: float = opt(
@@ -70,60 +54,60 @@ class Finetuning(TrainingLoop):
 
     def __init__(
         self,
-        run_options: RunOptions,
-        start: StartOptions,
-        cadence: CadenceOptions,
-        options: SFTOptions,
-        model_options: ModelOptions,
-        batch: BatchOptions,
-        optim: OptimizerOptions,
+        run_options: options.RunOptions,
+        start: options.StartOptions,
+        triggers: options.TriggerOptions,
+        sft: SFTOptions,
+        model_options: options.ModelOptions,
+        batch: options.BatchOptions,
+        optim: options.OptimizerOptions,
         dist: DistInfo,
     ) -> None:
-        self.options, self.batch = options, batch
-        _check_combination(options, batch, dist)
-        train, valid = load_transitions(options.data)
-        super().__init__(run_options, start, cadence, model_options, optim, dist)
-        if options.prefix_lm:
+        self.options, self.batch = sft, batch
+        _check_combination(sft, batch, dist)
+        train, valid = batches.load_transitions(sft.data)
+        super().__init__(run_options, start, triggers, model_options, optim, dist)
+        if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
-        self.weights = LossWeights(batch.value_weight, state_after=options.state_after_weight)
-        self.pieces = Pieces(batch.device_batch_size)
+        self.weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
+        self.micro_batches = MicroBatches(batch.device_batch_size)
         self._make_sets(train, valid)
-        self.num_steps = math.ceil(options.epochs * len(self.train) / batch.target_examples_per_step)
-        sampler = EpochSampler(len(self.train), run_options.seed, self.train.fingerprint())
+        self.num_steps = math.ceil(sft.epochs * len(self.train) / batch.target_examples_per_step)
+        sampler = batches.EpochSampler(len(self.train), run_options.seed, self.train.fingerprint())
         if self.state.data:
             try:
                 sampler.restore(self.state.data)
             except ValueError as error:
-                raise UserError(f"--data {options.data} is not as in the resumed run: {error}") from error
+                raise UserError(f"--data {sft.data} is not as in the resumed run: {error}") from error
             _check_same_steps(self.state.step, sampler, batch, start)
-        self.coming = StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
+        self.step_examples = batches.StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
         self.evaluation: PolicyMetrics | None = None
 
     def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
-        options, sequence_len = self.options, self.model.config.sequence_len
+        sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
-        if options.state_after_weight > 0 and all(item.state_after is None for item in train):
-            raise UserError(f"--state-after-weight: {options.data} (--data) does not say which goals a tactic leaves")
+        if sft.state_after_weight > 0 and all(item.state_after is None for item in train):
+            raise UserError(f"--state-after-weight: {sft.data} (--data) does not say which goals a tactic leaves")
         depths = Counter(item.depth for item in train)
-        self.train = TransitionSet(
+        self.train = batches.TransitionSet(
             self.tokenizer,
             train,
             limits,
             seed=self.run_options.seed,
-            augment=options.learning.augment_data,
-            state_after=options.state_after_weight > 0,
-            depth_weights=balanced_depth_weights(depths) if options.learning.balance_value_by_depth else None,
+            augment=sft.learning.augment_data,
+            state_after=sft.state_after_weight > 0,
+            depth_weights=batches.balanced_depth_weights(depths) if sft.learning.balance_value_by_depth else None,
         )
         if len(self.train) == 0:
             raise UserError(
-                f"--data {options.data}: no transition fits in {limits.sequence} tokens, "
+                f"--data {sft.data}: no transition fits in {limits.sequence} tokens, "
                 f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
             )
-        step = math.ceil(len(valid) / (options.max_eval_examples or max(1, len(valid))))
-        self.valid = TransitionSet(self.tokenizer, valid[:: max(1, step)], limits)
+        step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
+        self.valid = batches.TransitionSet(self.tokenizer, valid[:: max(1, step)], limits)
 
     def decisions(self) -> dict[str, str]:
-        """What was decided from options and data, for the log."""
+        """Describe what was decided from options and data, for the log."""
         sets = f"{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
             "model": describe_model(self.model),
@@ -136,7 +120,7 @@ class Finetuning(TrainingLoop):
 
     def train_one(self) -> dict[str, float]:
         started = time.monotonic()
-        examples = self.coming.next()
+        examples = self.step_examples.next()
         waited = time.monotonic() - started
         metrics = train_step(
             self.model,
@@ -148,7 +132,7 @@ class Finetuning(TrainingLoop):
             self.optim.max_grad_norm,
             self.dist,
             self.tokenizer.pad,
-            self.pieces,
+            self.micro_batches,
         )
         examples_seen = (self.state.step + 1) * self.batch.target_examples_per_step
         return {**metrics, "epoch": examples_seen / len(self.train), "wait_seconds": waited}
@@ -162,10 +146,10 @@ class Finetuning(TrainingLoop):
         return due or (self.options.save_epochs and now > before)
 
     def data_state(self) -> dict[str, Any]:
-        return self.coming.state()
+        return self.step_examples.state()
 
     def close(self) -> None:
-        self.coming.close()
+        self.step_examples.close()
 
     def evaluate(self) -> dict[str, float]:
         self.evaluation = policy_metrics(
@@ -182,7 +166,9 @@ class Finetuning(TrainingLoop):
             stage.run.event("policy_evaluation", step=self.state.step, **self.evaluation.to_json())
 
 
-def _check_same_steps(steps: int, sampler: EpochSampler, batch: BatchOptions, start: StartOptions) -> None:
+def _check_same_steps(
+    steps: int, sampler: batches.EpochSampler, batch: options.BatchOptions, start: options.StartOptions
+) -> None:
     """Raise UserError if the steps of the resumed run were of another size: then they would not add up to epochs."""
     seen = sampler.epoch * sampler.size + sampler.offset
     if seen != steps * batch.target_examples_per_step:
@@ -192,12 +178,12 @@ def _check_same_steps(steps: int, sampler: EpochSampler, batch: BatchOptions, st
         )
 
 
-def _check_combination(options: SFTOptions, batch: BatchOptions, dist: DistInfo) -> None:
+def _check_combination(sft: SFTOptions, batch: options.BatchOptions, dist: DistInfo) -> None:
     """Raise UserError naming the options that cannot go together."""
     if batch.target_examples_per_step < dist.world_size:
         raise UserError(
             f"--target-examples-per-step {batch.target_examples_per_step} leaves some of the {dist.world_size} ranks "
             "(--nproc_per_node) without an example"
         )
-    if options.learning.balance_value_by_depth and batch.value_weight == 0:
+    if sft.learning.balance_value_by_depth and batch.value_weight == 0:
         raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")

@@ -1,7 +1,7 @@
-"""The loop that pretraining, midtraining and supervised finetuning share, and their way from the command line to it.
+"""The training loop that pretraining, midtraining and supervised finetuning share, and how a command starts it.
 
-A stage says what a step and an evaluation are, and where it is in its data; `LoopState` is all that a checkpoint keeps
-beside weights and optimizer state, so that a resumed run goes on as if it had not been stopped.
+A stage defines a step, an evaluation, and its position in the data. `StageState` is all that a checkpoint stores beside
+weights and optimizer state, so that a resumed run continues as if it had not been stopped.
 """
 
 import argparse
@@ -24,14 +24,7 @@ from nanoproof.model.checkpoint import find_checkpoint
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.training.options import (
-    CadenceOptions,
-    ComputeOptions,
-    ModelOptions,
-    OptimizerOptions,
-    RunOptions,
-    StartOptions,
-)
+from nanoproof.training import options
 from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, run_name, short
 from nanoproof.training.setup import Stage, load_or_build_model, parse_resumable, start_ranks, start_stage
 from nanoproof.training.trainer import LoopState, Trainer
@@ -57,18 +50,18 @@ class TrainingLoop(Trainer[StageState], ABC):
 
     def __init__(
         self,
-        run_options: RunOptions,
-        start: StartOptions,
-        cadence: CadenceOptions,
-        model_options: ModelOptions,
-        optim: OptimizerOptions,
+        run_options: options.RunOptions,
+        start: options.StartOptions,
+        triggers: options.TriggerOptions,
+        model_options: options.ModelOptions,
+        optim: options.OptimizerOptions,
         dist: DistInfo,
     ) -> None:
         """Load a fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from`."""
         self.run_options = run_options
-        self.eval_trigger = Trigger.parse(cadence.eval_every, "--eval-every")
-        self.save_trigger = Trigger.parse(cadence.save_every, "--save-every")
-        self.keep_checkpoints = cadence.keep_checkpoints
+        self.eval_trigger = Trigger.parse(triggers.eval_every, "--eval-every")
+        self.save_trigger = Trigger.parse(triggers.save_every, "--save-every")
+        self.keep_checkpoints = triggers.keep_checkpoints
 
         def load() -> tuple[GPT, Tokenizer]:
             return load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
@@ -89,29 +82,29 @@ class TrainingLoop(Trainer[StageState], ABC):
 
     @abstractmethod
     def decisions(self) -> dict[str, str]:
-        """What was decided from options and data, for the log."""
+        """Describe what was decided from options and data, for the log."""
 
     @abstractmethod
     def train_one(self) -> dict[str, float]:
-        """One optimizer step; returns its metrics, with "loss"."""
+        """Make one optimizer step; returns its metrics, with "loss"."""
 
     @abstractmethod
     def evaluate(self) -> dict[str, float]:
-        """Metrics on validation data over all ranks. A long one asks `self.stop.agreed` on the way, and returns nothing
-        if the run is to end."""
+        """Compute metrics on validation data over all ranks. A long evaluation asks `self.stop.agreed` on the way, and
+        returns no metrics if the run is to end."""
 
     @abstractmethod
     def data_state(self) -> dict[str, Any]:
-        """The position in the training data, for a checkpoint. All ranks call it together."""
+        """Return the position in the training data, for a checkpoint. All ranks call it together."""
 
     def after_evaluation(self, stage: Stage) -> None:
-        """What else to show after an evaluation; nothing by default. All ranks call it together."""
+        """Report more of an evaluation than its metrics; nothing by default. All ranks call it together."""
 
     def after_step(self, stage: Stage) -> None:
-        """What else to do after a step (samples ...); nothing by default. All ranks call it together."""
+        """Do more after a step (samples ...); nothing by default. All ranks call it together."""
 
     def close(self) -> None:
-        """Let go of what the constructor opened; nothing by default."""
+        """Release what the constructor opened; nothing by default."""
 
     @property
     def lr_factor(self) -> float:
@@ -142,7 +135,7 @@ class TrainingLoop(Trainer[StageState], ABC):
             self._summarize(stage)
 
     def _step(self, stage: Stage, progress: Progress) -> bool:
-        """A step and what is due after it; returns whether a signal asked to end (the same on all ranks)."""
+        """Make a step and what is due after it; returns whether a signal asked to end (the same on all ranks)."""
         started = time.monotonic()
         with self.failures_explained(stage.run):
             metrics = self.train_one()
@@ -166,7 +159,7 @@ class TrainingLoop(Trainer[StageState], ABC):
         return stopping
 
     def _validate(self) -> tuple[dict[str, float], bool]:
-        """The metrics of an evaluation, and whether a signal asked to end meanwhile (the same on all ranks)."""
+        """Evaluate; returns the metrics, and whether a signal asked to end meanwhile (the same on all ranks)."""
         metrics = {f"valid/{name}": value for name, value in self.evaluate().items()}
         stopping = self.stop.agreed(self.dist.device)
         if not stopping:
@@ -174,11 +167,11 @@ class TrainingLoop(Trainer[StageState], ABC):
         return metrics, stopping
 
     def wants_save(self) -> bool:
-        """Whether to save after this step; all ranks ask together."""
+        """Return whether to save after this step; all ranks ask together."""
         return self.save_trigger.due(self.state.step)
 
     def note(self, metrics: dict[str, float]) -> str:
-        """What the progress line says about a step."""
+        """Describe a step for the progress line."""
         return f"loss {metrics['loss']:.3f}"
 
     def record(self, stage: Stage, metrics: dict[str, float]) -> None:
@@ -200,7 +193,7 @@ class TrainingLoop(Trainer[StageState], ABC):
             log.info("saved %s", path)
 
     def summary(self) -> dict[str, str]:
-        """What the last lines say, in order; stages add their own numbers."""
+        """Return what the last lines of the log report, in order; stages add their own numbers."""
         shown = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
         for name in ("loss", *(name for name in self.last_metrics if name.startswith("valid/"))):
             if name in self.last_metrics:
@@ -227,29 +220,30 @@ def train_main(
     defaults: Mapping[str, Any] | None = None,
     choose: Callable[[argparse.Namespace], None] = lambda args: None,
 ) -> int:
-    """Parse, build the loop from one instance of each option group (in the order of its constructor), run it.
+    """Parse the command line, build the loop from one instance of each option group (in the order of its constructor),
+    and run it.
 
-    `defaults` are those in which a stage differs from its groups, `choose` puts in what follows from what is here.
+    `defaults` are those in which a stage differs from its groups, `choose` replaces options that depend on local data.
     `kill -USR1` prints the stacks of all threads.
     """
     parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
-    for group in (*groups, ComputeOptions):
+    for group in (*groups, options.ComputeOptions):
         add_flags(parser, group)
     parser.set_defaults(**(defaults or {}))
     args = parse_resumable(parser, argv)
     if hasattr(signal, "SIGUSR1"):
         faulthandler.register(signal.SIGUSR1, all_threads=True)
-    run_options, wanted = from_args(RunOptions, args), from_args(ComputeOptions, args)
-    options: list[Any] = [from_args(group, args) for group in groups]
+    run_options, wanted = from_args(options.RunOptions, args), from_args(options.ComputeOptions, args)
+    values: list[Any] = [from_args(group, args) for group in groups]
     if args.model_path is not None:
         find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
     choose(args)
-    options = [from_args(group, args) for group in groups]
+    values = [from_args(group, args) for group in groups]
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class
     try:
         compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-        loop = build(*options, dist)
+        loop = build(*values, dist)
         with ExitStack() as stack:
             stack.callback(loop.close)
             loop.check_length()

@@ -1,10 +1,6 @@
-"""The losses on packed examples: likelihood of tactics, value bins and next goals, and unlikelihood.
+"""The losses on packed examples: cross-entropy of tactics, value bins and next goals, unlikelihood of failed tactics.
 
-unlikelihood of failed tactics.
-
-Shapes: N places where something is to be predicted, V vocabulary.
-
-Shapes: N places where something is to be predicted, V vocabulary.
+Also per token, for people to read, and summed over each tactic. Shapes: N positions with a target, V vocabulary.
 """
 
 from collections.abc import Sequence
@@ -31,7 +27,7 @@ class LossWeights:
     state_after: float = 0.0
 
     def part_names(self) -> list[str]:
-        """The parts that `transition_loss` returns."""
+        """Return the names of the parts that `transition_loss` returns."""
         names = ["tactic_loss", "value_loss", "tactic_token_accuracy"]
         names += ["unlikelihood_loss"] if self.unlikelihood > 0 else []
         return names + (["state_after_loss"] if self.state_after > 0 else [])
@@ -59,7 +55,7 @@ class Normalizers:
 def transition_loss(
     model: GPT, batch: PackedBatch, weights: LossWeights, norms: Normalizers
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """This batch's share of the loss, and its parts (sums over the shares give means over the whole batch).
+    """Compute this batch's share of the loss, and its parts; sums over the shares are means over the whole batch.
 
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
@@ -106,11 +102,11 @@ def _unlikelihood(nll_N: torch.Tensor, sequences_N: torch.Tensor) -> torch.Tenso
 
 
 def token_unlikelihood(nll_N: torch.Tensor) -> torch.Tensor:
-    """-log(1 - p) of tokens of -log p; p is kept below 1 - 1e-4, so it is finite."""
+    """Return -log(1 - p) of tokens from their -log p; p is kept below 1 - 1e-4, so it is finite."""
     return -torch.log1p(-torch.exp(-nll_N).clamp(max=1 - 1e-4))
 
 
-# -- Examples with the loss of each of their tokens, for people who want to see what is learned from -----------------
+# -- Losses token by token, for people who want to see what is learned -----------------------------------------------
 
 MAX_TOKENS = 800
 """Of an example, its last ones: the tactic is at the end."""
@@ -119,7 +115,7 @@ MAX_TOKENS = 800
 def token_losses(
     model: GPT, tokenizer: Tokenizer, examples: Sequence[Example], options: BatchOptions
 ) -> list[dict[str, Any]]:
-    """For each example its `tokens` as texts, their `losses` (None where nothing was to be predicted), and their mean.
+    """Return for each example its `tokens` as texts, their `losses` (None for those without a target), and their mean.
 
     Those of a failed tactic are -log(1 - p). The network sees them in the shape that it sees in training, so that a
     compiled one need not be compiled anew; what does not fit into `device_batch_size` rows is left out.
@@ -156,11 +152,11 @@ def _shown(tokenizer: Tokenizer, tokens: Sequence[int], losses: Sequence[float |
     }
 
 
-# -- How probable the network finds the tactics of examples ----------------------------------------------------------
+# -- Log-probabilities of tactics ------------------------------------------------------------------------------------
 
 
 def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: BatchOptions) -> list[float]:
-    """The log-probability of each example's tactic (its first continuation), from its first token to its end."""
+    """Sum the log-probabilities (nats) of the tokens of each example's tactic, its first continuation, with its EOS."""
     alone = [Example(item.prefix, item.continuations[:1]) for item in examples]
     sums = torch.zeros(len(alone), dtype=torch.float64)
     for rows in pack_for(model, alone, options, pad).split(options.device_batch_size) if alone else ():

@@ -54,7 +54,7 @@ class StartOptions:
 
 
 @dataclass(frozen=True)
-class CadenceOptions:
+class TriggerOptions:
     """When to evaluate and save."""
 
     eval_every: str = opt("200steps", "When to evaluate: Nsteps, H:M:S or never; always at the end.")

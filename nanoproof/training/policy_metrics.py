@@ -1,4 +1,4 @@
-"""How well a model says what to do in a state, and how far the proof is: metrics over held-out transitions.
+"""Metrics of policy and value over held-out transitions: accuracy, perplexity, entropy, calibration.
 
 Tactics are judged over what can be sampled (text tokens and EOS), values over the bins; the losses are those of
 training, over the whole vocabulary. Sums are added over all ranks before anything is divided, so the result does not
@@ -23,7 +23,7 @@ from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.data.transitions.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
-from nanoproof.training.batches import Pick, TransitionSet, deal, pack_for
+from nanoproof.training.batches import Pick, TransitionSet, pack_for, shard
 from nanoproof.training.options import BatchOptions
 
 PACKED_AT_ONCE = 1024
@@ -74,16 +74,16 @@ class PolicyMetrics:
     depths: tuple[DepthRow, ...]
 
     def scalars(self) -> dict[str, float]:
-        """All but the table."""
+        """Return all metrics but the table by depth."""
         return {name: float(value) for name, value in vars(self).items() if name != "depths"}
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON data."""
+        """Return plain JSON data."""
         return {**asdict(self), "depths": [asdict(row) for row in self.depths]}
 
 
 def never() -> bool:
-    """Nobody asks to stop."""
+    """Return False: nobody asks to stop."""
     return False
 
 
@@ -96,7 +96,7 @@ def policy_metrics(
     dist: DistInfo,
     stopped: Callable[[], bool] = never,
 ) -> PolicyMetrics | None:
-    """Metrics of the model on all the transitions; all ranks call it together, each works on its share.
+    """Compute the metrics of the model on all the transitions; all ranks call it together, each works on its share.
 
     `stopped` is asked now and then, by all ranks together; None is returned once it is true, and without transitions.
     """
@@ -107,7 +107,7 @@ def policy_metrics(
         if stopped():
             return None
         picks = [Pick(0, index) for index in range(start, min(start + at_once, len(transitions)))]
-        examples = transitions.examples(list(deal(picks, dist)))
+        examples = transitions.examples(list(shard(picks, dist)))
         for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
             chosen_N, part = to_device(rows.chosen(), dist.device), rows.to(dist.device)
             logits_NV = model(part.tokens, part.layout(model.config.prefix_lm), chosen_N)
@@ -117,7 +117,7 @@ def policy_metrics(
 
 
 def entropy(logits: torch.Tensor) -> torch.Tensor:
-    """Entropy in nats of the distributions over the last dimension."""
+    """Compute the entropy in nats of the distributions over the last dimension."""
     logprobs = logits.log_softmax(dim=-1)
     return -(logprobs.exp() * logprobs).sum(dim=-1)
 
@@ -132,7 +132,7 @@ class _Sums:
     def add_tactics(
         self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
     ) -> None:
-        """Count what the logits at `chosen_N` of a batch say about its tactics."""
+        """Add the sums over the tactics of a batch; `logits_NV` are those at the positions `chosen_N`."""
         of_tactics_N = part.kinds.flatten()[chosen_N] == KIND_CODES["tactic"]
         logits_NV, chosen_N = logits_NV[of_tactics_N], chosen_N[of_tactics_N]
         targets_N = part.targets.flatten()[chosen_N]
@@ -154,7 +154,7 @@ class _Sums:
     def add_values(
         self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
     ) -> None:
-        """The same for its values."""
+        """Add the sums over the values of a batch; `logits_NV` are those at the positions `chosen_N`."""
         of_values_N = part.kinds.flatten()[chosen_N] == KIND_CODES["value"]
         logits_MV, chosen_M = logits_NV[of_values_N], chosen_N[of_values_N]
         targets_M = part.targets.flatten()[chosen_M]
@@ -181,7 +181,7 @@ class _Sums:
             self.totals[name] += float(value)
 
     def metrics(self, device: torch.device) -> PolicyMetrics | None:
-        """Means over all ranks (a collective); None if there was nothing to look at."""
+        """Compute the means over all ranks (a collective); None if there were no transitions."""
         flat = [*self.totals.values(), *(value for sums in self.by_depth.values() for value in sums.tolist())]
         summed = all_reduce_sum(flat, device)
         totals = dict(zip(TOTALS, summed))

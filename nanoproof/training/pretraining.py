@@ -1,8 +1,6 @@
 """Pretraining and midtraining on rows of text, with validation in bits per byte and sampled continuations.
 
-Shapes: R rows of validation text, B rows of a batch, T tokens in a row, V vocabulary.
-
-Shapes: P prompts, T tokens.
+Shapes: R rows of validation text, B rows of a batch, T tokens in a row, V vocabulary, P prompts.
 """
 
 import logging
@@ -27,9 +25,13 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import schedule
 from nanoproof.training.loop import TrainingLoop
-from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import NO_TARGET, token_step
+
+log = logging.getLogger(__name__)
+
+# -- Validation ------------------------------------------------------------------------------------------------------
 
 DOCUMENTS_AT_ONCE = 256
 
@@ -45,7 +47,7 @@ class ValidationText:
 
     @classmethod
     def encode(cls, tokenizer: Tokenizer, texts: Iterable[str], row_length: int, max_tokens: int) -> "ValidationText":
-        """The first `max_tokens` targets of `texts` (fewer where there are not so many)."""
+        """Tokenize `texts` up to `max_tokens` targets (fewer where there are not so many)."""
         texts, parts, size = iter(texts), [], 0
         while size <= max_tokens and (documents := list(islice(texts, DOCUMENTS_AT_ONCE))):
             for tokens in tokenizer.encode_arrays(documents):
@@ -74,7 +76,7 @@ class ValidationText:
 def bits_per_byte(
     model: GPT, text: ValidationText, batch_rows: int, dist: DistInfo, stopped: Callable[[], bool]
 ) -> dict[str, float]:
-    """`bits_per_byte` of text, and `loss`, the mean over all targets; all ranks share the rows and get the same answer.
+    """Compute `bits_per_byte` of text, and `loss`, the mean over all targets; all ranks share the rows and the result.
 
     `stopped` is asked by all ranks together before each batch; once it is true the result is empty.
     """
@@ -102,10 +104,10 @@ def _batch(text: ValidationText, rows: torch.Tensor, batch_rows: int) -> tuple[t
     return tokens_BT, targets_BT
 
 
-# -- The text of a stage: what is for training, the validation text, and about how many tokens there are -------------
+# -- The text of a stage ---------------------------------------------------------------------------------------------
 
 SAMPLE_BYTES = 4_000_000
-SAMPLED_PLACES = 16
+SAMPLED_SEGMENTS = 16
 
 
 @dataclass(frozen=True)
@@ -130,20 +132,20 @@ class StageText:
 
 
 def texts(documents: Documents) -> Iterator[str]:
-    """Every document that is not empty, in order."""
+    """Read every document that is not empty, in order."""
     for segment in documents.segments:
         yield from _read(segment)
 
 
 def count_tokens(documents: Documents, tokenizer: Tokenizer) -> float:
-    """About how many tokens the documents have, their BOS included; exact where they are no more than the sample.
+    """Estimate how many tokens the documents have, their BOS included; exact where they are no more than the sample.
 
-    The sample is the first documents of places that are evenly spread.
+    The sample is the first documents of segments that are evenly spread.
     """
     segments = documents.segments
     if documents.num_bytes > SAMPLE_BYTES:
-        stride = max(1, len(segments) // SAMPLED_PLACES)
-        segments = segments[::stride][:SAMPLED_PLACES]
+        stride = max(1, len(segments) // SAMPLED_SEGMENTS)
+        segments = segments[::stride][:SAMPLED_SEGMENTS]
     share = min(1.0, SAMPLE_BYTES / max(1.0, sum(segment.num_bytes for segment in segments)))
     tokens, num_bytes = 0, 0.0
     for segment in segments:
@@ -160,7 +162,7 @@ def _read(segment: Segment, count: int | None = None) -> Iterator[str]:
             yield text
 
 
-# -- What a model makes of a few beginnings of texts, to be read by people while it trains ---------------------------
+# -- Sampled continuations, for people to read -----------------------------------------------------------------------
 
 PROMPTS = (
     "The derivative of x^2 with respect to x is",
@@ -174,10 +176,10 @@ NEW_TOKENS = 24
 
 @torch.no_grad()
 def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
-    """The most likely continuation of each prompt, up to the end of the text or `NEW_TOKENS` tokens.
+    """Continue each prompt greedily, up to the end of the text or `NEW_TOKENS` tokens.
 
     All prompts go through the network together and at one fixed shape. Where the model has too few positions, prompts
-    are cut from the left, and what is written takes half of the places at most.
+    are cut from the left, and the continuations take half of the positions at most.
     """
     model.eval()
     length = min(model.config.sequence_len, 128)
@@ -200,9 +202,7 @@ def _until(tokens: list[int], end: int) -> list[int]:
     return tokens[: tokens.index(end)] if end in tokens else tokens
 
 
-# -- Pretraining and midtraining: the loop's steps are on rows of text -----------------------------------------------
-
-log = logging.getLogger(__name__)
+# -- The training loops ----------------------------------------------------------------------------------------------
 
 RECENT_STEPS = 20
 
@@ -233,7 +233,7 @@ class Pretraining(TrainingLoop):
         self,
         run_options: RunOptions,
         start: StartOptions,
-        cadence: CadenceOptions,
+        triggers: TriggerOptions,
         options: TextOptions,
         length: schedule.Length,
         model_options: ModelOptions,
@@ -243,7 +243,7 @@ class Pretraining(TrainingLoop):
         self.options, self.length = options, length
         self.sample_trigger = schedule.Trigger.parse(options.sample_every, "--sample-every")
         corpus = text_corpus(options.data)  # before a large model is made for nothing
-        super().__init__(run_options, start, cadence, model_options, optim, dist)
+        super().__init__(run_options, start, triggers, model_options, optim, dist)
         config = self.model.config
         self.text = StageText.read(corpus, self.tokenizer, config.sequence_len, options.eval_tokens, dist)
         parameters = sum(matrix_parameters(config).values())
@@ -323,7 +323,7 @@ class Pretraining(TrainingLoop):
         return mfu(self.flops_per_token * tokens_per_second, 1.0, self.peak_flops, self.dist.world_size)
 
     def speed(self) -> str:
-        """The speed of the last steps, for people."""
+        """Describe the throughput of the last steps."""
         if not self._recent_speeds:
             return "no steps"
         speed = len(self._recent_speeds) / sum(1 / each for each in self._recent_speeds)
@@ -375,7 +375,7 @@ class Pretraining(TrainingLoop):
 
 
 class Midtraining(Pretraining):
-    """The same on other text, usually from a pretrained model."""
+    """Pretraining on other text, usually from a pretrained model."""
 
     stage_name = "midtrain"
     next_command = "python -m nanoproof.sft --model-path {run}"

@@ -1,4 +1,4 @@
-"""How long a run is: triggers, the learning-rate schedule, tokens in a step and in a run."""
+"""The schedule of a run: learning rates, triggers, steps, tokens in a step; and numbers as people read them."""
 
 import math
 import re
@@ -22,13 +22,13 @@ UNITS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k
 
 
 def clock(seconds: float) -> str:
-    """`H:MM:SS`."""
+    """Format seconds as `H:MM:SS`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 
 
 def short(number: float) -> str:
-    """Three digits and a unit: 1234567 is `1.23M`."""
+    """Format a number with three digits and a unit: 1234567 is `1.23M`."""
     for size, unit in UNITS:
         if abs(number) >= size:
             return f"{number / size:.3g}{unit}"
@@ -36,7 +36,7 @@ def short(number: float) -> str:
 
 
 def peak_memory_bytes(device: torch.device) -> int:
-    """The most memory that was allocated on a GPU so far, or that this process had."""
+    """Return the peak of the memory that was allocated on a GPU, or of the resident memory of this process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -44,7 +44,7 @@ def peak_memory_bytes(device: torch.device) -> int:
 
 
 def describe_model(model: GPT) -> str:
-    """Parameters and shape."""
+    """Describe a model: parameters and shape."""
     config = model.config
     heads = f"{config.num_heads} heads of {config.head_dim}"
     if config.kv_heads != config.num_heads:
@@ -56,15 +56,15 @@ def describe_model(model: GPT) -> str:
 
 
 def run_name(path: Path) -> str:
-    """A run directory as `--model-path` and `--resume-from` take it: relative to `$NANOPROOF_HOME` if it is in it."""
+    """Name a run directory as `--model-path` and `--resume-from` take it: relative to `$NANOPROOF_HOME` if in it."""
     return str(path.relative_to(home())) if path.is_relative_to(home()) else str(path)
 
 
-# -- Learning-rate schedule, and the `Nsteps` or `H:M:S` triggers of evaluation and saving ---------------------------
+# -- Learning rates, and triggers of evaluation and saving -----------------------------------------------------------
 
 
 def learning_rate_factor(progress: float, warmup: float, warmdown: float, init: float, final: float) -> float:
-    """Factor on the base learning rates at `progress` (0 to 1 through training).
+    """Compute the factor on the base learning rates at `progress` (0 to 1 through training).
 
     Rises linearly from 0 to `init` over the first `warmup`, stays, and falls linearly to `final` over the last
     `warmdown`.
@@ -100,7 +100,7 @@ class Trigger:
         raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
 
     def due(self, step: int) -> bool:
-        """Whether it fires at `step`; resets itself when it does. All ranks ask together, once for each step.
+        """Return whether it fires at `step`; it resets itself then. All ranks ask together, once for each step.
 
         Rank 0's clock decides: what the ranks do next is done together, and their clocks differ.
         """
@@ -112,21 +112,23 @@ class Trigger:
         return True
 
     def elapsed(self) -> float:
-        """Seconds since it fired last by time, or since it was made."""
+        """Return the seconds since it fired last by time, or since it was made."""
         return time.monotonic() - self.last_time
 
     def resume(self, elapsed: float) -> None:
-        """Go on where an earlier trigger was."""
+        """Continue where an earlier trigger was."""
         self.last_time = time.monotonic() - elapsed
 
 
 def duration(text: str, option: str) -> float | None:
-    """The seconds of `H:M:S`; None for `never`. Raises UserError that names the option."""
+    """Parse `H:M:S` to seconds, `never` to None. Raises UserError that names the option."""
     trigger = Trigger.parse(text, option)
     if trigger.every_steps is not None:
         raise UserError(f"{option} must look like 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
     return trigger.every_seconds
 
+
+# -- Length of a stage, and size of its batches ----------------------------------------------------------------------
 
 TOKENS_PER_PARAMETER = 12.0
 FULL_BATCH = 491_520
@@ -149,12 +151,12 @@ class Length(ABC):
 
     @abstractmethod
     def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
-        """Tokens to train on by the rule, and the rule in words. `parameters` are the weights that are multiplied with,
-        `text_tokens` those of an epoch."""
+        """Return the tokens to train on by the rule, and the rule in words. `parameters` are those of matrix products,
+        `text_tokens` the tokens of an epoch."""
 
     @abstractmethod
     def batch(self, tokens: float) -> tuple[float, str]:
-        """Tokens in a step that suit a run over so many tokens, and why."""
+        """Return the tokens in a step that suit a run over so many tokens, and why."""
 
     def _check_one_rule(self, value: float | None) -> None:
         message = f"--num-steps and {self.rule_option} both say how long to train: they clash; `none` takes one back"
@@ -234,7 +236,7 @@ class BatchPlan:
 
 
 def plan_batch(total: int, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
-    """A batch of exactly `total` tokens. Raises UserError that names the options whose product does not divide it."""
+    """Plan a batch of exactly `total` tokens. Raises UserError naming the options whose product does not divide it."""
     smallest = device_rows * row_length * ranks
     if total % smallest != 0:
         raise UserError(
@@ -245,7 +247,7 @@ def plan_batch(total: int, reason: str, device_rows: int, row_length: int, ranks
 
 
 def suit_batch(wanted: float, reason: str, device_rows: int, row_length: int, ranks: int) -> BatchPlan:
-    """A batch of about `wanted` tokens: the nearest power of two of rows, rounded up to whole micro-batches.
+    """Plan a batch of about `wanted` tokens: the nearest power of two of rows, rounded up to whole micro-batches.
 
     So the usual numbers of ranks get the same batch.
     """
@@ -257,7 +259,7 @@ def suit_batch(wanted: float, reason: str, device_rows: int, row_length: int, ra
 
 
 def describe_schedule(num_steps: int, warmup: float, warmdown: float, init: float, final: float) -> str:
-    """The learning-rate schedule in words."""
+    """Describe the learning-rate schedule."""
     rising, falling = round(warmup * num_steps), num_steps - round(warmdown * num_steps)
     start = f"rise for {rising} steps, " if rising else ""
     return f"learning rates {start}stay at {init:g} of full until step {falling}, fall to {final:g} at step {num_steps}"

@@ -1,4 +1,4 @@
-"""What every stage does before its loop: seeds, run directory, a model that is loaded or made, or resumed."""
+"""What every stage does before its loop: options of a resumed run, ranks and seeds, the model, the run directory."""
 
 import argparse
 import logging
@@ -25,8 +25,12 @@ from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, RunOptions
 
+log = logging.getLogger(__name__)
+
+# -- Options of a resumed run ----------------------------------------------------------------------------------------
+
 START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "force", "run_dir")
-"""What says how a run starts; a resumed run does not take it over."""
+"""Options of how a run starts, which a resumed run does not take over."""
 FIXED_OPTIONS = ("seed",)
 """What a resumed run cannot change, beside the shape of the model: the order of the data depends on it."""
 SURROUNDINGS = ("device", "dtype", "ranks")
@@ -65,7 +69,7 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
 
 
 def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
-    """The options that a run was started with. Raises UserError that says how to go on without them."""
+    """Read the options that a run was started with. Raises UserError that tells how to continue without them."""
     file = run_path / "args.json"
     if not file.exists():
         raise UserError(f"{origin}: no args.json there; its weights can start a new run")
@@ -79,14 +83,14 @@ def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
 
 
 def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
-    """The options that are on the command line, whether or not they have the values of the defaults."""
+    """Return the options that are on the command line, whether or not they have the values of the defaults."""
     missing = object()
     parsed = parser.parse_args(argv, argparse.Namespace(**dict.fromkeys(names, missing)))
     return {name: value for name, value in vars(parsed).items() if value is not missing}
 
 
 def check_shape(shape: Mapping[str, Any], checkpoint: Path, origin: str) -> None:
-    """Raise UserError for options of the model that say other things than the checkpoint, which brings its shape."""
+    """Raise UserError for options of the model that contradict the checkpoint, which brings its shape."""
     config = read_manifest(checkpoint)["config"] if shape else {}
     for name, value in shape.items():
         if name == "tokenizer":
@@ -105,7 +109,7 @@ def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
 
 
 def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
-    """What differs from how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
+    """Compare with how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
     saved = saved_options(path, f"--resume-from {path}")
     changed = {
         flag(name): (saved[name], plain)
@@ -123,7 +127,7 @@ def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -
 
 
 def saved_decisions(path: Path) -> dict[str, Any] | None:
-    """The decisions in a run's `meta.json`; None if that is damaged."""
+    """Read the decisions in a run's `meta.json`; None if that is damaged."""
     if not (path / "meta.json").exists():
         return {}
     decisions = (read_object(path / "meta.json") or {}).get("decisions")
@@ -131,7 +135,7 @@ def saved_decisions(path: Path) -> dict[str, Any] | None:
 
 
 def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:
-    """The changes in one line: `--eval-every 200steps -> 50steps, ranks 2 -> 1`."""
+    """Describe changes in one line: `--eval-every 200steps -> 50steps, ranks 2 -> 1`."""
     return ", ".join(f"{name} {_shown(old)} -> {_shown(new)}" for name, (old, new) in changed.items())
 
 
@@ -141,7 +145,7 @@ def _shown(value: Any) -> str:
 
 
 def flag(name: str) -> str:
-    """The flag of an option."""
+    """Name the flag of an option."""
     return "--" + name.replace("_", "-")
 
 
@@ -159,12 +163,12 @@ def drop_superseded(metrics: Path, step: int) -> int:
     return len(records) - len(kept)
 
 
-log = logging.getLogger(__name__)
+# -- Starting a stage ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A started stage: where it runs, where it writes, whom it reports to."""
+    """A started stage: its ranks, its run directory, its tracker."""
 
     dist: DistInfo
     run: run_dir.RunDir
@@ -205,7 +209,7 @@ def start_stage(
     decisions: dict[str, str],
     resumed: bool = False,
 ) -> Stage:
-    """Make the run directory (rank 0 decides its name), the log and the tracker, and write down how it was started.
+    """Make the run directory (rank 0 decides its name), the log and the tracker, and record how it was started.
 
     Raises UserError if the directory holds another run already, unless that is `resumed`, if another process writes
     there, and if not all ranks see it.
@@ -244,7 +248,7 @@ def start_stage(
 
 
 def take_lock(path: Path, force: bool) -> run_dir.RunLock | None:
-    """The lock of a run directory, on rank 0; UserError on all ranks if another process has it (a collective)."""
+    """Lock a run directory on rank 0; raises UserError on all ranks if another process holds it (a collective)."""
     locks: list[run_dir.RunLock] = []
 
     def take() -> None:

@@ -1,4 +1,4 @@
-"""One optimizer step: packed examples or rows of text, in pieces that fit, with a record of what was not finite.
+"""One optimizer step on packed examples or on rows of text, with the record of a step that was not finite.
 
 Shapes: B rows, T tokens in a row.
 """
@@ -22,6 +22,10 @@ from nanoproof.training.batches import pack_for
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
 
 class FailedStep(NonFiniteLoss):
     """A step on examples gave no finite loss or gradient. Knows this rank's batch and how its loss is made."""
@@ -31,7 +35,7 @@ class FailedStep(NonFiniteLoss):
         self._batch, self._rows, self._weights, self._norms = batch, rows, weights, norms
 
     def write_to(self, run_path: Path, step: int, rank: int, model: GPT, about: dict[str, Any] | None = None) -> Path:
-        """`write` to a run directory; returns where it is."""
+        """Write the record (see `write`) to a run directory; returns its path."""
         path = run_path / f"not_finite_{step}_r{rank}.json"
         self.write(path, model, {"step": step, "rank": rank, **(about or {})})
         return path
@@ -66,15 +70,14 @@ def _number(value: torch.Tensor) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-log = logging.getLogger(__name__)
+# -- Micro-batches that fit in memory --------------------------------------------------------------------------------
 
-T = TypeVar("T")
 HISTORY_ENTRIES = 100_000
 """How many of the last allocations a memory snapshot tells of, with the lines of code that made them."""
 
 
-class Pieces:
-    """How many rows of a batch go through the network at once: as many as asked for, and fewer once they do not fit."""
+class MicroBatches:
+    """The rows of a micro-batch: as many as asked for, halved whenever they do not fit in memory."""
 
     def __init__(self, rows: int, snapshot: Callable[[], None] | None = None) -> None:
         """`snapshot` is called the first time that the memory does not suffice, before anything is freed."""
@@ -82,7 +85,7 @@ class Pieces:
         self._snapshot = snapshot
 
     def run(self, compute: Callable[[int], T]) -> T:
-        """`compute(rows)`, again with half as many rows whenever it is out of memory; it must start from scratch.
+        """Return `compute(rows)`; where memory runs out it is called again, from scratch, with half as many rows.
 
         Raises torch.OutOfMemoryError if a single row does not fit.
         """
@@ -126,7 +129,7 @@ def memory_snapshots(directory: str | None, dist: DistInfo) -> Callable[[], None
 
 
 def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
-    """The optimizer for `model` with the learning rates of `options`.
+    """Make the optimizer for `model` with the learning rates of `options`.
 
     Raises UserError if the model computes in fp16, where small gradients become 0 (losses are not scaled up for it).
     """
@@ -154,16 +157,16 @@ def train_step(
     max_grad_norm: float,
     dist: DistInfo,
     pad: int,
-    pieces: Pieces | None = None,
+    micro_batches: MicroBatches | None = None,
 ) -> dict[str, float]:
     """Train on this rank's examples of one step; all ranks call it together.
 
-    Losses are means over the targets of all ranks, so gradients add up over `pieces` of the batch (at first, and by
+    Losses are means over the targets of all ranks, so gradients add up over `micro_batches` (at first, and by
     default, of `device_batch_size` rows) and over ranks. Returns the losses, the gradient norm, and how many rows there
     were with which share of real tokens. Raises FailedStep (on every rank) before the weights change.
     """
     model.train()
-    pieces = pieces or Pieces(batch_options.device_batch_size)
+    micro_batches = micro_batches or MicroBatches(batch_options.device_batch_size)
     batch = pack_for(model, examples, batch_options, pad)
     norms = Normalizers.of(batch, dist.device)
     names = ["loss", *weights.part_names()]
@@ -177,7 +180,7 @@ def train_step(
             sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])
         return sums
 
-    sums = pieces.run(accumulate)
+    sums = micro_batches.run(accumulate)
     real, places = float((batch.segments > 0).sum()), float(batch.segments.numel())
     *summed, real, places = all_reduce_sum([*sums.tolist(), real, places], dist.device)
     totals = dict(zip(names, summed))
@@ -187,7 +190,7 @@ def train_step(
         optimizer.set_lr_factor(lr_factor)
         totals["grad_norm"] = optimizer.step(max_grad_norm)
     except NonFiniteLoss as error:
-        raise FailedStep(str(error), batch, pieces.rows, weights, norms) from error
+        raise FailedStep(str(error), batch, micro_batches.rows, weights, norms) from error
     totals["lr_factor"] = lr_factor
     totals["rows"] = places / batch_options.row_length
     totals["packing"] = real / max(places, 1.0)

@@ -129,7 +129,8 @@ def test_buffers_are_the_newest_distinct_examples_of_the_log(killed: Any) -> Non
     experience, replay, negative = new_experience(), {}, {}
     for step, attempt in logged_attempts(killed[0]):
         experience.learn(step, [attempt])
-        for state, tactic, depth in attempt.transitions:
+        for found in attempt.transitions:
+            state, tactic, depth = found.state, found.tactic, found.depth
             replay.pop((state, tactic), None)
             negative.pop((state, tactic), None)
             replay[state, tactic] = (depth, step)

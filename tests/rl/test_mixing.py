@@ -9,7 +9,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.rl.batch_sampler import DRAWS, Buffers, Mixture
+from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers
 from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
@@ -40,7 +40,7 @@ def mixture_of(model, *more, sft_position=None):
     )
     buffers.add([attempt], 0)
     learner.state.sft_position = sft_position or {}
-    return Mixture(config, learner, buffers, small.ALONE), learner, config
+    return BatchSampler(config, learner, buffers, small.ALONE), learner, config
 
 
 def replayed(mixture):

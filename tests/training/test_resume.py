@@ -10,7 +10,7 @@ from nanoproof.common.config import Parser, add_flags
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.model.checkpoint import save_checkpoint
-from nanoproof.training.options import CadenceOptions, ModelOptions, RunOptions, StartOptions
+from nanoproof.training.options import ModelOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.setup import changes, describe, drop_superseded, parse_resumable, saved_decisions
 from tests.training import small
 
@@ -30,7 +30,7 @@ def run(tmp_path_factory):
 
 def parser():
     made = Parser()
-    for group in (RunOptions, StartOptions, CadenceOptions, ModelOptions):
+    for group in (RunOptions, StartOptions, TriggerOptions, ModelOptions):
         add_flags(made, group)
     return made
 

@@ -11,7 +11,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.training import step
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import FailedStep, NonFiniteLoss, Pieces, build_optimizer, train_step
+from nanoproof.training.step import FailedStep, MicroBatches, NonFiniteLoss, build_optimizer, train_step
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -94,7 +94,7 @@ def test_a_batch_that_does_not_fit_is_tried_in_smaller_pieces_with_the_same_grad
     examples, results = small.examples(WORDS) * 3, []
     for loss in (real, small_memory):
         monkeypatch.setattr(step, "transition_loss", loss)
-        model, pieces = small.model(WORDS), Pieces(4, lambda: snapshots.append(len(sizes)))
+        model, pieces = small.model(WORDS), MicroBatches(4, lambda: snapshots.append(len(sizes)))
         optimizer = build_optimizer(model, OptimizerOptions())
         run_step(model, optimizer, examples, pieces=pieces)
         results.append(small.gradients(optimizer))
@@ -109,7 +109,7 @@ def test_a_row_that_does_not_fit_alone_is_an_error():
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     with pytest.raises(torch.OutOfMemoryError):
-        Pieces(3).run(compute)
+        MicroBatches(3).run(compute)
 
 
 def test_a_step_that_failed_tells_what_was_not_finite(tmp_path):

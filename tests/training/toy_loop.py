@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nanoproof.common.config import opt
 from nanoproof.common.errors import run_main
 from nanoproof.training.loop import TrainingLoop, train_main
-from nanoproof.training.options import CadenceOptions, ModelOptions, OptimizerOptions, RunOptions, StartOptions
+from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ToyLoop(TrainingLoop):
         self,
         run: RunOptions,
         start: StartOptions,
-        cadence: CadenceOptions,
+        triggers: TriggerOptions,
         model: ModelOptions,
         optim: OptimizerOptions,
         options: ToyOptions,
         dist,
     ):
-        super().__init__(run, start, cadence, model, optim, dist)
+        super().__init__(run, start, triggers, model, optim, dist)
         self.options, self.num_steps = options, options.num_steps
         self.seen = self.state.data.get("seen", 0)
 
@@ -60,7 +60,7 @@ class ToyLoop(TrainingLoop):
         return {"seen": self.seen}
 
 
-GROUPS = (RunOptions, StartOptions, CadenceOptions, ModelOptions, OptimizerOptions, ToyOptions)
+GROUPS = (RunOptions, StartOptions, TriggerOptions, ModelOptions, OptimizerOptions, ToyOptions)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from nanoproof.common.distributed import DistInfo, cleanup, gather_json, init_di
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.model import checkpoint
 from nanoproof.model.optim import MuonAdamW
-from nanoproof.training.batches import EpochSampler, deal
+from nanoproof.training.batches import EpochSampler, shard
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import build_optimizer, train_step
@@ -27,7 +27,7 @@ def train(dist: DistInfo, folder: Path) -> None:
     optimizer = build_optimizer(model, RATES)
     sampler = EpochSampler(len(examples), seed=0)
     for step in range(3):
-        share = [examples[index] for index in deal(sampler.batch(20), dist)]
+        share = [examples[index] for index in shard(sampler.batch(20), dist)]
         batch = BatchOptions(row_length=128, value_weight=0.1)
         train_step(model, optimizer, share, 1.0, batch, LossWeights(0.1), 1.0, dist, words.pad)
         if step == 0:
