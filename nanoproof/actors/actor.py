@@ -32,7 +32,7 @@ ProverFactory = Callable[[str, Policy], Prover]
 """Makes the prover for a purpose, `collect` or `evaluate`."""
 
 OUT_OF_REACH = frozenset({types.ServerUnavailable.__name__, types.ServerBusy.__name__, types.AccessDenied.__name__})
-"""Why an attempt ended that says nothing about its theorem: its server was gone, or had no process for it any more."""
+"""Stop reasons that mean nothing for the theorem: its server was gone, or had no process for it any more."""
 MAX_RETURNS = 4
 """How often a task may go back to the others. A theorem whose server is gone each time has probably ended it."""
 LEASE_TIMEOUT_SECONDS = 30.0
@@ -48,7 +48,7 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 
 
 class Actor(threading.Thread, AttemptObserver):
-    """One thread with one leased process, which watches its attempt. `snapshot` tells the monitor what it does."""
+    """One thread with one leased process, which watches its attempt. `snapshot` is for the monitor."""
 
     def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
         super().__init__(name=f"actor-{number}", daemon=True)
@@ -238,14 +238,14 @@ class ActorPool:
         patience_seconds: float = float("inf"),
         asked_to_end: Callable[[], bool] = lambda: False,
         observer: Observer = NULL_OBSERVER,
-        tell_server: Callable[[str, Reach, int], None] | None = None,
+        report_server: Callable[[str, Reach, int], None] | None = None,
         lost_proofs: int = 0,
     ) -> None:
         """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
         and `asked_to_end`, whose True ends it with Interrupted. All ranks make theirs together.
 
-        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `tell_server` is what
-        a `ServerWatch` tells of servers, `lost_proofs` the limit of a `ProofWatch`, which ends a wait with ProofsLost.
+        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `report_server` is the
+        `report` of a `ServerWatch`, `lost_proofs` the limit of a `ProofWatch`, which ends a wait with ProofsLost.
         """
         sys.setswitchinterval(SWITCH_SECONDS)
         self._condition = threading.Condition()
@@ -257,7 +257,7 @@ class ActorPool:
         self._error: Exception | None = None
         self._defects = 0
         addresses = [client.address for client in slots]
-        self.servers = ServerWatch(addresses, tell_server)
+        self.servers = ServerWatch(addresses, report_server)
         self.proofs = ProofWatch((name for share in gather_json(addresses) for name in share), lost_proofs)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -322,7 +322,7 @@ class ActorPool:
         log.error("an error that was not foreseen, at %s", where, exc_info=error)
         with self._condition:
             self._defects += 1
-            if self._defects >= MAX_DEFECTS * len(self.actors):  # one failure of the engine is told to all of them
+            if self._defects >= MAX_DEFECTS * len(self.actors):  # all of them meet one failure of the engine
                 raise error
 
     def fail(self, error: Exception) -> None:
@@ -334,7 +334,7 @@ class ActorPool:
     def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
         """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
 
-        Raises types.ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
+        Raises ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
         """
         while True:
             self._check()
@@ -380,7 +380,7 @@ class ActorPool:
 def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
     """Call `pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if one wait ended so.
 
-    Where a rank is gone, raises what the pool's check says of it: launchers then send a signal to the others, which is
+    Where a rank is gone, raises what the pool's check finds: launchers then send a signal to the others, which is
     not why the run ends.
     """
     interrupted, lost = False, None
@@ -392,13 +392,13 @@ def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
         lost = str(error)
     try:
         endings = gather_json({"interrupted": interrupted, "lost": lost})
-    except RuntimeError:  # another rank is gone, and with it the launcher's wish that this one goes on
+    except RuntimeError:  # another rank is gone, and the launcher signals this one to end
         pool.blame()
         if not interrupted:
             raise
         endings = [{"interrupted": True, "lost": None}]
     reasons = [ending["lost"] for ending in endings if ending["lost"] is not None]
     if reasons:
-        raise ProofsLost(max(reasons, key=len))  # it is empty on ranks that were only told
+        raise ProofsLost(max(reasons, key=len))  # it is empty on ranks that know it from others
     if any(ending["interrupted"] for ending in endings):
         raise Interrupted

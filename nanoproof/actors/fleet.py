@@ -101,7 +101,7 @@ ASK_SECONDS = 1.0
 MAX_REASON = 400
 
 Reach = Literal["up", "down", "gone"]
-"""`gone` is said of all servers together, when there is no other."""
+"""`gone` is a state of all servers together, when the last one is down."""
 
 
 @dataclass(slots=True)
@@ -118,15 +118,15 @@ class ServerWatch:
 
     Safe for many threads.
 
-    A server is down when all its actors are cut off from it: when some are, it may be busy. `tell(address, state,
+    A server is down when all its actors are cut off from it: when some are, it may be busy. `report(address, state,
     actors)` is called for each change: `down` and `up` of one server with the number of its actors; with the address
     `all`, `gone` when the last one went down and `up` when one is back.
     """
 
-    def __init__(self, addresses: Iterable[str], tell: Callable[[str, Reach, int], None] | None = None) -> None:
+    def __init__(self, addresses: Iterable[str], report: Callable[[str, Reach, int], None] | None = None) -> None:
         """`addresses` are those of the actors, one for each."""
         self._servers = {address: _Server(actors) for address, actors in Counter(addresses).items()}
-        self._tell = tell or (lambda address, state, actors: None)
+        self._report = report or (lambda address, state, actors: None)
         self._changed = threading.Condition()
         self._closed = False
         self._gone_since: float | None = None
@@ -169,11 +169,11 @@ class ServerWatch:
                 return
             server.down_since = time.monotonic()
             log.warning("Lean server %s is lost to its %d actors, which wait: %s", address, server.actors, reason)
-            self._tell(address, "down", server.actors)
+            self._report(address, "down", server.actors)
             if all(other.down_since is not None for other in self._servers.values()):
                 self._gone_since = time.monotonic()
                 log.error("no Lean server is within reach; all actors wait, and go on when one is back")
-                self._tell("all", "gone", sum(other.actors for other in self._servers.values()))
+                self._report("all", "gone", sum(other.actors for other in self._servers.values()))
 
     def reached(self, address: str, actor: int) -> None:
         """Note that an actor got a process of its server: all that wait for it may try."""
@@ -188,10 +188,10 @@ class ServerWatch:
                 return
             seconds, server.down_since = time.monotonic() - server.down_since, None
             log.warning("Lean server %s is back after %.0f s", address, seconds)
-            self._tell(address, "up", server.actors)
+            self._report(address, "up", server.actors)
             if self._gone_since is not None:
                 self._gone_since = None
-                self._tell("all", "up", server.actors)
+                self._report("all", "up", server.actors)
 
     def wait(self, address: str, seconds: float) -> bool:
         """Wait, less if another actor reaches the server meanwhile; True as soon as the watch is closed."""
@@ -251,7 +251,7 @@ class ProofWatch:
         name = f"proofs/{next(self._numbers)}"
         self._limit = limit
         self._streaks = {address: Streak(f"{name}/{address}") for address in sorted(set(addresses))}
-        self._told = SharedCounter(f"{name}/over")
+        self._over_anywhere = SharedCounter(f"{name}/over")
         self._lock = threading.Lock()
         self._outages: dict[str, float] = {}
         self._rests: dict[str, float] = {}
@@ -272,7 +272,7 @@ class ProofWatch:
         """Return why the run should end, None if it should not; empty if another rank knows why."""
         if self._limit and self._over is None and time.monotonic() >= self._ask_again:
             self._ask_again = time.monotonic() + ASK_SECONDS
-            if self._told.add(0) > 0 and self._over is None:
+            if self._over_anywhere.add(0) > 0 and self._over is None:
                 self._over = ""
         return self._over
 
@@ -302,12 +302,12 @@ class ProofWatch:
                 not ever and sum(lost.values()) >= self._limit
             ):
                 self._over = self._over or _verdict(lost, reason)
-                self._told.add(1)
+                self._over_anywhere.add(1)
             elif count >= self._limit:
                 self._rests[address] = time.monotonic() + REST_SECONDS
                 level = logging.WARNING if count == self._limit else logging.INFO
-                told = _verdict({address: count}, reason)
-                log.log(level, "%s; it rests for %.0f s, as other servers do not lose them", told, REST_SECONDS)
+                verdict = _verdict({address: count}, reason)
+                log.log(level, "%s; it rests for %.0f s, as other servers do not lose them", verdict, REST_SECONDS)
 
 
 def _verdict(lost: dict[str, int], reason: str) -> str:
@@ -425,10 +425,10 @@ def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
 def _lean_version(reports: list[ServerReport]) -> str | None:
     """Return the version that the servers report. Raises UserError if they run different versions of Lean."""
     versions = {report.address: (report.status or {}).get("versions") for report in reports}
-    said = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
-    known = sorted({str(version) for version in said.values() if version})
+    reported = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
+    known = sorted({str(version) for version in reported.values() if version})
     if len(known) > 1:
-        texts = ", ".join(f"{address} has {version}" for address, version in said.items() if version)
+        texts = ", ".join(f"{address} has {version}" for address, version in reported.items() if version)
         raise UserError(f"--lean-servers run different versions of Lean: {texts}")
     return known[0] if known else None
 

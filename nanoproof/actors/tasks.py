@@ -81,7 +81,7 @@ class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
 
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
-    may be what is tried, if the prover's options ask for that. `trace` is told how the attempt goes. With `again` there
+    may be what is tried, if the prover's options ask for that. `trace` observes the attempt. With `again` there
     is an attempt already, and only some tactics of it are tried once more.
     """
 

@@ -115,7 +115,7 @@ class EvalCommand:
         """Do the evaluations one after the other, each with its seed; `done` is called on rank 0 after each.
 
         All that can be wrong with them is found before the first begins. Raises UserError, with what is done so far
-        and how to go on, if Lean or the policy fails for good, and Interrupted after a signal.
+        and how to continue, if Lean or the policy fails for good, and Interrupted after a signal.
         """
         jobs = [self._job(target, seed) for target, seed in zip(targets, seeds, strict=True)]
 

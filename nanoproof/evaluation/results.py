@@ -45,7 +45,7 @@ NO_FLAGS = {
     "dataset": "data set",
 }
 RETRY_TIMEOUTS = "retry_timeouts"
-"""A setting that older evaluations do not have; they may go on with it or without."""
+"""A setting that older evaluations do not have; they may continue with it or without."""
 Mode = Literal["new", "continue", "force"]
 
 
@@ -65,7 +65,7 @@ class EvalSettings:
     """The tactics of the policy solver-only."""
     model_sha256: str | None = None
     served_model: dict[str, Any] | None = None
-    """What a policy server says of its model."""
+    """How a policy server describes its model."""
     dtype: str | None = None
     lean: str | None = None
     retry_timeouts: bool | None = None
@@ -108,7 +108,7 @@ class EvaluationFiles:
         self._record: dict[str, Any] = {}
 
     def check(self, mode: Mode) -> None:
-        """Raise UserError if the directory holds an evaluation that `mode` does not allow to go on with or replace."""
+        """Raise UserError if the directory holds an evaluation that `mode` does not allow to continue or replace."""
         if mode == "force" or not _holds_something(self.path):
             return
         if mode == "new":
@@ -203,7 +203,7 @@ class EvaluationFiles:
         return summary
 
     def _earlier_parts(self) -> list[dict[str, Any]]:
-        """What was noted of the parts so far; the time of one that was killed is that until its last result."""
+        """Read the records of the parts so far; the time of one that was killed is that until its last result."""
         if not (self.path / SETTINGS).exists():
             return []
         parts: list[dict[str, Any]] = files.read_json(self.path / SETTINGS)["parts"]

@@ -82,8 +82,8 @@ def pass_at_k(runs: int, solved: int, k: int) -> float:
 def summarize_repeats(runs: Sequence[Mapping[str, Attempt]]) -> dict[str, Any]:
     """Summarize repeats: mean and spread of the share solved, solve rates, pass@k for k = 1, 2, 4, ... and all runs.
 
-    Each run has the same theorems, by their keys. An attempt that ended in an error is one that did not solve; how many
-    did is said beside.
+    Each run has the same theorems, by their keys. An attempt that ended in an error is one that did not solve; `errors`
+    counts them.
     """
     assert runs and all(run.keys() == runs[0].keys() for run in runs)
     total, count = len(runs[0]), len(runs)
@@ -223,7 +223,7 @@ def summarize(attempts: Sequence[Attempt], budget: int, seconds: float) -> dict[
     A theorem that ended in an error counts in `total` and not in `solved`; `error_kinds` counts errors by kind.
     `refused_proofs` are proofs that the search had found and the final check refused: more than a few in a hundred mean
     that search and check do not see the same Lean. `lost_proofs` are those that it did not even refuse; `lost_kinds`
-    says how they were lost.
+    counts them by how they were lost.
     """
     total = len(attempts)
     outcomes = Counter(attempt.outcome for attempt in attempts)
@@ -312,8 +312,8 @@ def headline(summary: dict[str, Any]) -> str:
 
 def checked_by(summary: dict[str, Any]) -> str:
     """Name in a line the Lean that checked the proofs; empty for evaluations that did not record it."""
-    said = dict.fromkeys(part["lean"] for part in summary.get("parts", ()) if part.get("lean"))
-    return f"  proofs checked by {'; '.join(said)}" if said else ""
+    fleets = dict.fromkeys(part["lean"] for part in summary.get("parts", ()) if part.get("lean"))
+    return f"  proofs checked by {'; '.join(fleets)}" if fleets else ""
 
 
 def report(summary: dict[str, Any]) -> str:

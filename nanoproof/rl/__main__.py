@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankWatch) -> None:
-    """Wire the parts together, then loop until the last step, the time limit, or a signal."""
+    """Make fleet, monitor and run directory, then loop until the last step, the time limit, or a signal."""
     wanted = config.compute
     compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
     loop = ReinforcementLearning(config, dist, watch.check)

@@ -8,7 +8,7 @@
 
 `tactics` is the length of the proof, `s` the seconds that the attempt took, `t` when it ended (null in logs of older
 runs), `tree` whether its tree was to be kept (`trees/` has the newest ones), `dis` whether the negation was to be
-proved. Where a proof was found and lost, `lost` says how (see `Attempt.lost`) and `why` begins the reason.
+proved. Where a proof was found and lost, `lost` is how (see `Attempt.lost`) and `why` begins the reason.
 
 An index may be missing or short (an older run, a killed one): readers make up what is missing from the log itself.
 """
@@ -322,7 +322,7 @@ class AttemptLog:
             self._give_up_index(error)
 
     def write(self, record: dict[str, Any], kept_tree: bool = False) -> None:
-        """Append one record; `kept_tree` says whether the search tree goes into the tree store."""
+        """Append one record; with `kept_tree` its search tree goes into the tree store."""
         line = json_line(record).encode()
         with self._lock:
             try:
@@ -438,7 +438,7 @@ def _read(line: bytes) -> tuple[Number, Attempt, int]:
     """The attempt of a line, with its number and its bytes; raises one of `_FAULTS` if it is none to learn from."""
     record = json.loads(line)
     number, attempt = number_of(record), attempt_of(record)
-    if not all(isinstance(part, int) and part >= 0 for part in number):
+    if not all(isinstance(index, int) and index >= 0 for index in number):
         raise ValueError(f"its number is {number}")
     if fault := fault_of(attempt):
         raise ValueError(fault)

@@ -37,7 +37,7 @@ class _Entry(NamedTuple, Generic[V]):
 
     item: V
     step: int
-    place: int
+    index: int
 
 
 class WindowBuffer(Generic[K, V]):
@@ -50,7 +50,7 @@ class WindowBuffer(Generic[K, V]):
     def __init__(self, window: int) -> None:
         self.window = window
         self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()  # oldest first
-        self._keys: list[K] = []  # by place
+        self._keys: list[K] = []  # by index
         self._steps = 0
 
     def __len__(self) -> int:
@@ -66,11 +66,11 @@ class WindowBuffer(Generic[K, V]):
         if known is not None:
             gone.append(known.item)
             self._steps -= known.step
-            place = known.place
+            index = known.index
         else:
-            place = len(self._keys)
+            index = len(self._keys)
             self._keys.append(key)
-        self._entries[key] = _Entry(item, step, place)
+        self._entries[key] = _Entry(item, step, index)
         self._steps += step
         while len(self._entries) > self.window:
             _, entry = self._entries.popitem(last=False)
@@ -85,19 +85,19 @@ class WindowBuffer(Generic[K, V]):
             self._leave(entry)
 
     def _leave(self, entry: _Entry[V]) -> None:
-        """The last key takes the place of one that is gone."""
+        """Move the last key to the index of one that is gone."""
         self._steps -= entry.step
         last = self._keys.pop()
-        if entry.place < len(self._keys):
-            self._keys[entry.place] = last
+        if entry.index < len(self._keys):
+            self._keys[entry.index] = last
             moved = self._entries[last]
-            self._entries[last] = moved._replace(place=entry.place)  # an OrderedDict keeps the order of known keys
+            self._entries[last] = moved._replace(index=entry.index)  # an OrderedDict keeps the order of known keys
 
     def sample(self, rng: np.random.Generator, count: int) -> list[V]:
         """Draw `count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""
         if not self._keys:
             raise IndexError("the buffer is empty")
-        return [self._entries[self._keys[place]].item for place in rng.integers(len(self._keys), size=count)]
+        return [self._entries[self._keys[index]].item for index in rng.integers(len(self._keys), size=count)]
 
     def items(self) -> list[V]:
         """Return all items, oldest first."""
@@ -181,7 +181,7 @@ class BatchSampler:
         transitions: Sequence[Transition] = load_transitions(options.sft_data)[0]
         if config.solvers_left_out:
             solver = solver_pattern(config.solvers_left_out)
-            kept = [place for place, item in enumerate(transitions) if not solver.search(item.tactic)]
+            kept = [index for index, item in enumerate(transitions) if not solver.search(item.tactic)]
             transitions = select(transitions, kept)
         depths = Counter(item.depth for item in transitions) if options.learning.balance_value_by_depth else None
         self.sft = TransitionSet(

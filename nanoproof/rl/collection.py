@@ -40,8 +40,8 @@ log = logging.getLogger(__name__)
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
 REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
-"""So many refused statements in a row say that no statement will be accepted. Other attempts take longer: where half of
-a data set is refused, each actor meets one refusal before it is at work."""
+"""So many refused statements in a row mean that none will be accepted. Other attempts take longer: where half of a data
+set is refused, each actor meets one refusal before it is at work."""
 LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts")
 """What ranks must know of each other's attempts; also how a proof was lost, if one was."""
 
@@ -120,8 +120,8 @@ class CollectSource:
         self._sequence += 1
         record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
         self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
-        told = (*self._shared, "check") if attempt.lost else self._shared
-        self._fresh.append({name: record[name] for name in told if name in record})
+        names = (*self._shared, "check") if attempt.lost else self._shared
+        self._fresh.append({name: record[name] for name in names if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
         self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
 
@@ -173,7 +173,7 @@ def name_of(theorem: Theorem) -> tuple[str, str]:
 
 
 def relearn(experience: Experience, run_path: Path, show: bool = False) -> int:
-    """Learn from a run's log; returns the number of the next step. All ranks call it together, before any goes on.
+    """Learn from a run's log; returns the number of the next step. All ranks call it together, before any continues.
 
     `show` progress where the log is long. Raises UserError if not all ranks found the same log.
     """
@@ -206,7 +206,7 @@ def _compare(experience: Experience, run_path: Path) -> None:
 # -- The phase -------------------------------------------------------------------------------------------------------
 
 JOIN_SECONDS = 10.0
-"""How long the end of a run waits for actors that are in the middle of a call: whoever sent a signal waits as well."""
+"""How long the end of a run waits for actors that are in the middle of a call: so does the one who sent the signal."""
 
 
 class Collection:
@@ -235,8 +235,8 @@ class Collection:
     ) -> Iterator[None]:
         """Rebuild the experience from logs and start actors and policy; stop them in the end, whatever happens.
 
-        `check` is called now and then by who waits for actors; what it raises ends the wait. `observer` is told what
-        the actors do.
+        `check` is called now and then while waiting for actors; what it raises ends the wait. `observer` observes the
+        actors.
         """
         run_path = stage.run.path
         config, learner = self._config, self._learner
@@ -255,7 +255,7 @@ class Collection:
             check=check_all,
             asked_to_end=asked_to_end,
             observer=observer,
-            tell_server=lambda address, state, actors: stage.run.event(
+            report_server=lambda address, state, actors: stage.run.event(
                 "server", address=address, state=state, actors=actors
             ),
             lost_proofs=config.fleet.lean_lost_proofs,
@@ -318,7 +318,7 @@ class Collection:
         }
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
-        """How many proofs were found that are none after the final check, by whose word; the first reasons are told."""
+        """Count found proofs that the final check lost or refused; logs the first of each."""
         lost = [attempt for attempt in attempts if attempt.lost_by_server]
         refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
         for how, found in (("lost", lost), ("refused", refused)):

@@ -78,7 +78,7 @@ class Evaluations:
                 _write_best(stage.run.path, state, scores)
 
     def restore_best(self, stage: Stage, state: RLState) -> None:
-        """Replace a damaged `best.json` by what the checkpoint and the summaries of evaluations say (rank 0)."""
+        """Replace a damaged `best.json` from the checkpoint and the summaries of evaluations (rank 0)."""
         scores = {}
         for name in self.benchmarks:
             found = read_object(self._path(name, stage, state.best_step) / SUMMARY) or {}
@@ -88,8 +88,10 @@ class Evaluations:
         known = state.best_step >= 0
         if known:
             _write_best(stage.run.path, state, scores)
-        said = f"step {state.best_step} was best when the checkpoint was saved" if known else "none was evaluated yet"
-        log.warning("%s was damaged and is written anew: %s", BEST, said)
+        known_best = (
+            f"step {state.best_step} was best when the checkpoint was saved" if known else "none was evaluated yet"
+        )
+        log.warning("%s was damaged and is written anew: %s", BEST, known_best)
 
     def unfinished(self, stage: Stage, step: int) -> bool:
         """Return whether this step's evaluation was begun by an earlier part of the run, and not ended everywhere."""

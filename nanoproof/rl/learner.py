@@ -74,7 +74,7 @@ class Learner(Trainer[RLState]):
         return model, tokenizer
 
     def _take_best(self, file: Path) -> None:
-        """Which step was best so far: the file may tell of an evaluation after the checkpoint."""
+        """Read which step was best so far: the file may be newer than the checkpoint."""
         best = read_object(file)
         known = best is not None and type(best.get("step")) is int and type(best.get("solved")) is int
         self.best_is_damaged = file.exists() and not known

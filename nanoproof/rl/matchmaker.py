@@ -1,7 +1,7 @@
 """Which theorem to try next, and how hard: theorems that are neither settled nor hopeless are drawn most.
 
-The matchmaker is a pure function of the outcomes it was told, in the order (step, rank, sequence), so every rank that
-was told the same outcomes is in the same state; each rank draws with its own random generator.
+The matchmaker is a pure function of the outcomes it has seen, in the order (step, rank, sequence), so every rank that
+has seen the same outcomes is in the same state; each rank draws with its own random generator.
 """
 
 import math
@@ -188,7 +188,7 @@ def budget(standing: Standing, config: MatchmakerConfig) -> int:
 class Matchmaker:
     """Draws theorems, which it knows by number, by weight: exactly and in O(log n).
 
-    A theorem takes 12 bytes: the number of its standing, and a place in the tree of weights. What a standing comes to,
+    A theorem takes 12 bytes: the number of its standing, and a node in the tree of weights. What a standing comes to,
     and what an outcome makes of it, is worked out once.
     """
 

@@ -122,7 +122,7 @@ class RotatingJsonl:
 # -- The timeline ----------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 64 << 20
-"""Of a part of the file, whatever `--timeline-minutes` says."""
+"""Of a part of the file, for any `--timeline-minutes`."""
 MAX_SPANS = 100_000
 """Between two lines; who has more of them loses the oldest."""
 IDLE = "idle"
@@ -291,7 +291,7 @@ SHARE = 0.01
 """A tree is written when at least 1 / SHARE of the time that the last one took has gone by."""
 LEAST_SECONDS = 0.5
 MAX_NODES = 20_000
-"""Larger trees are not written: nobody could look at them, and they would hold up the actors."""
+"""Larger trees are not written: people could not read them, and they would hold up the actors."""
 _NAME = re.compile(r"(\d+)_(\d+)_(\d+)\.json\.gz")
 
 

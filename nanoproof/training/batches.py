@@ -95,7 +95,7 @@ class TransitionSet:
         fitting: list[int] = []
         for start in range(0, len(transitions), ENCODED_AT_ONCE):
             examples = encode_transitions(tokenizer, transitions[start : start + ENCODED_AT_ONCE], limits)
-            fitting += [start + place for place, example in enumerate(examples) if example is not None]
+            fitting += [start + index for index, example in enumerate(examples) if example is not None]
         self.transitions = select(transitions, fitting)
         self.too_long = len(transitions) - len(self.transitions)
 
@@ -138,7 +138,7 @@ class TransitionSet:
 def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
     """Return a weight for each depth from 1 on, so that all depths count alike; their mean over transitions is 1.
 
-    `depths` says how many transitions have each depth. Weights are in proportion to 1 / count, but at most
+    `depths` counts the transitions of each depth. Weights are in proportion to 1 / count, but at most
     `MAX_DEPTH_WEIGHT` before they are scaled to that mean.
     """
     counts: Counter[int] = Counter()

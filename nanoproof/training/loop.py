@@ -45,7 +45,7 @@ class TrainingLoop(Trainer[StageState], ABC):
     file is written; subclasses set `num_steps` and continue from `self.state.data`."""
 
     next_command: ClassVar[str] = f"{SCRIPTS}prover_eval --model-path {{run}}"
-    """What a user does next with the checkpoint, with `{run}` in the place of the run directory."""
+    """The command that comes next for a user; `{run}` stands for the run directory."""
     num_steps: int
 
     def __init__(

@@ -59,7 +59,7 @@ def transition_loss(
 
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
-    training"). Likelihoods are weighted as the batch says; the weights do not count in the means' denominators.
+    training"). Likelihoods are weighted by those of the batch; the weights do not count in the means' denominators.
 
     The batch comes on the CPU and is moved to the model.
     """
@@ -127,14 +127,14 @@ def token_losses(
     targets_N, kinds_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds))
     nll_N = F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
     loss_N = torch.where(kinds_N == KIND_CODES["negative"], token_unlikelihood(nll_N), nll_N)
-    loss_of = dict(zip((chosen_N + 1).tolist(), loss_N.tolist()))  # a target stands one place before its token
+    loss_of = dict(zip((chosen_N + 1).tolist(), loss_N.tolist()))  # a target is one position before its token
     rows, row_length = packed.tokens.tolist(), packed.tokens.shape[1]
     found: dict[tuple[int, ...], dict[str, Any]] = {}
     for row, segments in enumerate(packed.segments.tolist()):
         for segment in range(1, max(segments) + 1):
-            places = [place for place, number in enumerate(segments) if number == segment]
-            tokens = tuple(rows[row][place] for place in places)
-            losses = [loss_of.get(row * row_length + place) for place in places]
+            positions = [position for position, number in enumerate(segments) if number == segment]
+            tokens = tuple(rows[row][position] for position in positions)
+            losses = [loss_of.get(row * row_length + position) for position in positions]
             found[tokens] = _shown(tokenizer, tokens, losses)
     return [found[tokens] for example in examples if (tokens := _tokens(example)) in found]
 

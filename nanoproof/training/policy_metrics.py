@@ -4,7 +4,7 @@ Tactics are judged over what can be sampled (text tokens and EOS), values over t
 training, over the whole vocabulary. Sums are added over all ranks before anything is divided, so the result does not
 depend on how many ranks there are.
 
-A greedy decoder writes the reference tactic exactly if the most likely token is the right one at each of its places,
+A greedy decoder writes the reference tactic exactly if the most likely token is the right one at each position,
 EOS included, given the right ones before. So exact matches are counted in the same forward pass as everything else, and
 equal what decoding one token after the other would give.
 
@@ -36,7 +36,7 @@ BY_DEPTH = ("count", "predicted", "square", "count_here", "predicted_here", "tru
 
 @dataclass(frozen=True)
 class DepthRow:
-    """Values for transitions of one depth, and how right the model is where it says this depth.
+    """Values for transitions of one depth, and how right the model is where it predicts this depth.
 
     `count` transitions have the depth; `mean_predicted` and `mse` are of the expected value on them. On `num_predicted`
     transitions the expected value rounds to the depth; there it is `mean_value` on average, and the truth `mean_depth`.
@@ -109,10 +109,10 @@ def policy_metrics(
         picks = [Pick(0, index) for index in range(start, min(start + at_once, len(transitions)))]
         examples = transitions.examples(list(shard(picks, dist)))
         for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
-            chosen_N, part = to_device(rows.chosen(), dist.device), rows.to(dist.device)
-            logits_NV = model(part.tokens, part.layout(model.config.prefix_lm), chosen_N)
-            sums.add_tactics(logits_NV, part, chosen_N, tokenizer)
-            sums.add_values(logits_NV, part, chosen_N, tokenizer)
+            chosen_N, micro_batch = to_device(rows.chosen(), dist.device), rows.to(dist.device)
+            logits_NV = model(micro_batch.tokens, micro_batch.layout(model.config.prefix_lm), chosen_N)
+            sums.add_tactics(logits_NV, micro_batch, chosen_N, tokenizer)
+            sums.add_values(logits_NV, micro_batch, chosen_N, tokenizer)
     return sums.metrics(dist.device)
 
 
@@ -130,16 +130,16 @@ class _Sums:
         self.by_depth = {name: np.zeros(NUM_VALUE_BINS) for name in BY_DEPTH}
 
     def add_tactics(
-        self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
+        self, logits_NV: torch.Tensor, batch: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
     ) -> None:
         """Add the sums over the tactics of a batch; `logits_NV` are those at the positions `chosen_N`."""
-        of_tactics_N = part.kinds.flatten()[chosen_N] == KIND_CODES["tactic"]
+        of_tactics_N = batch.kinds.flatten()[chosen_N] == KIND_CODES["tactic"]
         logits_NV, chosen_N = logits_NV[of_tactics_N], chosen_N[of_tactics_N]
-        targets_N = part.targets.flatten()[chosen_N]
+        targets_N = batch.targets.flatten()[chosen_N]
         sampled_NV = logits_NV[:, : tokenizer.eos + 1]
         hits_N = sampled_NV.argmax(dim=-1) == targets_N
-        is_first_N = part.tokens.flatten()[chosen_N] == tokenizer.tactic
-        _, sequence_N = part.sequences.flatten()[chosen_N].unique(return_inverse=True)
+        is_first_N = batch.tokens.flatten()[chosen_N] == tokenizer.tactic
+        _, sequence_N = batch.sequences.flatten()[chosen_N].unique(return_inverse=True)
         misses_S = torch.bincount(sequence_N, weights=(~hits_N).float())
         self._add(
             transitions=is_first_N.sum(),
@@ -152,12 +152,12 @@ class _Sums:
         )
 
     def add_values(
-        self, logits_NV: torch.Tensor, part: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
+        self, logits_NV: torch.Tensor, batch: PackedBatch, chosen_N: torch.Tensor, tokenizer: Tokenizer
     ) -> None:
         """Add the sums over the values of a batch; `logits_NV` are those at the positions `chosen_N`."""
-        of_values_N = part.kinds.flatten()[chosen_N] == KIND_CODES["value"]
+        of_values_N = batch.kinds.flatten()[chosen_N] == KIND_CODES["value"]
         logits_MV, chosen_M = logits_NV[of_values_N], chosen_N[of_values_N]
-        targets_M = part.targets.flatten()[chosen_M]
+        targets_M = batch.targets.flatten()[chosen_M]
         bins_MK = logits_MV[:, tokenizer.bins[0] : tokenizer.bins[-1] + 1]
         depths_K = torch.arange(1, NUM_VALUE_BINS + 1, device=bins_MK.device)
         expected = (bins_MK.softmax(dim=-1) * depths_K).sum(dim=-1).cpu().double().numpy()

@@ -48,12 +48,12 @@ class ValidationText:
     @classmethod
     def encode(cls, tokenizer: Tokenizer, texts: Iterable[str], row_length: int, max_tokens: int) -> "ValidationText":
         """Tokenize `texts` up to `max_tokens` targets (fewer where there are not so many)."""
-        texts, parts, size = iter(texts), [], 0
+        texts, arrays, size = iter(texts), [], 0
         while size <= max_tokens and (documents := list(islice(texts, DOCUMENTS_AT_ONCE))):
             for tokens in tokenizer.encode_arrays(documents):
-                parts += [np.array([tokenizer.bos]), tokens]
+                arrays += [np.array([tokenizer.bos]), tokens]
                 size += len(tokens) + 1
-        stream = np.concatenate([np.zeros(0), *parts]).astype(np.int64)[: max_tokens + 1]
+        stream = np.concatenate([np.zeros(0), *arrays]).astype(np.int64)[: max_tokens + 1]
         targets = max(0, len(stream) - 1)
         shape = (math.ceil(targets / row_length), row_length)
         tokens_RT, targets_RT = torch.full(shape, tokenizer.pad), torch.full(shape, NO_TARGET)

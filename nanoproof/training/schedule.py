@@ -147,7 +147,7 @@ class Length(ABC):
 
     num_steps: int | None
     rule_option: ClassVar[str]
-    """The option that says how long where `--num-steps` does not."""
+    """The option that decides the length where `--num-steps` does not."""
 
     @abstractmethod
     def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:

@@ -69,7 +69,7 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
 
 
 def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
-    """Read the options that a run was started with. Raises UserError that tells how to continue without them."""
+    """Read the options that a run was started with. Raises UserError with the way to continue without them."""
     file = run_path / "args.json"
     if not file.exists():
         raise UserError(f"{origin}: no args.json there; its weights can start a new run")
@@ -276,7 +276,7 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while not (seen := probe.exists()) and time.monotonic() < deadline:
         time.sleep(0.2)
-    blind = [place for place in gather_json(None if seen else f"rank {dist.rank} on {platform.node()}") if place]
+    blind = [rank for rank in gather_json(None if seen else f"rank {dist.rank} on {platform.node()}") if rank]
     if dist.is_main:
         probe.unlink(missing_ok=True)
     if blind:

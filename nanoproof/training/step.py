@@ -73,7 +73,7 @@ def _number(value: torch.Tensor) -> float | str:
 # -- Micro-batches that fit in memory --------------------------------------------------------------------------------
 
 HISTORY_ENTRIES = 100_000
-"""How many of the last allocations a memory snapshot tells of, with the lines of code that made them."""
+"""How many of the last allocations are in a memory snapshot, with the lines of code that made them."""
 
 
 class MicroBatches:
@@ -181,8 +181,8 @@ def train_step(
         return sums
 
     sums = micro_batches.run(accumulate)
-    real, places = float((batch.segments > 0).sum()), float(batch.segments.numel())
-    *summed, real, places = all_reduce_sum([*sums.tolist(), real, places], dist.device)
+    real, positions = float((batch.segments > 0).sum()), float(batch.segments.numel())
+    *summed, real, positions = all_reduce_sum([*sums.tolist(), real, positions], dist.device)
     totals = dict(zip(names, summed))
     try:
         if not math.isfinite(totals["loss"]):
@@ -192,8 +192,8 @@ def train_step(
     except NonFiniteLoss as error:
         raise FailedStep(str(error), batch, micro_batches.rows, weights, norms) from error
     totals["lr_factor"] = lr_factor
-    totals["rows"] = places / batch_options.row_length
-    totals["packing"] = real / max(places, 1.0)
+    totals["rows"] = positions / batch_options.row_length
+    totals["packing"] = real / max(positions, 1.0)
     return totals
 
 

@@ -29,7 +29,7 @@ from nanoproof.training.step import FailedStep, build_optimizer
 class LoopState:
     """Where a loop is: what a checkpoint stores beside weights and optimizer state; loops add fields of their own.
 
-    `seconds` are those of the whole run so far, all its parts together; `since_evaluation` those from the last
+    `seconds` are those of the whole run so far, before each resumption too; `since_evaluation` those from the last
     evaluation to the checkpoint.
     """
 

@@ -59,7 +59,7 @@ class World:
         fleet = LeanFleet([self.proxies[number].address for number in servers], config=CONFIG)
         slots = [server for server in fleet.servers for _ in range(SLOTS)]
         make = lambda purpose, policy: Prover(policy, SearchConfig(), ProverOptions(keep_tree=False))  # noqa: E731
-        self.pool = ActorPool(slots, Slowly(), make, tell_server=lambda *what: self.told.append(what))
+        self.pool = ActorPool(slots, Slowly(), make, report_server=lambda *what: self.told.append(what))
         self.stack.callback(self.pool.join)
         self.stack.callback(self.pool.stop)
         theorems = [
