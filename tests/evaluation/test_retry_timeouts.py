@@ -12,8 +12,8 @@ from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command, evaluate
 from nanoproof.lean.types import ProcessLost
 from scripts import prover_eval
-from tests.rl import scripted_eval
-from tests.rl.scripted_eval import words
+from tests.evaluation import scripted_eval
+from tests.evaluation.scripted_eval import words
 
 
 class World:

@@ -15,13 +15,13 @@ from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command as eval_command
 from nanoproof.lean.types import ServerUnavailable
 from scripts import prover_eval, test_eval
+from tests.evaluation import scripted_eval
+from tests.evaluation.scripted_eval import COUNT, open_fleet, scripted_theorems, words
 from tests.helpers import wait_for
-from tests.rl import scripted_eval
-from tests.rl.scripted_eval import COUNT, open_fleet, scripted_theorems, words
 
 pytestmark = pytest.mark.slow
 
-MODULE = "tests.rl.scripted_eval"
+MODULE = "tests.evaluation.scripted_eval"
 
 
 @pytest.fixture(autouse=True)

@@ -19,8 +19,9 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl.attempt_log import logged_attempts
 from scripts import prover_eval
+from tests.evaluation import scripted_eval
 from tests.fakes.lean import ScriptedLean
-from tests.rl import scripted_eval, scripted_rl
+from tests.rl import scripted_rl
 from tests.rl.small import SCRIPT, make_prover, policy, theorems
 
 REASON = "the axioms of t are not reported: []"
