@@ -35,7 +35,7 @@ from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import build_optimizer, token_step, train_step
+from nanoproof.training.step import StepSettings, build_optimizer, token_step, train_step
 
 WARM_UP = 3
 VALUE_WEIGHT = 0.01
@@ -172,10 +172,11 @@ def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
         device_batch_size=options.device_batch_size,
         row_length=options.network.sequence_len,
     )
+    settings = StepSettings(batch_options, LossWeights(VALUE_WEIGHT), 1.0, tokenizer.pad)
 
     def step(index: int) -> None:
         batch = steps[index % len(steps)]
-        train_step(model, optimizer, batch, 0.1, batch_options, LossWeights(VALUE_WEIGHT), 1.0, dist, tokenizer.pad)
+        train_step(model, optimizer, batch, 0.1, settings, dist)
 
     seconds = seconds_of(step, dist.device, options.timed_steps)
     packed = pack(steps[0], options.network.sequence_len, tokenizer.pad)

@@ -24,7 +24,7 @@ from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.batches import load_transitions
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import build_optimizer, train_step
+from nanoproof.training.step import StepSettings, build_optimizer, train_step
 
 VOCAB_SIZE = 1024
 CONFIG = GPTConfig(VOCAB_SIZE, depth=4, aspect_ratio=48, head_dim=32, sequence_len=768)
@@ -135,7 +135,7 @@ def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: S
 
     def ours(batch: list[Example]) -> None:
         weights = LossWeights(BATCH.value_weight)
-        train_step(model, our_optimizer, batch, 0.1, BATCH, weights, optim.max_grad_norm, dist, pad)
+        train_step(model, our_optimizer, batch, 0.1, StepSettings(BATCH, weights, optim.max_grad_norm, pad), dist)
 
     def plain(batch: list[Example]) -> None:
         plain_optimizer.zero_grad()

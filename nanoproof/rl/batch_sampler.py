@@ -37,7 +37,7 @@ class _Entry(NamedTuple, Generic[V]):
 
     item: V
     step: int
-    index: int
+    position: int
 
 
 class WindowBuffer(Generic[K, V]):
@@ -66,7 +66,7 @@ class WindowBuffer(Generic[K, V]):
         if known is not None:
             gone.append(known.item)
             self._steps -= known.step
-            index = known.index
+            index = known.position
         else:
             index = len(self._keys)
             self._keys.append(key)
@@ -88,10 +88,10 @@ class WindowBuffer(Generic[K, V]):
         """Move the last key to the index of one that is gone."""
         self._steps -= entry.step
         last = self._keys.pop()
-        if entry.index < len(self._keys):
-            self._keys[entry.index] = last
+        if entry.position < len(self._keys):
+            self._keys[entry.position] = last
             moved = self._entries[last]
-            self._entries[last] = moved._replace(index=entry.index)  # an OrderedDict keeps the order of known keys
+            self._entries[last] = moved._replace(position=entry.position)  # an OrderedDict keeps the order of known keys
 
     def sample(self, rng: np.random.Generator, count: int) -> list[V]:
         """Draw `count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""

@@ -17,7 +17,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.loss import LossWeights, tactic_logprobs
-from nanoproof.training.step import MicroBatches, build_optimizer, memory_snapshots, train_step
+from nanoproof.training.step import MicroBatches, StepSettings, build_optimizer, memory_snapshots, train_step
 from nanoproof.training.trainer import LoopState, Trainer
 
 BEST = "best.json"
@@ -60,6 +60,8 @@ class Learner(Trainer[RLState]):
         self._micro_batches = MicroBatches(
             config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist)
         )
+        weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
+        self._step_settings = StepSettings(config.batch, weights, config.optim.max_grad_norm, self.tokenizer.pad)
         self.best_is_damaged = False
         """Whether `BEST` of the resumed run cannot be read."""
         if start.resume_from is not None:
@@ -85,17 +87,13 @@ class Learner(Trainer[RLState]):
     def update(self, examples: Sequence[Example], progress: float) -> dict[str, float]:
         """Make one optimizer step at `progress` (0 to 1) through the run; all ranks call it together, each with its
         share. Returns the losses, those of `train_step`, and raises what it raises."""
-        config = self._config
         return train_step(
             self.model,
             self.optimizer,
             examples,
             self.lr_factor_at(progress),
-            config.batch,
-            LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight),
-            config.optim.max_grad_norm,
+            self._step_settings,
             self.dist,
-            self.tokenizer.pad,
             self._micro_batches,
         )
 

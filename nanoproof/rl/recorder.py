@@ -166,7 +166,7 @@ TRAIN_SAMPLE_SHARE = 0.01
 
 
 class Load(Protocol):
-    """How busy a model is (`policy.protocol` or a server's)."""
+    """How busy a model is (see `policy.tactic_policy.PolicyLoad`)."""
 
     @property
     def steps(self) -> int: ...

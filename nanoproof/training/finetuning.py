@@ -18,7 +18,7 @@ from nanoproof.training.loss import LossWeights
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.schedule import describe_model
 from nanoproof.training.setup import Stage
-from nanoproof.training.step import MicroBatches, train_step
+from nanoproof.training.step import MicroBatches, StepSettings, train_step
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class Finetuning(TrainingLoop):
         super().__init__(run_options, start, triggers, model_options, optim, dist)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
-        self.weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
+        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
+        self.step_settings = StepSettings(batch, weights, optim.max_grad_norm, self.tokenizer.pad)
         self.micro_batches = MicroBatches(batch.device_batch_size)
         self._make_sets(train, valid)
         self.num_steps = math.ceil(sft.epochs * len(self.train) / batch.target_examples_per_step)
@@ -127,11 +128,8 @@ class Finetuning(TrainingLoop):
             self.optimizer,
             examples,
             self.lr_factor,
-            self.batch,
-            self.weights,
-            self.optim.max_grad_norm,
+            self.step_settings,
             self.dist,
-            self.tokenizer.pad,
             self.micro_batches,
         )
         examples_seen = (self.state.step + 1) * self.batch.target_examples_per_step

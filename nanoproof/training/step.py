@@ -6,6 +6,7 @@ Shapes: B rows, T tokens in a row.
 import logging
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -147,16 +148,23 @@ def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
     )
 
 
+@dataclass(frozen=True)
+class StepSettings:
+    """What the steps of a run on examples have in common; `pad` is the token that fills rows."""
+
+    batch: BatchOptions
+    weights: LossWeights
+    max_grad_norm: float
+    pad: int
+
+
 def train_step(
     model: GPT,
     optimizer: MuonAdamW,
     examples: Sequence[Example],
     lr_factor: float,
-    batch_options: BatchOptions,
-    weights: LossWeights,
-    max_grad_norm: float,
+    settings: StepSettings,
     dist: DistInfo,
-    pad: int,
     micro_batches: MicroBatches | None = None,
 ) -> dict[str, float]:
     """Train on this rank's examples of one step; all ranks call it together.
@@ -166,8 +174,9 @@ def train_step(
     were with which share of real tokens. Raises FailedStep (on every rank) before the weights change.
     """
     model.train()
-    micro_batches = micro_batches or MicroBatches(batch_options.device_batch_size)
-    batch = pack_for(model, examples, batch_options, pad)
+    weights = settings.weights
+    micro_batches = micro_batches or MicroBatches(settings.batch.device_batch_size)
+    batch = pack_for(model, examples, settings.batch, settings.pad)
     norms = Normalizers.of(batch, dist.device)
     names = ["loss", *weights.part_names()]
 
@@ -188,11 +197,11 @@ def train_step(
         if not math.isfinite(totals["loss"]):
             raise NonFiniteLoss(f"the loss is {totals['loss']}; the weights were left as they were before this step")
         optimizer.set_lr_factor(lr_factor)
-        totals["grad_norm"] = optimizer.step(max_grad_norm)
+        totals["grad_norm"] = optimizer.step(settings.max_grad_norm)
     except NonFiniteLoss as error:
         raise FailedStep(str(error), batch, micro_batches.rows, weights, norms) from error
     totals["lr_factor"] = lr_factor
-    totals["rows"] = positions / batch_options.row_length
+    totals["rows"] = positions / settings.batch.row_length
     totals["packing"] = real / max(positions, 1.0)
     return totals
 

@@ -28,7 +28,7 @@ from nanoproof.training.batches import (
 )
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import build_optimizer, train_step
+from nanoproof.training.step import StepSettings, build_optimizer, train_step
 from tests.data.installed import install
 from tests.helpers import run_ranks
 from tests.training import small
@@ -149,7 +149,12 @@ def test_the_goals_left_are_predicted_from_state_and_tactic_and_change_nothing_e
     examples = made.examples([Pick(0, index) for index in range(6)])
     for _ in range(30):
         last = train_step(
-            model, optimizer, examples, 1.0, step, LossWeights(0.1, state_after=0.5), 1.0, small.ALONE, WORDS.pad
+            model,
+            optimizer,
+            examples,
+            1.0,
+            StepSettings(step, LossWeights(0.1, state_after=0.5), 1.0, WORDS.pad),
+            small.ALONE,
         )
     assert last["state_after_loss"] < 0.3 * float(parts["state_after_loss"])
 
@@ -284,7 +289,9 @@ def test_a_model_that_sees_200_transitions_long_enough_reproduces_them_greedily(
     examples = TransitionSet(words, items, ExampleLimits(sequence=64)).examples([Pick(0, n) for n in range(200)])
     for step in range(steps):
         factor = min(1.0, 2 * (1 - step / steps))
-        train_step(model, optimizer, examples, factor, batch, LossWeights(0.01), 1.0, small.ALONE, words.pad)
+        train_step(
+            model, optimizer, examples, factor, StepSettings(batch, LossWeights(0.01), 1.0, words.pad), small.ALONE
+        )
     prompts = [prompt_tokens(words, item.state, 64) for item in items]
     answers = Engine(model, words).generate(prompts, SamplingOptions(1, 30, temperature=1e-6), [0] * 200)
     assert [words.decode(answer.samples[0].tokens) for answer in answers] == [item.tactic for item in items]

@@ -16,7 +16,7 @@ from nanoproof.training.batches import TransitionSet
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
-from nanoproof.training.step import build_optimizer, train_step
+from nanoproof.training.step import StepSettings, build_optimizer, train_step
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -31,7 +31,7 @@ def model() -> GPT:
     optimizer = build_optimizer(model, OptimizerOptions())
     examples, batch = small.examples(WORDS, 30), replace(BATCH, device_batch_size=32)
     for _ in range(45):
-        train_step(model, optimizer, examples, 1.0, batch, LossWeights(0.1), 1.0, small.ALONE, WORDS.pad)
+        train_step(model, optimizer, examples, 1.0, StepSettings(batch, LossWeights(0.1), 1.0, WORDS.pad), small.ALONE)
     return model
 
 
@@ -107,7 +107,12 @@ def test_losses_are_those_of_training(model: GPT) -> None:
     frozen = OptimizerOptions(matrix_lr=0, embedding_lr=0, unembedding_lr=0, scalar_lr=0)
     examples = small.examples(WORDS)
     trained = train_step(
-        model, build_optimizer(model, frozen), examples, 1.0, BATCH, LossWeights(0.1), 1.0, small.ALONE, WORDS.pad
+        model,
+        build_optimizer(model, frozen),
+        examples,
+        1.0,
+        StepSettings(BATCH, LossWeights(0.1), 1.0, WORDS.pad),
+        small.ALONE,
     )
     metrics = measure(model)
     assert metrics.tactic_loss == pytest.approx(trained["tactic_loss"], rel=1e-5)

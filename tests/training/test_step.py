@@ -11,7 +11,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.training import step
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import FailedStep, MicroBatches, NonFiniteLoss, build_optimizer, train_step
+from nanoproof.training.step import FailedStep, MicroBatches, NonFiniteLoss, StepSettings, build_optimizer, train_step
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -20,7 +20,7 @@ WORDS = small.tokenizer()
 def run_step(model, optimizer, examples, rows=4, pieces=None, **weights):
     batch = BatchOptions(device_batch_size=rows, row_length=128, value_weight=0.1)
     loss = LossWeights(0.1, **weights)
-    return train_step(model, optimizer, examples, 1.0, batch, loss, 1.0, small.ALONE, WORDS.pad, pieces)
+    return train_step(model, optimizer, examples, 1.0, StepSettings(batch, loss, 1.0, WORDS.pad), small.ALONE, pieces)
 
 
 def test_training_lowers_tactic_and_value_loss():

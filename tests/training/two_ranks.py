@@ -14,7 +14,7 @@ from nanoproof.model.optim import MuonAdamW
 from nanoproof.training.batches import EpochSampler, shard
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.options import BatchOptions, OptimizerOptions
-from nanoproof.training.step import build_optimizer, train_step
+from nanoproof.training.step import StepSettings, build_optimizer, train_step
 from tests.training import small
 
 RATES = OptimizerOptions(matrix_lr=0.002)
@@ -29,7 +29,7 @@ def train(dist: DistInfo, folder: Path) -> None:
     for step in range(3):
         share = [examples[index] for index in shard(sampler.batch(20), dist)]
         batch = BatchOptions(row_length=128, value_weight=0.1)
-        train_step(model, optimizer, share, 1.0, batch, LossWeights(0.1), 1.0, dist, words.pad)
+        train_step(model, optimizer, share, 1.0, StepSettings(batch, LossWeights(0.1), 1.0, words.pad), dist)
         if step == 0:
             once = copy.deepcopy({"averages": optimizer.state_dict(), "once": model.state_dict()})
     checkpoint.save_checkpoint(folder / f"by_{dist.world_size}", 3, model, words, optimizer, None, dist)
