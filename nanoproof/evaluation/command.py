@@ -193,11 +193,16 @@ class EvalCommand:
     @contextmanager
     def _actors(self, model: Path | None) -> Iterator[ActorPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
-        options, patience = self.options, self.options.lean_patience
+        options = self.options
         network = self._loaded.pop(model, None) or load_for(options, model, self.dist)
         with self._policy(network) as policy, StopSignal() as stop:
             pool = ActorPool(
-                *(self.fleet.slots, policy, self._make_prover, self._check, patience, stop.asked),
+                self.fleet.slots,
+                policy,
+                self._make_prover,
+                check=self._check,
+                patience_seconds=options.lean_patience,
+                asked_to_end=stop.asked,
                 lost_proofs=self.fleet_options.lean_lost_proofs,
             )
             try:

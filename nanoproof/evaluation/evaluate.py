@@ -8,7 +8,7 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nanoproof.actors.actor import ActorPool, wait_together
@@ -33,27 +33,32 @@ _RETURNS_BITS = 3
 _RETURNS_MASK = (1 << _RETURNS_BITS) - 1
 
 
-class EvaluationSource:
-    """Hands out the theorems of a benchmark, each once over all ranks.
+@dataclass(frozen=True)
+class Workload:
+    """The theorems with the indices `todo` are to be tried once each, with so many simulations.
 
-    `todo` are the numbers of those to try, and `keep` takes the attempts; it is called under the pool's lock. With
-    `retry_timeouts`, `given_up` has this rank's attempts without a proof in which tactics ran out of time, and these.
+    `seed` decides the random choices of all attempts. With `retry_timeouts`, tactics that ran out of time in attempts
+    without a proof are tried once more in the end.
+    """
+
+    theorems: Sequence[Theorem]
+    todo: Sequence[int]
+    num_simulations: int
+    seed: int
+    retry_timeouts: bool = False
+
+
+class EvaluationSource:
+    """Hands out the theorems of a workload, each once over all ranks.
+
+    `keep` takes the attempts; it is called under the pool's lock. With `retry_timeouts`, `given_up` has this rank's
+    attempts without a proof in which tactics ran out of time, and these.
     """
 
     purpose: Literal["collect", "evaluate"] = "evaluate"
 
-    def __init__(
-        self,
-        name: str,
-        theorems: Sequence[Theorem],
-        todo: Sequence[int],
-        num_simulations: int,
-        seed: int,
-        keep: Callable[[Attempt], None],
-        retry_timeouts: bool = False,
-    ) -> None:
-        self._theorems, self._todo, self._num_simulations, self._seed = theorems, todo, num_simulations, seed
-        self._keep, self._retry_timeouts = keep, retry_timeouts
+    def __init__(self, name: str, work: Workload, keep: Callable[[Attempt], None]) -> None:
+        self._work, self._keep = work, keep
         self.given_up: list[tuple[Task, Attempt, tuple[SecondTry, ...]]] = []
         self._next, self._done, self._solved = (
             SharedCounter(f"evaluation/{name}/{what}") for what in ("next", "done", "solved")
@@ -66,9 +71,9 @@ class EvaluationSource:
         """Return the next theorem that no rank has begun."""
         if not self._exhausted:
             turn = self._next.add(1) - 1
-            self._exhausted = turn >= len(self._todo)
+            self._exhausted = turn >= len(self._work.todo)
             if not self._exhausted:
-                return self._task(self._todo[turn])
+                return self._task(self._work.todo[turn])
         if time.monotonic() < self._look_again:
             return None
         self._look_again = time.monotonic() + _LOOK_SECONDS
@@ -76,9 +81,9 @@ class EvaluationSource:
         return None if left is None else replace(self._task(left >> _RETURNS_BITS), returns=left & _RETURNS_MASK)
 
     def _task(self, index: int) -> Task:
-        theorem = self._theorems[index]
-        trace = _LogKept() if self._retry_timeouts else NOBODY
-        return Task(theorem, self._num_simulations, index, attempt_seed(self._seed, theorem), trace=trace)
+        theorem = self._work.theorems[index]
+        trace = _LogKept() if self._work.retry_timeouts else NOBODY
+        return Task(theorem, self._work.num_simulations, index, attempt_seed(self._work.seed, theorem), trace=trace)
 
     def hand_over(self, task: Task) -> bool:
         """Leave the theorem to whichever rank is next to ask."""
@@ -98,7 +103,7 @@ class EvaluationSource:
     def finished(self) -> bool:
         """Return whether all theorems are done, on whichever rank."""
         self.solved, self.done = self._solved.add(0), self._done.add(0)
-        return self.done >= len(self._todo)
+        return self.done >= len(self._work.todo)
 
 
 class _LogKept(AttemptObserver):
@@ -174,28 +179,24 @@ def attempt_seed(seed: int, theorem: Theorem) -> int:
 def try_theorems(
     pool: ActorPool,
     name: str,
-    theorems: Sequence[Theorem],
-    todo: Sequence[int],
-    num_simulations: int,
-    seed: int,
+    work: Workload,
     keep: Callable[[Attempt], None],
     title: str = "evaluate",
     show: bool = True,
-    retry_timeouts: bool = False,
 ) -> None:
-    """Try the theorems numbered `todo` once each, and `keep` the attempts as they end.
+    """Try the theorems of a workload once each, and `keep` the attempts as they end; `show` progress under a `title`.
 
     With `retry_timeouts` an attempt without a proof, in which tactics ran out of time, may come to `keep` once more in
     the end, when these were tried again. All ranks call it together, with the same `name` that was never used before.
     The actors are left without a task source afterwards, unless the wait is ended by an exception.
     """
     started = time.monotonic()
-    source = EvaluationSource(name, theorems, todo, num_simulations, seed, keep, retry_timeouts)
-    _work_off(pool, source, Progress(len(theorems), title, "theorems", show=show, initial=len(theorems) - len(todo)))
-    if retry_timeouts and (total := sum(gather_json(len(source.given_up)))):
+    source, total = EvaluationSource(name, work, keep), len(work.theorems)
+    _work_off(pool, source, Progress(total, title, "theorems", show=show, initial=total - len(work.todo)))
+    if work.retry_timeouts and (retries := sum(gather_json(len(source.given_up)))):
         seconds = max(RETRY_LEAST_SECONDS, RETRY_SHARE * (time.monotonic() - started))
-        again = RetrySource(name, source.given_up, keep, total, seconds)
-        _work_off(pool, again, Progress(total, f"{title}, what ran out of time", "theorems", show=show))
+        again = RetrySource(name, source.given_up, keep, retries, seconds)
+        _work_off(pool, again, Progress(retries, f"{title}, what ran out of time", "theorems", show=show))
 
 
 def _work_off(pool: ActorPool, source: EvaluationSource | RetrySource, progress: Progress) -> None:
@@ -233,10 +234,11 @@ def evaluate(
     if todo:
         settings = files.settings
         title = f"evaluate {settings.dataset} {settings.split}"
-        budget, seed, again = settings.num_simulations, settings.seed, bool(settings.retry_timeouts)
+        retry = bool(settings.retry_timeouts)
+        work = Workload(files.theorems, todo, settings.num_simulations, settings.seed, retry)
         with files.writer(dist.rank) as writer:
             try:
-                try_theorems(pool, name, files.theorems, todo, budget, seed, writer.add, title, dist.is_main, again)
+                try_theorems(pool, name, work, writer.add, title, dist.is_main)
             except BaseException:
                 pool.stop()  # no attempt that ends now can be written any more
                 raise

@@ -50,7 +50,7 @@ class WindowBuffer(Generic[K, V]):
     def __init__(self, window: int) -> None:
         self.window = window
         self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()  # oldest first
-        self._keys: list[K] = []  # by index
+        self._keys: list[K] = []  # in the order of positions
         self._steps = 0
 
     def __len__(self) -> int:
@@ -91,7 +91,9 @@ class WindowBuffer(Generic[K, V]):
         if entry.position < len(self._keys):
             self._keys[entry.position] = last
             moved = self._entries[last]
-            self._entries[last] = moved._replace(position=entry.position)  # an OrderedDict keeps the order of known keys
+            self._entries[last] = moved._replace(
+                position=entry.position
+            )  # an OrderedDict keeps the order of known keys
 
     def sample(self, rng: np.random.Generator, count: int) -> list[V]:
         """Draw `count` items, uniformly with replacement. Raises IndexError if the buffer is empty."""

@@ -10,7 +10,7 @@ import pytest
 
 from nanoproof.actors import actor as actor_pool
 from nanoproof.actors.actor import ActorPool
-from nanoproof.evaluation.evaluate import EvaluationSource
+from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.lean.client import ClientConfig, LeanFleet
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.types import Theorem
@@ -66,7 +66,7 @@ class World:
             Theorem(f"theorem t{n} (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry", "test", f"t{n}")
             for n in range(count)
         ]
-        self.source = EvaluationSource("faults", theorems, range(count), 8, 0, self.kept.append)
+        self.source = EvaluationSource("faults", Workload(theorems, range(count), 8, 0), self.kept.append)
         self.pool.set_source(self.source)
         return self
 

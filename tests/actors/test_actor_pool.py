@@ -3,7 +3,7 @@ import pytest
 from nanoproof.actors import actor as actor_pool
 from nanoproof.actors.actor import MAX_RETURNS, ActorPool, wait_together
 from nanoproof.common.rank_watch import RankLost
-from nanoproof.evaluation.evaluate import try_theorems
+from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProcessLost, ServerBusy, ServerUnavailable
 from nanoproof.search.policy import BadState, ModelFailed, PolicyServerError, PolicyTimeout
 from tests.fakes.policy import suggestion
@@ -28,7 +28,7 @@ def pool_of():
 def run(pool, count=12):
     """The attempts at as many theorems, in their order."""
     attempts = []
-    try_theorems(pool, "test", theorems(count), range(count), 8, 0, attempts.append, show=False)
+    try_theorems(pool, "test", Workload(theorems(count), range(count), 8, 0), attempts.append, show=False)
     return sorted(attempts, key=lambda attempt: int(attempt.theorem.id[1:]))
 
 

@@ -13,7 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command
-from nanoproof.evaluation.evaluate import try_theorems
+from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProtocolError, ServerTimeout
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl import __main__ as rl
@@ -99,7 +99,7 @@ def evaluated(slots, count, limit=5):
     pool = ActorPool(slots, policy(), make_prover, lost_proofs=limit)
     attempts = []
     try:
-        try_theorems(pool, "lost", theorems(count), range(count), 8, 0, attempts.append, show=False)
+        try_theorems(pool, "lost", Workload(theorems(count), range(count), 8, 0), attempts.append, show=False)
     finally:
         pool.stop()
         pool.join()
