@@ -104,7 +104,7 @@ def run_repl() -> int:
 
 
 def command() -> None:
-    """The console script `nanolean`."""
+    """Run the console script `nanolean`."""
     run_main(main)
 
 

@@ -351,7 +351,7 @@ _MODEL = re.compile(r"model_(\d+)\.json")
 
 
 def tokenizer(inputs: CheckInputs) -> list[Finding]:
-    """The tokenizer that stages take when no checkpoint brings its own."""
+    """Check the tokenizer that stages take when no checkpoint brings its own."""
     make = f"{SCRIPTS}tok_train --vocab-size 1024"
     if not (home() / "tokenizer").exists():
         text = f"none in {home() / 'tokenizer'} (large models of real Lean: {SCRIPTS}tok_build)"
@@ -369,7 +369,7 @@ def _tokenizer() -> Finding:
 
 
 def hub(inputs: CheckInputs) -> list[Finding]:
-    """Whether gated data sets can be asked for. The hub itself is not."""
+    """Check whether there is a token for gated data sets; the hub itself is not contacted."""
     return [try_check("hub", _hub, SET_UP)]
 
 

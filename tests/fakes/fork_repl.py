@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from nanolean.library.loader import load_library
-from nanolean.repl import Repl, requests
+from nanolean.repl import Repl, read_requests
 from nanolean.system import with_deep_stack
 from nanoproof.lean.types import parse_goal
 
@@ -87,7 +87,7 @@ class ForkRepl:
 def serve() -> None:
     """Answer requests until the input ends."""
     fork = ForkRepl(Repl(load_library()))
-    for text in requests(sys.stdin):
+    for text in read_requests(sys.stdin):
         print(json.dumps(fork.answer(json.loads(text)), ensure_ascii=False) + "\n", flush=True)
 
 
