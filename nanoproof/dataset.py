@@ -1,4 +1,4 @@
-"""`python -m nanoproof.dataset`, which brought the texts of pretraining, says what brings them now."""
+"""The former command that downloaded the texts of pretraining; it names its successor."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`python -m nanoproof.prover_server`, which ran actors on a machine of their own, says what runs them now."""
+"""The former command that ran actors on a machine of their own; it names its successor."""
 
 from collections.abc import Sequence
 

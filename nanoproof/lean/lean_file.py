@@ -64,7 +64,7 @@ class LeanFile:
             before = commands[: bisect_right(starts, match.start())]
             line = text.count("\n", 0, match.start()) + 1
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
-            gaps.append(_look_at(Gap(match.start(), match.end(), line, column, ""), masked, text, before))
+            gaps.append(_classify_gap(Gap(match.start(), match.end(), line, column, ""), masked, text, before))
         return cls(text, tuple(gaps), newline=newline)
 
     def written(self) -> str:
@@ -89,7 +89,7 @@ class LeanFile:
         """Return the text with the proofs that were found."""
         return self._rewrite((), None)[0]
 
-    def supposing(self, gaps: Collection[Gap]) -> str:
+    def assuming(self, gaps: Collection[Gap]) -> str:
         """Return the text without imports, with the proofs, and with the axiom in place of some `sorry`s."""
         return _with_axiom(self._rewrite(gaps, None)[0])
 
@@ -105,7 +105,7 @@ class LeanFile:
         masked = mask(self.text)
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
-    def _rewrite(self, supposed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
+    def _rewrite(self, assumed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
         """Return the text with all proofs and placeholders, and the offset of `subject`, the `sorry` that stays."""
         proofs, masked = dict(self.filled), mask(self.text)
         text, shift, start = self.text, 0, 0
@@ -113,18 +113,18 @@ class LeanFile:
             at, end, size = gap.start + shift, gap.end + shift, len(text)
             tactic = is_tactic(masked, gap.start) != (gap in self.flipped)
             if gap == subject or gap in proofs:
-                text, at, end = _spelled(text, at, end, tactic)
+                text, at, end = _disambiguate(text, at, end, tactic)
             if gap == subject:
                 start = at
             elif gap in proofs:
-                text = _put(text, at, end, proofs[gap])
-            elif gap in supposed:
+                text = _insert(text, at, end, proofs[gap])
+            elif gap in assumed:
                 text = text[:at] + ("exact " if tactic else "") + PLACEHOLDER + text[end:]
             shift += len(text) - size
         return text, start
 
 
-def _spelled(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:
+def _disambiguate(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:
     """Make the `sorry` at `[start, end)` a tactic or a term beyond doubt; return the text and its new offsets."""
     if is_tactic(mask(text), start) == tactic:
         return text, start, end
@@ -133,7 +133,7 @@ def _spelled(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, i
     return text, start + len(before), end + len(before)
 
 
-def _look_at(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]) -> Gap:
+def _classify_gap(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]) -> Gap:
     """Return the gap with the name of its theorem, or the reason to skip it; the last command is its own."""
     command = commands[-1] if commands else None
     keyword = command["declaration"] if command is not None else None
@@ -147,17 +147,17 @@ def _look_at(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]
     if [each["scope"] for each in commands if each["scope"] in ("mutual", "end")][-1:] == ["mutual"]:
         return replace(gap, skip_reason="it is in a `mutual` block, whose declarations cannot be proved one by one")
     try:
-        parse_declaration(_hide(masked[command.start() : gap.start]) + "sorry", whole=False)
+        parse_declaration(_blank_sorries(masked[command.start() : gap.start]) + "sorry", whole=False)
     except SourceError:
         return replace(gap, skip_reason="no `:=` comes before it: it is in the statement, or in a proof by equations")
     return gap
 
 
-def _put(text: str, start: int, end: int, proof: str) -> str:
+def _insert(text: str, start: int, end: int, proof: str) -> str:
     """Put a proof in place of one `sorry` of several."""
     masked = mask(text)
     command = [match.start() for match in COMMAND.finditer(masked, 0, start)][-1]
-    only = _hide(masked[command:start]) + masked[start:end] + _hide(masked[end:])
+    only = _blank_sorries(masked[command:start]) + masked[start:end] + _blank_sorries(masked[end:])
     put = text[:command] + insert_proof(text[command:], parse_declaration(only, whole=False), proof)
     return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
@@ -183,7 +183,7 @@ def _with_axiom(text: str) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def _hide(masked: str) -> str:
+def _blank_sorries(masked: str) -> str:
     """Blank out each `sorry`; offsets stay the same."""
     return SORRY.sub("_" * len("sorry"), masked)
 

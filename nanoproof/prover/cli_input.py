@@ -229,13 +229,13 @@ class SorryFiller:
 
         One that it refuses as both stays as it is; theorems after it cannot be tried.
         """
-        report = self._session.check(self.file.supposing(gaps))
+        report = self._session.check(self.file.assuming(gaps))
         if report.errors and len(gaps) > 1:
             self._correct_kinds(gaps[: len(gaps) // 2])
             self._correct_kinds(gaps[len(gaps) // 2 :])
         elif report.errors:
             flipped = self.file.with_flipped(gaps[0])
-            if self._session.check(flipped.supposing(gaps)).errors:
+            if self._session.check(flipped.assuming(gaps)).errors:
                 self._without_stand_in[gaps[0]] = _one_line(report.errors[0])
             else:
                 self.file = flipped

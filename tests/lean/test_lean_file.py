@@ -92,10 +92,10 @@ def test_definitions_behind_one_that_is_not_complete_are_no_code() -> None:
 def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
     text = "theorem s : p := by\n  exact have h := i; sorry\n\ntheorem t : p := by\n  iterate 1 sorry"
     file = LeanFile.parse(text)
-    assert f"i; exact {PLACEHOLDER}" in file.supposing(file.gaps) and f"1 {PLACEHOLDER}" in file.supposing(file.gaps)
+    assert f"i; exact {PLACEHOLDER}" in file.assuming(file.gaps) and f"1 {PLACEHOLDER}" in file.assuming(file.gaps)
     for gap in file.gaps:
         file = file.with_flipped(gap)
-    assert f"i; {PLACEHOLDER}" in file.supposing(file.gaps) and f"1 exact {PLACEHOLDER}" in file.supposing(file.gaps)
+    assert f"i; {PLACEHOLDER}" in file.assuming(file.gaps) and f"1 exact {PLACEHOLDER}" in file.assuming(file.gaps)
     assert file.theorem(file.gaps[0], "user", "s").source.endswith("i; (by sorry)")
     assert file.proved() == text
     file = file.with_proof(file.gaps[0], "rfl").with_proof(file.gaps[1], "left\nrfl")
