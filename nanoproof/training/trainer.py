@@ -66,7 +66,7 @@ class Trainer(Generic[S]):
         """The step of the last checkpoint; -1 before the first one."""
         if start.resume_from is None:
             self.model, self.tokenizer = load()
-            self.optimizer: MuonAdamW = build_optimizer(self.model, optim)
+            self.optimizer = build_optimizer(self.model, optim)
         else:
             self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
 
