@@ -1,1 +1,1 @@
-"""Actors, matchmaker, replay buffer, collection and evaluation."""
+"""Reinforcement learning: matchmaker, collection, replay buffers, updates, evaluation and records."""

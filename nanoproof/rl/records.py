@@ -24,8 +24,8 @@ Busy threads append to a deque; `Timeline.flush` writes a line of what has come 
 the line, so that every line can be read alone, and a long wait is seen while it lasts.
 
 Samples are taken from attempts that have ended, for then it is known which tactics led anywhere, and, on the way of a
-proof, how many tactics were needed. Outcomes of tactics: `solved` (it
-led to a proof), `applied`, `rejected`, `timeout`, `banned`, `cycle` (it led back to a state above), `untried`.
+proof, how many tactics were needed. Outcomes of tactics: `solved` (it led to a proof), `applied`, `rejected`,
+`timeout`, `banned`, `cycle` (it led back to a state above), `untried`.
 
 `trees/<step>_<rank>_<sequence>.json.gz` holds what `search/tree_json.py` describes. A rank keeps `--keep-trees` of
 them and takes in only as many as cost it next to nothing: proofs and failures in turn, if there are both.

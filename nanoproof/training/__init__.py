@@ -1,1 +1,1 @@
-"""Loop pieces that the training stages share."""
+"""Training: loops and losses of pretraining, midtraining and finetuning, and what RL shares with them."""
