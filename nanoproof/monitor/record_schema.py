@@ -1,4 +1,4 @@
-"""The answers of the monitor's API about theorems, attempts, search trees and the model, as types (see `schema.py`)."""
+"""Types of the monitor's API (see `schema.py`) for theorems, attempts, search trees and model samples."""
 
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
@@ -19,7 +19,7 @@ class Page(TypedDict, Generic[T]):
     size: int
 
 
-# -- theorems and attempts ---------------------------------------------------------------------------------------
+# -- Theorems and attempts ---------------------------------------------------------------------------------------
 
 
 class TheoremRow(TypedDict):
@@ -88,7 +88,7 @@ class FailedTactic(TypedDict):
 
 
 class Attempt(AttemptRow):
-    """/api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree."""
+    """/api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree."""
 
     statement: str
     proof: str
@@ -146,11 +146,11 @@ class TreeAnswer(TypedDict):
 
     attempt: AttemptRow
     nodes: int
-    """Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have."""
+    """Of the whole tree; `tree` holds the most visited ones if there are more than one response may have."""
     tree: SearchTree
 
 
-# -- the model ---------------------------------------------------------------------------------------------------
+# -- Model -------------------------------------------------------------------------------------------------------
 
 
 class SampledTactic(TypedDict):
@@ -165,7 +165,7 @@ class SampledTactic(TypedDict):
 
 
 class Sample(TypedDict):
-    """A state, and what the model made of it."""
+    """A state, with the tactics and the value that the model gave it."""
 
     rank: int
     step: int
@@ -196,7 +196,7 @@ class TrainSample(TypedDict):
 
 
 class CalibrationBin(TypedDict):
-    """States whose value was between `low` and `high`: how far they really were from a proof."""
+    """States with values between `low` and `high`: their true distances from a proof."""
 
     low: float
     high: float
@@ -208,7 +208,7 @@ class CalibrationBin(TypedDict):
 
 
 class Calibration(TypedDict):
-    """/api/calibration: values against what is known from proofs."""
+    """/api/calibration: values against the true depths known from proofs."""
 
     bins: list[CalibrationBin]
     count: int

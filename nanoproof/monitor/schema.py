@@ -1,4 +1,4 @@
-"""The answers of the monitor's API, as types; `python -m nanoproof.monitor.typescript` makes those of the page of them.
+"""Types of the monitor's API; `python -m nanoproof.monitor.typescript` generates those of the page from them.
 
 Times are seconds since the epoch, durations seconds, sizes bytes. Every list is bounded; long ones come in pages.
 """
@@ -13,12 +13,12 @@ StreamKind = Literal["hello", "status", "metrics", "event", "attempt", "log", "r
 
 
 class ApiError(TypedDict):
-    """What every answer with a status from 400 on holds."""
+    """The body of every response with a status from 400 on."""
 
     error: str
 
 
-# -- the run -----------------------------------------------------------------------------------------------------
+# -- Run ---------------------------------------------------------------------------------------------------------
 
 
 class Indexing(TypedDict):
@@ -30,21 +30,21 @@ class Indexing(TypedDict):
 
 
 class RunInfo(TypedDict):
-    """/api/run: what the run is, and what it has to show."""
+    """/api/run: description of the run and its files."""
 
     name: str
     exists: bool
     live: bool
     time: float
     server: str
-    """Another text after the monitor was started anew."""
+    """Changes when the monitor restarts."""
     ranks: list[int]
     datasets: list[str]
     args: dict[str, Any]
     meta: dict[str, Any]
     indexing: Indexing
     has: dict[str, bool]
-    """Which of attempts, trees, timeline, samples, train_samples, evaluations, logs there are."""
+    """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs."""
 
 
 class Gpu(TypedDict):
@@ -58,7 +58,7 @@ class Gpu(TypedDict):
 
 
 class RankStatus(TypedDict):
-    """What a rank is doing, of its status file."""
+    """The state of a rank, from its status file."""
 
     rank: int
     live: bool
@@ -84,13 +84,13 @@ class LeanServer(TypedDict):
 
 
 class Event(TypedDict):
-    """Something that happened."""
+    """An event of the run."""
 
     time: float
     kind: str
     rank: int
     text: str
-    """It in one line."""
+    """The event in one line."""
     fields: dict[str, Any]
 
 
@@ -127,7 +127,7 @@ class Best(TypedDict):
 
 
 class LiveOverview(TypedDict):
-    """The run at a glance: what changes all the time."""
+    """The part of the overview that changes all the time."""
 
     time: float
     live: bool
@@ -136,7 +136,7 @@ class LiveOverview(TypedDict):
     num_steps: int | None
     elapsed: float | None
     remaining: float | None
-    """Expected time to the last step, of how fast the newest steps were."""
+    """Expected time to the last step, estimated from the newest steps."""
     collected: int | None
     collect_transitions: int | None
     attempts: int
@@ -144,11 +144,11 @@ class LiveOverview(TypedDict):
     disproofs: int
     errors: int
     lost_proofs: int
-    """Found ones that the final check neither accepted nor refused."""
+    """Found proofs that the final check neither accepted nor refused."""
     refused_proofs: int
-    """Found ones that it refused, or that did not replay."""
+    """Found proofs that it refused, or that did not replay."""
     last_loss: str | None
-    """How the newest of the lost ones was lost."""
+    """The reason of the newest lost proof."""
     theorems: int | None
     theorems_proven: int | None
     proofs_per_hour: float | None
@@ -175,10 +175,10 @@ class Overview(LiveOverview):
 
 
 class Series(TypedDict):
-    """/api/series: metrics by step, in columns. Where steps were put together: mean, lowest and highest value."""
+    """/api/series: metrics by step, in columns; merged steps have mean, lowest and highest value."""
 
     names: list[str]
-    """All that could be asked for."""
+    """All metrics there are."""
     steps: list[int]
     times: list[float | None]
     values: dict[str, list[float | None]]
@@ -188,7 +188,7 @@ class Series(TypedDict):
     thinned: bool
 
 
-# -- actors and time ---------------------------------------------------------------------------------------------
+# -- Actors and timeline -----------------------------------------------------------------------------------------
 
 
 class Actor(TypedDict):
@@ -231,7 +231,7 @@ class Actors(TypedDict):
 
 
 class Lane(TypedDict):
-    """What one actor, or one rank's model or phases, did when. Spans are [start, end, state]."""
+    """Spans [start, end, state] of one actor, or of one rank's model or phases."""
 
     rank: int
     kind: Literal["actor", "model", "phase"]
@@ -240,7 +240,7 @@ class Lane(TypedDict):
 
 
 class Batches(TypedDict):
-    """What a model was at, ten times a second while it computes: samples in columns, not all if there are too many."""
+    """Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many."""
 
     rank: int
     busy: float
@@ -264,11 +264,11 @@ class Timeline(TypedDict):
     lanes: list[Lane]
     batches: list[Batches]
     shares: dict[str, float]
-    """Which part of the actors' time went where, in all that is shown."""
+    """Fraction of the actors' time in each state, in all that is shown."""
     shortened: bool
-    """Whether the beginning was left out, for there is too much to read."""
+    """Whether the beginning was left out because there is too much to read."""
     merged: bool
-    """Whether short spans were put together, for there are too many."""
+    """Whether short spans were merged because there are too many."""
 
 
 class TraceEvent(TypedDict):
@@ -290,7 +290,7 @@ class Trace(TypedDict):
     displayTimeUnit: str
 
 
-# -- evaluations -------------------------------------------------------------------------------------------------
+# -- Evaluations -------------------------------------------------------------------------------------------------
 
 
 class EvaluationRow(TypedDict):
@@ -380,7 +380,7 @@ class EvaluationDiff(TypedDict):
     """What else differs: the values of a and b."""
 
 
-# -- logs and live updates ---------------------------------------------------------------------------------------
+# -- Logs and live updates ---------------------------------------------------------------------------------------
 
 
 class LogLine(TypedDict):
@@ -406,7 +406,7 @@ class Logs(TypedDict):
 
 
 class Hello(TypedDict):
-    """The first message of /api/stream; after a change of `server` everything is to be asked for anew."""
+    """The first message of /api/stream; after a change of `server` everything must be requested again."""
 
     server: str
     run: str
@@ -444,6 +444,6 @@ class LogMessage(TypedDict):
 
 
 class Reset(TypedDict):
-    """Too much was missed to be told: ask anew."""
+    """Too much was missed to be sent: request everything again."""
 
     reason: str

@@ -72,7 +72,7 @@ export interface FailedTactic {
   tactic: string;
 }
 
-/** /api/attempts/<rank>/<step>/<seq>: all that is known of it but its tree. */
+/** /api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree. */
 export interface Attempt {
   rank: number;
   step: number;
@@ -139,7 +139,7 @@ export interface SearchTree {
 /** /api/attempts/<rank>/<step>/<seq>/tree */
 export interface TreeAnswer {
   attempt: AttemptRow;
-  /** Of the whole tree; `tree` holds the most visited ones if that is more than one answer may have. */
+  /** Of the whole tree; `tree` holds the most visited ones if there are more than one response may have. */
   nodes: number;
   tree: SearchTree;
 }
@@ -154,7 +154,7 @@ export interface SampledTactic {
   message: string;
 }
 
-/** A state, and what the model made of it. */
+/** A state, with the tactics and the value that the model gave it. */
 export interface Sample {
   rank: number;
   step: number;
@@ -183,7 +183,7 @@ export interface TrainSample {
   loss: number | null;
 }
 
-/** States whose value was between `low` and `high`: how far they really were from a proof. */
+/** States with values between `low` and `high`: their true distances from a proof. */
 export interface CalibrationBin {
   low: number;
   high: number;
@@ -194,7 +194,7 @@ export interface CalibrationBin {
   deviation: number;
 }
 
-/** /api/calibration: values against what is known from proofs. */
+/** /api/calibration: values against the true depths known from proofs. */
 export interface Calibration {
   bins: CalibrationBin[];
   count: number;
@@ -211,7 +211,7 @@ export type Order = "asc" | "desc";
 
 export type StreamKind = "hello" | "status" | "metrics" | "event" | "attempt" | "log" | "reset";
 
-/** What every answer with a status from 400 on holds. */
+/** The body of every response with a status from 400 on. */
 export interface ApiError {
   error: string;
 }
@@ -223,20 +223,20 @@ export interface Indexing {
   total_bytes: number;
 }
 
-/** /api/run: what the run is, and what it has to show. */
+/** /api/run: description of the run and its files. */
 export interface RunInfo {
   name: string;
   exists: boolean;
   live: boolean;
   time: number;
-  /** Another text after the monitor was started anew. */
+  /** Changes when the monitor restarts. */
   server: string;
   ranks: number[];
   datasets: string[];
   args: Record<string, unknown>;
   meta: Record<string, unknown>;
   indexing: Indexing;
-  /** Which of attempts, trees, timeline, samples, train_samples, evaluations, logs there are. */
+  /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs. */
   has: Record<string, boolean>;
 }
 
@@ -249,7 +249,7 @@ export interface Gpu {
   memory_total?: number | null;
 }
 
-/** What a rank is doing, of its status file. */
+/** The state of a rank, from its status file. */
 export interface RankStatus {
   rank: number;
   live: boolean;
@@ -273,12 +273,12 @@ export interface LeanServer {
   errors: number;
 }
 
-/** Something that happened. */
+/** An event of the run. */
 export interface Event {
   time: number;
   kind: string;
   rank: number;
-  /** It in one line. */
+  /** The event in one line. */
   text: string;
   fields: Record<string, unknown>;
 }
@@ -312,7 +312,7 @@ export interface Best {
   solved: number;
 }
 
-/** The run at a glance: what changes all the time. */
+/** The part of the overview that changes all the time. */
 export interface LiveOverview {
   time: number;
   live: boolean;
@@ -320,7 +320,7 @@ export interface LiveOverview {
   step: number | null;
   num_steps: number | null;
   elapsed: number | null;
-  /** Expected time to the last step, of how fast the newest steps were. */
+  /** Expected time to the last step, estimated from the newest steps. */
   remaining: number | null;
   collected: number | null;
   collect_transitions: number | null;
@@ -328,11 +328,11 @@ export interface LiveOverview {
   proofs: number;
   disproofs: number;
   errors: number;
-  /** Found ones that the final check neither accepted nor refused. */
+  /** Found proofs that the final check neither accepted nor refused. */
   lost_proofs: number;
-  /** Found ones that it refused, or that did not replay. */
+  /** Found proofs that it refused, or that did not replay. */
   refused_proofs: number;
-  /** How the newest of the lost ones was lost. */
+  /** The reason of the newest lost proof. */
   last_loss: string | null;
   theorems: number | null;
   theorems_proven: number | null;
@@ -383,9 +383,9 @@ export interface Overview {
   events: Event[];
 }
 
-/** /api/series: metrics by step, in columns. Where steps were put together: mean, lowest and highest value. */
+/** /api/series: metrics by step, in columns; merged steps have mean, lowest and highest value. */
 export interface Series {
-  /** All that could be asked for. */
+  /** All metrics there are. */
   names: string[];
   steps: number[];
   times: (number | null)[];
@@ -432,7 +432,7 @@ export interface Actors {
   ranks: RankActors[];
 }
 
-/** What one actor, or one rank's model or phases, did when. Spans are [start, end, state]. */
+/** Spans [start, end, state] of one actor, or of one rank's model or phases. */
 export interface Lane {
   rank: number;
   kind: "actor" | "model" | "phase";
@@ -440,7 +440,7 @@ export interface Lane {
   spans: [number, number, string][];
 }
 
-/** What a model was at, ten times a second while it computes: samples in columns, not all if there are too many. */
+/** Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many. */
 export interface Batches {
   rank: number;
   /** Seconds that the model computed, by all samples. */
@@ -462,11 +462,11 @@ export interface Timeline {
   last: number | null;
   lanes: Lane[];
   batches: Batches[];
-  /** Which part of the actors' time went where, in all that is shown. */
+  /** Fraction of the actors' time in each state, in all that is shown. */
   shares: Record<string, number>;
-  /** Whether the beginning was left out, for there is too much to read. */
+  /** Whether the beginning was left out because there is too much to read. */
   shortened: boolean;
-  /** Whether short spans were put together, for there are too many. */
+  /** Whether short spans were merged because there are too many. */
   merged: boolean;
 }
 
@@ -588,7 +588,7 @@ export interface Logs {
   previous: string | null;
 }
 
-/** The first message of /api/stream; after a change of `server` everything is to be asked for anew. */
+/** The first message of /api/stream; after a change of `server` everything must be requested again. */
 export interface Hello {
   server: string;
   run: string;
@@ -620,7 +620,7 @@ export interface LogMessage {
   items: LogLine[];
 }
 
-/** Too much was missed to be told: ask anew. */
+/** Too much was missed to be sent: request everything again. */
 export interface Reset {
   reason: string;
 }
