@@ -17,7 +17,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir, resolve_run_dir
 from nanoproof.model import checkpoint
 from nanoproof.model.gpt import GPT
-from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
+from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import OptimizerOptions, StartOptions
 from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, short
