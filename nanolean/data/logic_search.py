@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -90,6 +90,21 @@ class Rule:
     conclusion: Formula
 
 
+@dataclass(frozen=True)
+class Sequent:
+    """A node of the search: prove `goal` from `context` with at most `budget` tactics.
+
+    `terms` are the numbers in scope, `names` those that are still free, and `seen` the sequents above this one.
+    """
+
+    context: Context
+    goal: Formula
+    terms: tuple[Term, ...]
+    budget: int
+    names: Names
+    seen: frozenset[tuple[frozenset[Formula], Formula]] = frozenset()
+
+
 class GaveUp(Exception):
     """The search visited too many nodes."""
 
@@ -111,41 +126,40 @@ class LogicSearch:
         """Search a proof of at most `budget` tactics; None if there is none. `terms` are the numbers in scope."""
         for limit in range(1, budget + 1):
             try:
-                step = self._search(hypotheses, goal, terms, limit, self.names.copy(), frozenset())
+                step = self._search(Sequent(hypotheses, goal, terms, limit, self.names.copy()))
             except GaveUp:
                 return None
             if step is not None:
                 return step
         return None
 
-    def _search(
-        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
-    ) -> Step | None:
+    def _search(self, at: Sequent) -> Step | None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise GaveUp
-        if budget <= 0:
+        if at.budget <= 0:
             return None
-        closing = self._close(context, goal, terms)
+        closing = self._close(at)
         if closing is not None:
             return Step(closing)
-        key = (frozenset(f for _, f in context), goal)
-        if budget == 1 or key in seen:
+        key = (frozenset(f for _, f in at.context), at.goal)
+        if at.budget == 1 or key in at.seen:
             return None
-        if self.propositional and not holds([f for _, f in context], goal):
+        if self.propositional and not holds([f for _, f in at.context], at.goal):
             return None
-        below = seen | {key}
-        forced = self._forced(context, goal, terms, budget, names, below)
+        at = replace(at, seen=at.seen | {key})
+        forced = self._forced(at)
         if forced is not False:
             return forced
-        for option in self._options(context, goal, terms, budget, names, below):
+        for option in self._options(at):
             if option is not None:
                 return option
         return None
 
     # ---- closing a goal by one tactic
 
-    def _close(self, context: Context, goal: Formula, terms: tuple[Term, ...]) -> str | None:
+    def _close(self, at: Sequent) -> str | None:
+        context, goal = at.context, at.goal
         by_formula = {f: name for name, f in context}
         if goal in by_formula:
             return f"exact {by_formula[goal]}" if self.rng.random() < 0.85 else "assumption"
@@ -190,100 +204,92 @@ class LogicSearch:
 
     # ---- moves that lose nothing
 
-    def _forced(
-        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
-    ) -> Step | Literal[False] | None:
+    def _forced(self, at: Sequent) -> Step | Literal[False] | None:
         """The result of an invertible move, or False when there is none."""
+        context, goal, names = at.context, at.goal, at.names
         if goal[0] in ("→", "not"):
             name = names.take("h")
             result = goal[2] if goal[0] == "→" else FALSE
-            return self._one(f"intro {name}", (*context, (name, goal[1])), result, terms, budget, names, seen)
+            return self._one(f"intro {name}", replace(at, context=(*context, (name, goal[1])), goal=result))
         if goal[0] == "all":
             x = names.take(*BOUND_NAMES)
             body = substitute(goal[2], goal[1], ("var", x))
-            return self._one(f"intro {x}", context, body, (*terms, ("var", x)), budget, names, seen)
+            return self._one(f"intro {x}", replace(at, goal=body, terms=(*at.terms, ("var", x))))
         for name, formula in context:
             if formula[0] in ("∧", "↔", "ex") and not self._useless(context, name, goal):
-                return self._split(context, name, name, formula, goal, terms, budget, names, seen)
+                return self._split(at, name, name, formula)
         if goal[0] in ("∧", "↔"):
             parts = goal[1:] if goal[0] == "∧" else (("→", goal[1], goal[2]), ("→", goal[2], goal[1]))
-            return self._many("constructor", [(context, p) for p in parts], terms, budget, names, seen)
+            return self._many("constructor", at, [(context, part) for part in parts])
         for name, formula in context:
             if formula[0] == "∨" and not self._useless(context, name, goal):
-                return self._split(context, name, name, formula, goal, terms, budget, names, seen)
+                return self._split(at, name, name, formula)
         return False
 
     def _useless(self, context: Context, name: str, goal: Formula) -> bool:
         return self.propositional and holds([f for n, f in context if n != name], goal)
 
-    def _split(
-        self, context: Context, used: str, term: str, formula: Formula, goal: Formula, terms: tuple[Term, ...],
-        budget: int, names: Names, seen: frozenset,
-    ) -> Step | None:  # fmt: skip
+    def _split(self, at: Sequent, used: str, term: str, formula: Formula) -> Step | None:
         """`cases` on a conjunction, disjunction, equivalence or existence; the hypothesis itself goes away."""
-        rest = tuple((n, f) for n, f in context if n != used)
+        names, goal = at.names, at.goal
+        rest = tuple((n, f) for n, f in at.context if n != used)
         if formula[0] == "∨":
             name = names.take("h1", "h2", "h3")
             other = name if self.rng.random() < 0.5 else names.take("h2", "h3", "h4")
             tactic = f"cases {term} with | inl {name} => ?_ | inr {other} => ?_"
             goals = [((*rest, (name, formula[1])), goal), ((*rest, (other, formula[2])), goal)]
-            return self._many(tactic, goals, terms, budget, names, seen)
+            return self._many(tactic, at, goals)
         if formula[0] == "ex":
             x, h = names.take(*BOUND_NAMES), names.take("hx", "hy")
             body = substitute(formula[2], formula[1], ("var", x))
             tactic = f"cases {term} with | intro {x} {h} => ?_"
-            return self._one(tactic, (*rest, (h, body)), goal, (*terms, ("var", x)), budget, names, seen)
+            return self._one(tactic, replace(at, context=(*rest, (h, body)), terms=(*at.terms, ("var", x))))
         first, second = names.take("h1", "h2", "h3"), names.take("h2", "h3", "h4")
         parts = formula[1:]
         if formula[0] == "↔":
             parts = (("→", formula[1], formula[2]), ("→", formula[2], formula[1]))
         tactic = f"cases {term} with | intro {first} {second} => ?_"
-        return self._one(tactic, (*rest, (first, parts[0]), (second, parts[1])), goal, terms, budget, names, seen)
+        return self._one(tactic, replace(at, context=(*rest, (first, parts[0]), (second, parts[1]))))
 
     # ---- choices
 
-    def _options(
-        self, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names, seen: frozenset
-    ) -> Iterator[Step | None]:
+    def _options(self, at: Sequent) -> Iterator[Step | None]:
+        context, goal = at.context, at.goal
         if goal[0] == "∨":
-            yield self._one("left", context, goal[1], terms, budget, names, seen)
-            yield self._one("right", context, goal[2], terms, budget, names, seen)
+            yield self._one("left", replace(at, goal=goal[1]))
+            yield self._one("right", replace(at, goal=goal[2]))
         if goal[0] == "ex":
-            for term in terms:
+            for term in at.terms:
                 body = substitute(goal[2], goal[1], term)
                 if not any(f == body for _, f in context):
-                    yield self._one(f"exists {arg(term)}", context, body, terms, budget, names, seen)
+                    yield self._one(f"exists {arg(term)}", replace(at, goal=body))
         rules = list(self._rules(context))
         for rule in rules:
             found = match(rule.conclusion, goal, set(rule.holes), {})
             if found is not None and not set(rule.holes) - found.keys() and rule.premises:
                 goals = [(context, _instance(p, found)) for p in rule.premises]
-                yield self._many(f"apply {rule.term.split()[0]}", goals, terms, budget, names, seen)
-        yield from self._forward(context, rules, goal, terms, budget, names, seen)
+                yield self._many(f"apply {rule.term.split()[0]}", at, goals)
+        yield from self._forward(at, rules)
         if goal != FALSE and any(f[0] == "not" or (f[0] == "→" and f[2] == FALSE) for _, f in context):
-            yield self._one("exfalso", context, FALSE, terms, budget, names, seen)
+            yield self._one("exfalso", replace(at, goal=FALSE))
 
-    def _forward(
-        self, context: Context, rules: list[Rule], goal: Formula, terms: tuple[Term, ...], budget: int, names: Names,
-        seen: frozenset,
-    ) -> Iterator[Step | None]:  # fmt: skip
+    def _forward(self, at: Sequent, rules: list[Rule]) -> Iterator[Step | None]:
         """Uses a rule all of whose premises are there: `cases h h1 with ..` or `have h2 : q := h h1`."""
-        by_formula = {f: name for name, f in context}
+        by_formula = {f: name for name, f in at.context}
         for rule in rules:
-            for found in _instances(rule, list(by_formula), terms):
+            for found in _instances(rule, list(by_formula), at.terms):
                 result = _instance(rule.conclusion, found)
                 if result in by_formula or (not rule.premises and not rule.holes):
                     continue
                 arguments = [by_formula[_instance(p, found)] for p in rule.premises]
                 term = " ".join([_fill(rule, found), *arguments])
-                inner = names.copy()
+                inner = replace(at, names=at.names.copy())
                 if result[0] in ("∨", "∧", "ex"):
-                    used = rule.term if not rule.holes else ""
-                    yield self._split(context, used, term, result, goal, terms, budget, inner, seen)
+                    yield self._split(inner, rule.term if not rule.holes else "", term, result)
                 elif result != FALSE:
-                    name = inner.take("h2", "h3", "h4")
+                    name = inner.names.take("h2", "h3", "h4")
                     tactic = f"have {name} : {show(result)} := {term}"
-                    yield self._one(tactic, (*context, (name, result)), goal, terms, budget, inner, seen)
+                    yield self._one(tactic, replace(inner, context=(*at.context, (name, result))))
 
     def _rules(self, context: Context) -> Iterator[Rule]:
         for name, formula in context:
@@ -300,23 +306,22 @@ class LogicSearch:
 
     # ---- putting steps together
 
-    def _one(
-        self, tactic: str, context: Context, goal: Formula, terms: tuple[Term, ...], budget: int, names: Names,
-        seen: frozenset,
-    ) -> Step | None:  # fmt: skip
-        child = self._search(context, goal, terms, budget - 1, names.copy(), seen)
+    def _one(self, tactic: str, left: Sequent) -> Step | None:
+        """The tactic and the proof of the sequent that it leaves; `left.budget` still counts the tactic."""
+        child = self._search(replace(left, budget=left.budget - 1, names=left.names.copy()))
         return None if child is None else Step(tactic, (child,))
 
-    def _many(
-        self, tactic: str, goals: list[tuple[Context, Formula]], terms: tuple[Term, ...], budget: int, names: Names,
-        seen: frozenset,
-    ) -> Step | None:  # fmt: skip
+    def _many(self, tactic: str, at: Sequent, goals: list[tuple[Context, Formula]]) -> Step | None:
+        """The tactic and proofs of the goals that it leaves, which share the budget."""
         children: list[Step] = []
-        left = budget - 1
+        left = at.budget - 1
         for k, (context, goal) in enumerate(goals):
             reserve = len(goals) - 1 - k
             limits = range(1, left - reserve + 1)
-            tries = (self._search(context, goal, terms, limit, names.copy(), seen) for limit in limits)
+            tries = (
+                self._search(replace(at, context=context, goal=goal, budget=limit, names=at.names.copy()))
+                for limit in limits
+            )
             child = next((step for step in tries if step is not None), None)
             if child is None:
                 return None
