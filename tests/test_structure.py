@@ -469,7 +469,9 @@ def missing_code(page: Path) -> list[str]:
 
 def test_code_that_is_missing_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("`search/search.py:search` `search/search.py:seek` `rl/loop.py:Cadence.due` `no/such.py` `rl.py:x`")
+    page.write_text(
+        "`search/search.py:search` `search/search.py:seek` `rl/loop.py:EvalAndSaveTriggers.due` `no/such.py` `rl.py:x`"
+    )
     assert missing_code(page) == ["search/search.py:seek", "no/such.py:", "rl.py:x"]
 
 
