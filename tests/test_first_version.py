@@ -1,4 +1,4 @@
-"""A run that the first version wrote: today's commands go on with it, evaluate it, show it, and look into it.
+"""A run that the first version wrote: today's commands resume it, evaluate it, show it, and look into it.
 
 Commands are named by the paths that users type, so that these tests stand still while modules move.
 """

@@ -1,4 +1,4 @@
-"""The scripts of whole runs: what is finished is not run again, what was stopped goes on, the report says what was
+"""The scripts of whole runs: what is finished is not run again, what was stopped is resumed, the report says what was
 measured."""
 
 import json

@@ -172,7 +172,7 @@ class ServerWatch:
             self._report(address, "down", server.actors)
             if all(other.down_since is not None for other in self._servers.values()):
                 self._gone_since = time.monotonic()
-                log.error("no Lean server is within reach; all actors wait, and go on when one is back")
+                log.error("no Lean server is within reach; all actors wait, and resume when one is back")
                 self._report("all", "gone", sum(other.actors for other in self._servers.values()))
 
     def reached(self, address: str, actor: int) -> None:

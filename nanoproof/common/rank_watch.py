@@ -153,7 +153,7 @@ class RankWatch:
 
     def _message(self) -> str:
         hint = self.hint()
-        return f"{self._lost}; the run ends here{f', go on with {hint}' if hint else ''}"
+        return f"{self._lost}; the run ends here{f', resume with {hint}' if hint else ''}"
 
     # -- the watching thread -----------------------------------------------------------------------------------------
 

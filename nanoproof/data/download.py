@@ -486,7 +486,7 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
     failed = [plan.name for plan in plans if plan.failures]
     if failed and not config.dry_run:
         again = f"python -m nanoproof.data.download {' '.join(failed)}"
-        print(f"{len(failed)} of {len(plans)} data sets are not complete; go on with: {again}")
+        print(f"{len(failed)} of {len(plans)} data sets are not complete; continue with: {again}")
     return 1 if failed else 0
 
 

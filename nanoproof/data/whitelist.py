@@ -435,7 +435,7 @@ def record_verdicts(checked: CheckedSet, checks: InitChecks, known: Known) -> No
         pass  # the caller reports it
     except ServerUnavailable as error:
         raise UserError(
-            f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command goes on"
+            f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command resumes"
         ) from error
     finally:
         writer.close()

@@ -254,7 +254,7 @@ def describe_progress(job: Job) -> str:
     """Describe what is there of an evaluation that ended early."""
     done, solved = job.files.progress()
     total = len(job.files.theorems)
-    return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue goes on"
+    return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue resumes it"
 
 
 def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ class EvalOptions:
         "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs.",
         advanced=True,
     )
-    continue_: bool = opt(False, "Go on with an evaluation: try what ended in an error or is missing.")
+    continue_: bool = opt(False, "Continue an evaluation: try what ended in an error or is missing.")
 
     def __post_init__(self) -> None:
         validate(self, "eval")

@@ -95,7 +95,7 @@ class EvalSettings:
 def refuse_earlier(path: Path) -> None:
     """Raise UserError if there are results of an evaluation in a directory where a new one is to go."""
     if _holds_something(path):
-        raise UserError(f"{path} holds earlier results; --continue goes on with them, --force overwrites them")
+        raise UserError(f"{path} holds earlier results; --continue adds to them, --force overwrites them")
 
 
 class EvaluationFiles:
@@ -136,7 +136,7 @@ class EvaluationFiles:
         todo = [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
         parts = self._earlier_parts()
         if any(part.get("versions") != about.get("versions") for part in parts):
-            log.warning("%s goes on under other versions than before; its summary lists both", self.path)
+            log.warning("%s continues under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
         try:
             (self.path / SUMMARY).unlink(missing_ok=True)

@@ -372,7 +372,7 @@ def negate(theorem: Theorem) -> Theorem:
 
 
 def _before_closing(text: str) -> str:
-    """Strip a part of a statement that is to be followed by more, which goes on a new line if a comment ends it."""
+    """Strip a part of a statement that more follows, on a new line if a comment ends it."""
     text = text.strip()
     return text + "\n " if "--" in text.rpartition("\n")[2] else text
 

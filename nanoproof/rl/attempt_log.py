@@ -355,7 +355,7 @@ class AttemptLog:
         return index
 
     def _give_up_index(self, error: OSError) -> None:
-        log.warning("%s cannot be written: %s; the run goes on without it", self._index_file, error)
+        log.warning("%s cannot be written: %s; the run continues without it", self._index_file, error)
         self._index = None
 
 

@@ -53,7 +53,7 @@ class Learner(Trainer[RLState]):
         if start.resume_from is None and start.checkpoint.model_path is None:
             raise UserError(
                 "give either --model-path sft/RUN (a new run; python -m nanoproof.sft makes such a network) or "
-                "--resume-from rl/RUN (go on with one)"
+                "--resume-from rl/RUN (resume one)"
             )
         self._config = config
         super().__init__(start, config.optim, dist, RLState(), self._load_first)

@@ -84,7 +84,7 @@ def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
     run = run_name(run_path)
     lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
     if not (run_path / FINISHED).exists():
-        return [*lines, f"to go on: python -m nanoproof.rl --resume-from {run}"]
+        return [*lines, f"to resume: python -m nanoproof.rl --resume-from {run}"]
     best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
     datasets = parse_set_names(config.rl.eval_datasets)
     words = ["--model-path", best, "--datasets", *datasets]
@@ -106,7 +106,7 @@ def full_disk_explained(run_path: Path) -> Iterator[None]:
             raise
         advice, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
         if flags:
-            what_to_do = f"nothing that was written is damaged: {advice}, then go on with {flags}"
+            what_to_do = f"nothing that was written is damaged: {advice}, then resume with {flags}"
         else:
             what_to_do = f"no checkpoint was saved yet: {advice}, delete that and start again"
         raise UserError(f"{error}; {what_to_do}") from error
@@ -193,7 +193,7 @@ class ReinforcementLearning:
                 self.stage.run.event("lost_proofs", step=self.state.step, message=str(error))
             self.collection.pool.stop()
             self.save()
-            raise ProofsLost(f"{error}; then go on with --resume-from {run_name(self.stage.run.path)}") from error
+            raise ProofsLost(f"{error}; then resume with --resume-from {run_name(self.stage.run.path)}") from error
         else:
             if self.dist.is_main:
                 self.stage.run.finish(self.state.step)

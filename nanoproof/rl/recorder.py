@@ -123,7 +123,7 @@ class StatusFile:
             atomic_write(self._path, lambda file: file.write(json_line(status).encode()), sync=False)
         except OSError as error:
             if not self._failed:
-                log.warning("cannot write %s: %s; the run goes on without it", self._path, error)
+                log.warning("cannot write %s: %s; the run continues without it", self._path, error)
             self._failed = True
 
 
@@ -302,7 +302,7 @@ class Recorder:
             write()
         except Exception:  # whatever it is, it must not be the run's end
             if not self._failed:
-                log.exception("not all that the run tells of itself can be written; the run goes on")
+                log.exception("not all that the run tells of itself can be written; the run continues")
             self._failed = True
 
     def _look(self, last: Load | None, seconds: float) -> Load | None:

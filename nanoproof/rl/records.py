@@ -96,7 +96,7 @@ class RotatingJsonl:
             self._size += len(content)
         except OSError as error:
             self._failed = True
-            log.warning("%s cannot be written: %s; the run goes on without it", self._path, error)
+            log.warning("%s cannot be written: %s; the run continues without it", self._path, error)
 
     def close(self) -> None:
         """Close the file."""
@@ -357,7 +357,7 @@ class TreeStore:
                 tree_file(self._path, self._kept.popleft()).unlink(missing_ok=True)
         except OSError as error:
             if not self._failed:
-                log.warning("search trees cannot be written: %s; the run goes on without them", error)
+                log.warning("search trees cannot be written: %s; the run continues without them", error)
             self._failed = True
         self._not_before = began + max(LEAST_SECONDS, (time.thread_time() - busy) / SHARE)
         self._pending = False

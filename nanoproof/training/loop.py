@@ -207,7 +207,7 @@ class TrainingLoop(Trainer[StageState], ABC):
             log.info("%s: %s", name, text)
         log.info("checkpoint: %s", stage.run.path / f"model_{self.state.step}.pt")
         if self.state.step < self.num_steps:
-            log.info("to go on: python -m nanoproof.%s --resume-from %s", self.stage_name, run)
+            log.info("to resume: python -m nanoproof.%s --resume-from %s", self.stage_name, run)
         else:
             log.info("next: %s", self.next_command.format(run=run))
 

@@ -35,21 +35,19 @@ class StartOptions:
     checkpoint: CheckpointOption = group(
         CheckpointOption, model_path=change(help="Checkpoint whose weights to start from.")
     )
-    resume_from: str | None = opt(None, "Run directory to go on with; options not given are those of that run.")
+    resume_from: str | None = opt(None, "Run directory to resume; options not given are those of that run.")
     resume_fresh_optimizer: bool = opt(False, "On resuming, start with fresh optimizer state.", advanced=True)
-    force: bool = opt(
-        False, "Go on with a run whose process died on another machine and left its run.lock.", advanced=True
-    )
+    force: bool = opt(False, "Resume a run whose process died on another machine and left its run.lock.", advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "start")
         check(
             self.checkpoint.model_path is None or self.resume_from is None,
-            "give either --model-path (a new run) or --resume-from (go on with one)",
+            "give either --model-path (a new run) or --resume-from (resume one)",
         )
         check(
             not self.resume_fresh_optimizer or self.resume_from is not None,
-            "--resume-fresh-optimizer says how to go on with a run; it needs --resume-from",
+            "--resume-fresh-optimizer says how to resume a run; it needs --resume-from",
         )
 
 

@@ -50,9 +50,9 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
             check_shape(shape, run_dir.resolve_model_path(args.model_path), f"--model-path {args.model_path}")
         return args
     if args.model_path is not None:
-        raise UserError("--model-path starts a new run and --resume-from goes on with one: they clash; give one")
+        raise UserError("--model-path starts a new run and --resume-from resumes one: they clash; give one")
     if args.run_dir is not None:
-        raise UserError("--run-dir clashes with --resume-from: a resumed run goes on in its own directory")
+        raise UserError("--run-dir clashes with --resume-from: a resumed run keeps its own directory")
     run_path = run_dir.resolve_run_dir(args.resume_from, "--resume-from")
     origin = f"--resume-from {args.resume_from}"
     saved = saved_options(run_path, origin)

@@ -53,7 +53,7 @@ def test_a_silent_rank_is_named_with_its_last_place_and_how_to_go_on(store):
         watch_of(store, 1)._publish("alive", "loop.py:7 in step")
         text = message_of(watch)
     assert text.startswith("rank 1 (process ") and "no sign of life for " in text
-    assert text.endswith("it was at loop.py:7 in step; the run ends here, go on with --resume-from rl/x")
+    assert text.endswith("it was at loop.py:7 in step; the run ends here, resume with --resume-from rl/x")
 
 
 def test_a_dead_process_of_the_same_machine_is_noticed_at_once(store):

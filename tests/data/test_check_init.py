@@ -160,7 +160,7 @@ def test_a_check_whose_server_dies_in_the_middle_goes_on_with_another(scripted, 
     install(*(f"{number} = {number}" for number in range(40)))
     with monkeypatch.context() as patched:
         patched.setattr(whitelist, "JsonlWriter", Deadly)
-        with pytest.raises(UserError, match=r"of 40 theorems are checked, the same command goes on"):
+        with pytest.raises(UserError, match=r"of 40 theorems are checked, the same command resumes"):
             check("leanworkbook", "--lean-servers", scripted.start(max_processes=1))
     done = [json.loads(line) for line in partial_lines()]
     assert 4 <= len(done) < 40 and all(record["passing"] for record in done)

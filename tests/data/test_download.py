@@ -296,7 +296,7 @@ def test_a_gated_set_without_token_names_the_terms_and_the_others_arrive(
     failed = [line for line in printed.splitlines() if line.startswith("failed")]
     assert len(failed) == 1 and "46 files: it is gated: accept the terms at" in failed[0]
     assert f"datasets/{NEMOTRON}" in failed[0] and "hf auth login" in failed[0] and "HF_TOKEN" in failed[0]
-    assert printed.rstrip().endswith("go on with: python -m nanoproof.data.download nemotron")
+    assert printed.rstrip().endswith("continue with: python -m nanoproof.data.download nemotron")
     assert read_manifest("nemotron") is None and left_over() == []
     assert len(file_paths("minif2f", "*.lean")) == 2
 

@@ -93,7 +93,7 @@ def test_files_are_opened_by_pattern_and_sorted() -> None:
 
 def test_a_set_of_files_that_is_incomplete_is_not_opened_by_pattern() -> None:
     make(a="1\n", missing=("b.jsonl", "x.whitelist.json"))
-    with pytest.raises(UserError, match=r"incomplete: b\.jsonl did not arrive; go on with: .*download leantree"):
+    with pytest.raises(UserError, match=r"incomplete: b\.jsonl did not arrive; continue with: .*download leantree"):
         file_paths("leantree", "*.jsonl")
 
 

@@ -49,7 +49,7 @@ def test_a_shard_that_no_manifest_lists_is_not_read() -> None:
 
 def test_an_interrupted_download_is_not_read() -> None:
     write(3, missing=("4plus/part_000003.parquet",))
-    with pytest.raises(UserError, match=r"part_000003\.parquet did not arrive; go on with: .*download nemotron"):
+    with pytest.raises(UserError, match=r"part_000003\.parquet did not arrive; continue with: .*download nemotron"):
         text_corpus("nemotron")
 
 

@@ -64,7 +64,7 @@ def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):
 
 def test_earlier_results_are_not_overwritten_unless_forced(tmp_path):
     assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 4)) == 0
-    with pytest.raises(UserError, match="holds earlier results; --continue goes on with them, --force overwrites them"):
+    with pytest.raises(UserError, match="holds earlier results; --continue adds to them, --force overwrites them"):
         prover_eval.main(words(tmp_path / "out"))
     assert prover_eval.main(words(tmp_path / "out", "--max-theorems", 2, "--force")) == 0
     assert outcomes(tmp_path / "out") == {"t0": "proven", "t1": "unproven"}
@@ -141,7 +141,7 @@ def two_ranks(path, number):
 def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
     path = tmp_path / "out"
     process, said = two_ranks(path, signal.SIGKILL)
-    assert process.returncode != 0 and "theorems are done" in said and "--continue goes on" in said
+    assert process.returncode != 0 and "theorems are done" in said and "--continue resumes it" in said
     assert prover_eval.main(words(path, "--continue")) == 0
     assert read_json(path / "summary.json")["solved"] == 20
     assert not list(path.glob("results_r*.jsonl"))
@@ -150,7 +150,7 @@ def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_pa
 def test_a_signal_to_one_rank_ends_the_evaluation_on_all_and_it_can_go_on(tmp_path):
     path = tmp_path / "out"
     _, said = two_ranks(path, signal.SIGTERM)
-    assert "interrupted; " in said and "--continue goes on" in said
+    assert "interrupted; " in said and "--continue resumes it" in said
     done = sum(len(list(read_jsonl(file))) for file in path.glob("results*.jsonl"))
     assert 2 <= done < COUNT
     assert prover_eval.main(words(path, "--continue")) == 0

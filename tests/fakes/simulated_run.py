@@ -48,7 +48,7 @@ class SimulatedRun:
     ) -> None:
         """`details_from` is the time from which on timelines and search trees are written.
 
-        With a `first_step` it goes on with what is in the directory, as a run that was resumed there.
+        With a `first_step` it continues what is in the directory, as a run that was resumed there.
         """
         self.path, self.ranks, self.actors, self.num_steps = Path(path), ranks, actors, num_steps
         self.now = self.start = time.time() if start is None else start

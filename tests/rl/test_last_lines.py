@@ -24,7 +24,7 @@ def test_the_next_command_scores_the_best_checkpoint_on_what_the_run_was_evaluat
     lean = ["--lean-servers", *servers] if servers else []
     args = parse_args(["--model-path", "sft/RUN", "--eval-datasets", *benchmarks, *lean], "")
     config, state = RLConfig.from_args(args), replace(RLState(), step=7, best_step=5)
-    assert what_next(tmp_path, state, config)[1].startswith("to go on: python -m nanoproof.rl --resume-from ")
+    assert what_next(tmp_path, state, config)[1].startswith("to resume: python -m nanoproof.rl --resume-from ")
     (tmp_path / "finished").touch()
     last, following = what_next(tmp_path, state, config)
     assert last == f"checkpoint: {tmp_path / 'model_7.pt'}"

@@ -171,7 +171,7 @@ def test_a_full_disk_under_the_attempt_log_ends_the_run_which_goes_on_later(mode
         real(log, *args, **kwargs)
 
     monkeypatch.setattr(AttemptLog, "write", write)
-    with pytest.raises(UserError, match=r"make room on the disk of .*rl, then go on with --resume-from .*rl$"):
+    with pytest.raises(UserError, match=r"make room on the disk of .*rl, then resume with --resume-from .*rl$"):
         rl.main(words(model, path, num_steps=50))
     monkeypatch.setattr(AttemptLog, "write", real)
     assert len(list(logged_attempts(path))) == 4

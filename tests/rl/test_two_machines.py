@@ -1,4 +1,4 @@
-"""Two torchrun agents, as on two machines: ranks train as one, one dies in the middle, and the run goes on alone."""
+"""Two torchrun agents, as on two machines: ranks train as one, one dies in the middle, and the run continues alone."""
 
 import os
 import signal
@@ -97,7 +97,7 @@ def test_a_rank_that_is_killed_ends_the_whole_run_with_a_line_that_names_it(stor
     lines = [line for line in text.splitlines() if line.startswith("error: ")]
     assert len(lines) == 1, text
     assert lines[0].startswith("error: rank 1 (process ") and f"process {story.killed} " in lines[0]
-    assert "go on with --resume-from" in lines[0] and "stopped by a signal" not in text
+    assert "resume with --resume-from" in lines[0] and "stopped by a signal" not in text
 
 
 def test_what_is_left_goes_on_alone_with_all_attempts_that_ended(story):

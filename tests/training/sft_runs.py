@@ -33,7 +33,7 @@ class StoppedAfterFive(Finetuning):
 
 
 def interrupted(folder: Path) -> None:
-    """`whole` trains without a break; `parts` is stopped after five steps and goes on."""
+    """`whole` trains without a break; `parts` is stopped after five steps and is resumed."""
     length = ("--epochs", 3, "--eval-every", "4steps", "--state-after-weight", 0.1, "--balance-value-by-depth")
     sft.main(words(folder, "whole", *length))
     loop.train_main(StoppedAfterFive, sft.GROUPS, "stopped", words(folder, "parts", *length))

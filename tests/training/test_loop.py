@@ -130,7 +130,7 @@ def test_a_signal_ends_a_run_after_the_step_with_a_checkpoint(words, tmp_path):
     assert process.returncode == 0, err
     manifest = read_manifest(tmp_path / "run")
     assert manifest["step"] == list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))[-1]["step"]
-    assert "to go on: python -m nanoproof.toy --resume-from" in err
+    assert "to resume: python -m nanoproof.toy --resume-from" in err
     assert not (tmp_path / "run" / "finished").exists()
 
 

@@ -107,7 +107,7 @@ def file_paths(name: str, pattern: str = "*") -> list[Path]:
     missing = fnmatch.filter(manifest.missing, pattern)
     if missing:
         raise UserError(
-            f"the data set {name} is incomplete: {_some(missing)} did not arrive; go on with: {how_to_get(name)}"
+            f"the data set {name} is incomplete: {_some(missing)} did not arrive; continue with: {how_to_get(name)}"
         )
     found = sorted(fnmatch.filter(manifest.files, pattern))
     if not found:

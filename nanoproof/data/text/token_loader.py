@@ -420,7 +420,7 @@ class TokenLoader:
                 )
         if num_streams % self.world_size or self.rows_per_step % num_streams or rows % self.world_size:
             raise UserError(
-                f"the run read its data in {num_streams} streams; it can go on with a number of ranks that divides "
+                f"the run read its data in {num_streams} streams; it can resume with a number of ranks that divides "
                 f"{num_streams} (here {self.world_size}) and rows per step that are a multiple ({self.rows_per_step})"
             )
         self.close()

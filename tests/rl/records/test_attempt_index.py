@@ -176,6 +176,6 @@ def test_a_run_goes_on_without_an_index_that_cannot_be_written(tmp_path, caplog)
     for sequence in range(3):
         log.write(record(sequence))
     log.close()
-    assert caplog.text.count("goes on without it") == 1
+    assert caplog.text.count("continues without it") == 1
     write(tmp_path, [3])
     assert names(tmp_path) == ["t0", "t1", "t2", "t3"]

@@ -59,7 +59,7 @@ def test_what_cannot_be_written_is_said_once(tmp_path, caplog):
     writer = RotatingJsonl(tmp_path / "folder.jsonl", max_bytes=100)
     writer.write([1])
     writer.write([2])
-    assert caplog.text.count("the run goes on without it") == 1
+    assert caplog.text.count("the run continues without it") == 1
 
 
 def test_a_kept_tree_is_that_of_the_search(tmp_path, searched):

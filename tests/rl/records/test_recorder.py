@@ -181,7 +181,7 @@ def test_a_recorder_that_fails_says_so_once_and_the_run_goes_on(tmp_path, caplog
         recorder.watch(snapshot, [], Model().load)
         assert all(asked.acquire(timeout=10) for _ in range(3))
     run.close()
-    assert caplog.text.count("the run goes on") == 1
+    assert caplog.text.count("the run continues") == 1
 
 
 def test_a_state_that_lasts_is_seen_in_every_line(tmp_path):
