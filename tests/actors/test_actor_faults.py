@@ -88,7 +88,7 @@ def world(tmp_path, monkeypatch):
     monkeypatch.setattr(actor_pool, "FIRST_BACKOFF_SECONDS", 0.05)
     monkeypatch.setattr(actor_pool, "MAX_BACKOFF_SECONDS", 0.2)
     monkeypatch.setattr(actor_pool, "LEASE_TIMEOUT_SECONDS", 1.0)
-    monkeypatch.setattr("nanoproof.lean.transport._CALL_SECONDS", 0.5)
+    monkeypatch.setattr("nanoproof.lean.transport._CALL_SECONDS", 2.0)
     monkeypatch.setattr("nanoproof.lean.client._FIRST_REST_SECONDS", 0.1)
     monkeypatch.setattr("nanoproof.lean.client._MAX_REST_SECONDS", 0.2)
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def test_a_server_that_dies_costs_its_own_actors_and_no_attempt_and_is_used_agai
     world.proxies[0].open_door()
     world.wait(lambda: (world.address(0), "up", SLOTS) in world.told)
     world.wait(lambda: all(actor.state != "error" for actor in world.pool.actors))
-    assert set(world.outcomes()) == {"unproven"}
+    assert {(attempt.outcome, attempt.message) for attempt in world.kept} == {("unproven", "no proof found")}
 
 
 def test_with_all_servers_gone_actors_wait_and_the_run_says_so_and_goes_on_when_one_is_back(world):
