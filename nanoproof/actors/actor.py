@@ -21,7 +21,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean import types
 from nanoproof.lean.client import FleetServer
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.prover import NOBODY, AttemptObserver, Prover
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver, Prover
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.search.policy import Policy, PolicyError, PolicyUnavailable, Suggestion
@@ -59,7 +59,7 @@ class Actor(threading.Thread, AttemptObserver):
         self.state: str = "idle"
         self.theorem, self.budget = "", 0
         self.search = SearchLog()
-        self.trace: AttemptObserver = NOBODY
+        self.trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
         self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
         self.since = time.monotonic()
 

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.prover.replay import SecondTry
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
@@ -61,7 +61,7 @@ class NullObserver:
     """Takes note of nothing."""
 
     def trace(self) -> AttemptObserver:
-        return NOBODY
+        return NULL_ATTEMPT_OBSERVER
 
     def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
         return False
@@ -91,7 +91,7 @@ class Task:
     seed: int
     returns: int = 0
     may_disprove: bool = True
-    trace: AttemptObserver = NOBODY
+    trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
 
 

@@ -19,7 +19,7 @@ from nanoproof.evaluation.results import EvaluationFiles, Mode
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.prover.replay import SecondTry, second_tries
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
@@ -82,7 +82,7 @@ class EvaluationSource:
 
     def _task(self, index: int) -> Task:
         theorem = self._work.theorems[index]
-        trace = _LogKept() if self._work.retry_timeouts else NOBODY
+        trace = _LogKept() if self._work.retry_timeouts else NULL_ATTEMPT_OBSERVER
         return Task(theorem, self._work.num_simulations, index, attempt_seed(self._work.seed, theorem), trace=trace)
 
     def hand_over(self, task: Task) -> bool:
@@ -97,7 +97,7 @@ class EvaluationSource:
             self._solved.add(1)
         tries = second_tries(task.trace.log) if isinstance(task.trace, _LogKept) else ()
         if tries and attempt.outcome == "unproven":
-            self.given_up.append((replace(task, trace=NOBODY), attempt, tries))
+            self.given_up.append((replace(task, trace=NULL_ATTEMPT_OBSERVER), attempt, tries))
         self._done.add(1)
 
     def finished(self) -> bool:

@@ -59,7 +59,7 @@ class AttemptObserver:
         """Note Lean's results of tactics in a state."""
 
 
-NOBODY = AttemptObserver()
+NULL_ATTEMPT_OBSERVER = AttemptObserver()
 
 
 class Timer:
@@ -80,7 +80,7 @@ class Timer:
 class InstrumentedLean:
     """A Lean session that counts tactics, measures time and calls the observer."""
 
-    def __init__(self, session: LeanCalls, observer: AttemptObserver = NOBODY) -> None:
+    def __init__(self, session: LeanCalls, observer: AttemptObserver = NULL_ATTEMPT_OBSERVER) -> None:
         self._session, self._observer = session, observer
         self.timer = Timer()
         self.tactics = 0
@@ -108,7 +108,7 @@ class InstrumentedPolicy:
     attempt has expanded it, not on other attempts.
     """
 
-    def __init__(self, policy: Policy, seed: int, observer: AttemptObserver = NOBODY) -> None:
+    def __init__(self, policy: Policy, seed: int, observer: AttemptObserver = NULL_ATTEMPT_OBSERVER) -> None:
         self._policy, self._seed, self._observer = policy, seed, observer
         self._asked: Counter[str] = Counter()
         self.timer = Timer()
@@ -166,7 +166,7 @@ class Prover:
         num_simulations: int,
         rng: random.Random,
         should_stop: Callable[[], bool] | None = None,
-        observer: AttemptObserver = NOBODY,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
         may_disprove: bool = True,
     ) -> Attempt:
         """Search for a proof of `theorem` (or of its negation, if it may: `rng` decides) and check what was found.
@@ -202,7 +202,7 @@ class Prover:
         attempt: Attempt,
         tries: Sequence[SecondTry],
         should_stop: Callable[[], bool] | None = None,
-        observer: AttemptObserver = NOBODY,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
     ) -> Attempt:
         """Retry the tactics of an attempt that ran out of time; returns it with a proof if that was all it lacked.
 

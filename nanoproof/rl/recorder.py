@@ -36,7 +36,7 @@ from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.process import resident_bytes
 from nanoproof.common.run_dir import RunDir
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.prover import NOBODY, AttemptObserver
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.rl import records
 
 log = logging.getLogger(__name__)
@@ -216,7 +216,7 @@ class Recorder:
     # -- Observing actors and task sources: others wait meanwhile, so that only notes are taken --------------------
 
     def trace(self) -> AttemptObserver:
-        return Trace() if self._options.keep_trees or self._options.samples_per_step else NOBODY
+        return Trace() if self._options.keep_trees or self._options.samples_per_step else NULL_ATTEMPT_OBSERVER
 
     def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
         if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
