@@ -10,8 +10,14 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHIPPED = ("data/nanolean/*.lean", "data/whitelists/*.json", "scripts/*.py", "web/dist/**/*")
-FOR_THE_REPOSITORY = ("bench_inference.py", "check_flags.py", "draw_search.py", "make_nanolean_benchmark.py")
+SHIPPED = ("data/nanolean/*.lean", "data/nanolean/*.jsonl", "data/whitelists/*.json", "scripts/*.py", "web/dist/**/*")
+FOR_THE_REPOSITORY = (
+    "bench_inference.py",
+    "check_flags.py",
+    "draw_search.py",
+    "make_nanolean_benchmark.py",
+    "make_nanolean_hard.py",
+)
 """Scripts that read or write `benchmarks/`, `docs/`, `tests/` or `data/`, and stay where these are."""
 
 

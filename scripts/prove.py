@@ -19,6 +19,7 @@ from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.actors.fleet import follow_lean
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
@@ -42,7 +43,7 @@ from nanoproof.prover.cli_input import (
 )
 from nanoproof.prover.interactive import InteractiveProver, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import AUTO, SearchConfig
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
         add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
     parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
     parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
+    parser.set_defaults(search_finishers=(AUTO,))
     args = parser.parse_args(argv)
     if args.named is not None:
         if args.theorem is not None:
@@ -164,6 +166,9 @@ def prove_typed(prover: InteractiveProver, session: LeanSession, options: ProveO
 def main(argv: list[str] | None = None) -> int:
     """Prove what the command line names, or what is typed; return 1 if a proof is missing."""
     args = parse_args(argv)
+    if args.policy == "solver-only" and args.search_finishers == (AUTO,):
+        args.search_finishers = ()  # it suggests them
+    follow_lean(args)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=float(options.disprove))

@@ -14,16 +14,15 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_text
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, versions
 from scripts import small_runs
 from scripts.quickstart_report import plot, print_proofs, print_table
 
 SIMULATIONS = 32
-THEOREMS = 100  # of the benchmark, from its beginning: a fair sample of it
-THEOREMS_UNTRAINED = 20  # it proves none of them, and takes its whole budget for each
-THEOREMS_DURING_RL = 50  # of the valid split, during RL
+THEOREMS = 50  # of each test set, from its beginning: a fair sample of it
+THEOREMS_DURING_RL = 40  # of the hard set's valid split, during RL
 
 
 @dataclass(frozen=True)
@@ -60,44 +59,27 @@ class Quickstart:
         """Run all stages."""
         commands, sft, rl = self.commands, self.out / "sft", self.out / "rl"
         commands.data_and_tokenizer(self.out / "tokenizer")
-        fresh = ["nanoproof.sft", *small_runs.SFT, "--seed", str(self.options.seed), "--log-level", "warning"]
-        fresh += ["--tokenizer", str(self.out / "tokenizer")]
-        untrained = self.out / "untrained"
-        commands.train(
-            "untrained", "Making a network that knows nothing", [*fresh, "--epochs", "0"], untrained, ranks=1
-        )
-        title = "Supervised finetuning: learning the tactics of these proofs"
-        commands.train("sft", title, [*fresh, "--epochs", f"{self.options.sft_epochs:g}"], sft)
-        self.score("solver_only", "the baseline: solver tactics, no network", ["--policy", "solver-only"])
-        self.score("untrained", "the untrained network", ["--model-path", str(untrained)], THEOREMS_UNTRAINED)
+        words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--log-level", "warning"]
+        words += ["--tokenizer", str(self.out / "tokenizer"), "--seed", str(self.options.seed)]
+        commands.train("sft", "Supervised finetuning: learning the tactics of these proofs", words, sft)
+        self.score("solver_only", "the first baseline: solver tactics alone", ["--policy", "solver-only"])
+        self.score("no_network", "the second one: general tactics, equally likely", ["--policy", "uniform"])
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
-        self.score_with_solvers("sft", "the finetuned network", sft)
         seconds = self.options.rl_seconds
         title = f"Reinforcement learning: proving theorems and learning from the proofs{self.monitor_hint()}"
         length = ["--max-time", small_runs.hms(seconds), "--eval-every", small_runs.hms(seconds * 0.6)]
         commands.train("rl", title, [*self.rl_command(sft), *length], rl)
-        best = best_checkpoint(rl)
-        self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best)])
-        self.score_with_solvers("rl", "the network after RL", best)
+        self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
         if self.options.control:
             self.run_control(sft, small_runs.checkpoint_steps(rl)[-1], self.out / "control")
 
-    def score(self, stage: str, text: str, policy: list[str], theorems: int = THEOREMS) -> None:
-        """Score a stage on the held-out test theorems."""
-        words = [*policy, "--seed", str(self.options.seed), "--max-theorems", str(theorems)]
-        baseline = self.out / "eval_solver_only_test"
-        if (baseline / "summary.json").exists() and theorems == THEOREMS:
-            words += ["--baseline", str(baseline)]
-        out = self.out / f"eval_{stage}_test"
-        summary = self.commands.evaluate(f"evaluate {stage}", f"Scoring {text}", words, out, SIMULATIONS)
+    def score(self, stage: str, text: str, policy: list[str]) -> None:
+        """Score a stage on the held-out test theorems, with solvers at every node."""
+        words = [*policy, "--seed", str(self.options.seed), "--max-theorems", str(THEOREMS)]
+        out = self.out / f"eval_{stage}"
+        found = self.commands.evaluate(f"evaluate {stage}", f"Scoring {text}", words, out, SIMULATIONS)
         names = ("solved", "total", "low", "high", "simulations", "tactic_samples")
-        self.stages[stage] = {name: summary[name] for name in names}
-
-    def score_with_solvers(self, stage: str, text: str, model: Path) -> None:
-        """Score a network once more: what it adds to solvers, and they to it."""
-        self.score(
-            f"{stage}_with_solvers", text + small_runs.WITH_SOLVERS, ["--model-path", str(model), *small_runs.SOLVERS]
-        )
+        self.stages[stage] = {dataset: {name: summary[name] for name in names} for dataset, summary in found.items()}
 
     def monitor_hint(self) -> str:
         """Return the hint where to watch RL; empty without a dashboard."""
@@ -122,17 +104,24 @@ class Quickstart:
     def recheck(self) -> dict[str, int]:
         """Check the exported proofs in a process that sees only the files, and the record of what they should prove."""
         proofs = self.out / "proofs"
-        shutil.copytree(self.out / "eval_rl_test" / "proofs", proofs)
-        shutil.copy(self.out / "eval_rl_test" / "results.jsonl", self.out)  # found there by whoever checks them again
+        evaluations = [self.evaluation("rl", dataset) for dataset in small_runs.SETS]
+        for evaluation in evaluations:
+            shutil.copytree(evaluation / "proofs", proofs, dirs_exist_ok=True)
+        records = "".join(read_text(evaluation / "results.jsonl") for evaluation in evaluations)
+        atomic_write_text(self.out / "results.jsonl", records)  # found there by whoever checks them again
         result = self.out / "recheck.json"
         words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
         self.commands.run("recheck", "Checking the exported proofs again, from the files alone", words)
-        found, score = read_json(result), read_json(self.out / "eval_rl_test" / "summary.json")
+        found, scores = read_json(result), [read_json(evaluation / "summary.json") for evaluation in evaluations]
         return {
             "exported": found["files"],
             "rechecked": found["accepted"],
-            "certificates": score.get("certificates", 0),
+            "certificates": sum(score.get("certificates", 0) for score in scores),
         }
+
+    def evaluation(self, stage: str, dataset: str) -> Path:
+        """Return the directory of a stage's evaluation on a set."""
+        return self.out / f"eval_{stage}" / small_runs.evaluation_name(dataset)
 
 
 def best_checkpoint(run_dir: Path) -> Path:
@@ -166,7 +155,7 @@ def main(argv: list[str] | None = None) -> int:
         "versions": versions(),
     }
     atomic_write_json(out / "summary.json", summary)
-    print_proofs(out / "eval_rl_test" / "results.jsonl")
+    print_proofs(out / "results.jsonl")
     print_table(quickstart.stages, commands.seconds, SIMULATIONS)
     counts = f"{proofs['exported']} exported, {proofs['rechecked']} rechecked, {proofs['certificates']} certificates"
     print(f"Proofs: {counts}")

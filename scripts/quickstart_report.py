@@ -5,32 +5,35 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.files import read_jsonl
-from scripts.small_runs import SAMPLES, WITH_SOLVERS, read_metrics
+from scripts.small_runs import SAMPLES, read_metrics
 
 STAGES = {
     "solver_only": "solver tactics alone",
-    "untrained": "untrained",
+    "no_network": "no network",
     "sft": "after finetuning",
-    "sft_with_solvers": "after finetuning" + WITH_SOLVERS,
     "rl": "after RL",
-    "rl_with_solvers": "after RL" + WITH_SOLVERS,
     "control": "control: finetuning alone",
 }
 """Names in the table of the stages of `summary.json`."""
-COLORS = {"sft": "#9db8d9", "sft_with_solvers": "#9db8d9", "rl": "#1f4e8c", "rl_with_solvers": "#1f4e8c"}
-GREY = "#c9c9c4"
+COLORS = {"nanolean": "#9db8d9", "nanolean-hard": "#1f4e8c"}
 
 
-def print_table(stages: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float], simulations: int) -> None:
+def print_table(
+    stages: Mapping[str, Mapping[str, Mapping[str, Any]]], seconds: Mapping[str, float], simulations: int
+) -> None:
     """Print the scores side by side, and the time of each stage."""
-    print(f"\nHeld-out test theorems (nanolean), {simulations} simulations, {SAMPLES} tactics each")
+    print(
+        f"\nHeld-out test theorems solved, with 95% interval: {simulations} simulations of {SAMPLES} tactics each,\n"
+        "and simp, omega and grind at every node of every search"
+    )
     width = max(len(STAGES[name]) for name in stages) + 2
-    print(f"  {'':<{width}}{'solved':>10}{'95% interval':>18}{'tactic samples':>17}")
-    for name, row in stages.items():
-        interval = f"{100 * row['low']:.1f} - {100 * row['high']:.1f}%"
-        print(
-            f"  {STAGES[name]:<{width}}{row['solved']:>6}/{row['total']:<3}{interval:>18}{row['tactic_samples']:>17,}"
-        )
+    print(f"  {'':<{width}}" + "".join(f"{name:>28}" for name in COLORS))
+    for stage, sets in stages.items():
+        cells = [
+            f"{row['solved']:>4}/{row['total']:<3} {100 * row['low']:>5.1f} - {100 * row['high']:.1f}%"
+            for row in sets.values()
+        ]
+        print(f"  {STAGES[stage]:<{width}}" + "".join(f"{cell:>28}" for cell in cells))
     print("\nTime: " + ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items()))
 
 
@@ -41,13 +44,13 @@ def print_proofs(results: Path, count: int = 3) -> None:
     seen: set[str] = set()
     print("\nThree of its proofs:")
     for record in proven:
-        family = record["theorem"]["id"].split("_l")[0]
+        family = record["theorem"]["id"].split("_l")[0] if "_l" in record["theorem"]["id"] else "classic"
         if family not in seen and len(seen) < count:
             seen.add(family)
             print("\n" + "\n".join("  " + line for line in record["source"].splitlines()))
 
 
-def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> None:
+def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Mapping[str, Any]]], file: Path) -> None:
     """Plot the learning curve: what was solved on valid during RL, and the scores on test with their intervals."""
     import matplotlib
 
@@ -66,19 +69,21 @@ def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Any]], file: Path) -> N
         [100 * event["solved"] / event["total"] for event in events],
         "o-",
         color="#1f4e8c",
-        label="held-out valid",
+        label="held-out valid, nanolean-hard",
     )
     left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
     left.xaxis.get_major_locator().set_params(integer=True)
     left.legend(loc="lower right", frameon=False)
-    names = [name.replace("_", "\n", 1).replace("_", " ") for name in stages]
-    heights = [100 * row["solved"] / row["total"] for row in stages.values()]
-    low = [max(0.0, height - 100 * row["low"]) for height, row in zip(heights, stages.values())]
-    high = [max(0.0, 100 * row["high"] - height) for height, row in zip(heights, stages.values())]
-    hatches = ["//" if name.endswith("with_solvers") else "" for name in stages]
-    colors = [COLORS.get(name, GREY) for name in stages]
-    right.bar(names, heights, yerr=(low, high), color=colors, hatch=hatches, edgecolor="white", capsize=4)
-    right.tick_params(axis="x", labelsize=7)
+    places = range(len(stages))
+    for number, (dataset, color) in enumerate(COLORS.items()):
+        rows = [sets[dataset] for sets in stages.values()]
+        heights = [100 * row["solved"] / row["total"] for row in rows]
+        low = [max(0.0, height - 100 * row["low"]) for height, row in zip(heights, rows)]
+        high = [max(0.0, 100 * row["high"] - height) for height, row in zip(heights, rows)]
+        at = [place + 0.4 * (number - 0.5) for place in places]
+        right.bar(at, heights, 0.38, yerr=(low, high), color=color, capsize=3, label=dataset)
+    right.set_xticks(list(places), [STAGES[name].replace(" ", "\n", 1) for name in stages], fontsize=7)
+    right.legend(frameon=False, fontsize=8)
     right.set(ylim=(0, 100), ylabel="solved (%)", title="Held-out test, 95% interval")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,7 @@
 """Compare RL on NanoLean with a control: as many updates on supervised data alone.
 
-Both begin with the same finetuned network and are scored on the held-out test theorems; all on two cores. The finetuned
-network and that after RL are also scored with solvers at every node, which need no RL.
+Both begin with the same finetuned network and are scored on held-out test theorems, of the hard set and of the other
+one; all on two cores. Solvers are tried at every node of every search, in collection too.
 
 bash runs/rl_cpu.sh                        # seeds 0 and 1, 30 minutes of RL each; about two hours and a half
 SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh
@@ -48,7 +48,7 @@ class RLCPUOptions:
     ablations: bool = opt(False, "Besides, with the first seed: RL with one thing changed at a time.")
     ablation_minutes: float = opt(8.0, "Minutes of RL of each of these.", above=0)
     sft_epochs: float = opt(3.0, "Epochs of supervised finetuning before.", above=0)
-    theorems: int = opt(200, "Test theorems to score on, the first so many.", min=1)
+    theorems: int = opt(120, "Test theorems of each set to score on, the first so many.", min=1)
     simulations: int = opt(64, "Simulations for each of them.", min=1)
     quick: bool = opt(False, "Everything very small, to see it run: one seed, one rank, seconds instead of minutes.")
     monitor: MonitorAddress = group(
@@ -87,7 +87,10 @@ class Comparison:
     def run(self) -> None:
         """Run the comparison: finetuning, RL and control for all seeds first, then the curves and the ablations."""
         self.commands.data_and_tokenizer(self.out / "tokenizer")
-        points = [self.score(self.out / "solver_only", "solver tactics alone", ["--policy", "solver-only"])]
+        points = [
+            self.score(self.out / "solver_only", "solver tactics alone", ["--policy", "solver-only"]),
+            self.score(self.out / "no_network", "no network, general tactics", ["--policy", "uniform"]),
+        ]
         for seed in self.options.seeds:
             points += self.main_comparison(seed)
             write_report(self.out, points, to_dict(self.options), self.commands.seconds)
@@ -98,17 +101,17 @@ class Comparison:
         write_report(self.out, points, to_dict(self.options), self.commands.seconds)
 
     def main_comparison(self, seed: int) -> list[Point]:
-        """Train and score finetuning, RL and the control; the first two are scored with solvers, too."""
+        """Train and score finetuning, RL and the control."""
         folder, named = self.out / f"seed_{seed}", f"seed {seed}"
         sft, rl, control = folder / "sft", folder / "rl", folder / "control"
         words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
         words += ["--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
         self.commands.train(f"sft, {named}", f"Supervised finetuning ({named})", words, sft)
-        points = [self.score_run(seed, "after SFT", sft, 0), self.score_with_solvers(seed, "after SFT", sft, 0)]
+        points = [self.score_run(seed, "after SFT", sft, 0)]
         words = self.rl_command(sft, seed, self.options.minutes)
         self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
         steps = small_runs.checkpoint_steps(rl)[-1]
-        points += [self.score_run(seed, "RL", rl, steps), self.score_with_solvers(seed, "RL", rl, steps)]
+        points.append(self.score_run(seed, "RL", rl, steps))
         words = [*self.rl_command(sft, seed, None), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
         words += ["--save-every", f"{max(1, steps // 2)}steps"]
         title = f"Control: as many updates on supervised data alone ({named})"
@@ -161,12 +164,6 @@ class Comparison:
             words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
         return words
 
-    def score_with_solvers(self, seed: int, stage: str, run_dir: Path, step: int) -> Point:
-        """Score a checkpoint once more: what it adds to solvers, and they to it."""
-        return self.score_run(
-            seed, stage + small_runs.WITH_SOLVERS, run_dir, step, small_runs.SOLVERS, suffix="_with_solvers"
-        )
-
     def score_run(
         self,
         seed: int,
@@ -175,11 +172,10 @@ class Comparison:
         step: int,
         words: list[str] | None = None,
         ablation: bool = False,
-        suffix: str = "",
     ) -> Point:
         """Score the checkpoint of a step (of finetuning the last one, whose `step` here is 0)."""
         finetuned = step == 0
-        out = run_dir.with_name(f"eval_{run_dir.name}{'' if finetuned else f'_{step}'}{suffix}")
+        out = run_dir.with_name(f"eval_{run_dir.name}{'' if finetuned else f'_{step}'}")
         model = run_dir if finetuned else run_dir / f"model_{step}.pt"
         updates = 0 if finetuned else small_runs.updates_of(run_dir, step)
         title = f"{stage}, {updates:,} updates (seed {seed})"

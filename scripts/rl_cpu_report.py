@@ -1,5 +1,6 @@
 """The report on RL and its control: `table.md`, `curves.png`, `summary.json`."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import versions
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
-from scripts.small_runs import WITH_SOLVERS, read_metrics
+from scripts.small_runs import SETS, evaluation_name, read_metrics
 
 SFT, RL, CONTROL = "after SFT", "RL", "control"
+HARD = SETS[-1]
 GREY, PALE, DARK = "#8d8d88", "#9db8d9", "#1f4e8c"
 COLORS = (DARK, "#b35c1e", "#3c7a4b", "#7a4b8a")
 
@@ -30,21 +32,24 @@ class Point:
 
 @dataclass(frozen=True)
 class Scored:
-    """A point with what its evaluation found."""
+    """A point with what its evaluations found, by set."""
 
     point: Point
-    evaluated: Evaluated
+    sets: dict[str, Evaluated]
 
     @property
     def rate(self) -> tuple[float, float, float]:
-        """Percent solved, and its 95% interval."""
-        summary = self.evaluated.summary
+        """Percent of the hard set solved, and its 95% interval."""
+        summary = self.sets[HARD].summary
         return 100 * summary["solved"] / summary["total"], 100 * summary["low"], 100 * summary["high"]
 
 
 def write_report(out: Path, points: Sequence[Point], options: dict[str, Any], seconds: dict[str, float]) -> None:
     """Write the files for what is scored so far, and print the table."""
-    scored = [Scored(point, read_evaluation(Path(point.path))) for point in points]
+    scored = [
+        Scored(point, {name: read_evaluation(Path(point.path) / evaluation_name(name)) for name in SETS})
+        for point in points
+    ]
     scored.sort(key=lambda one: (one.point.ablation, one.point.seed if one.point.seed is not None else -1))
     pairs = comparisons(scored)
     text = "\n\n".join([scores_table(scored, options), pairs_table(pairs), *both_seeds(scored)]) + "\n"
@@ -52,7 +57,11 @@ def write_report(out: Path, points: Sequence[Point], options: dict[str, Any], se
     summary = {
         "options": options,
         "scores": [
-            {**asdict(one.point), **{k: one.evaluated.summary[k] for k in ("solved", "total")}} for one in scored
+            {
+                **asdict(one.point),
+                **{name: {k: found.summary[k] for k in ("solved", "total")} for name, found in one.sets.items()},
+            }
+            for one in scored
         ],
         "comparisons": [{"name": name, **found} for name, found in pairs.items()],
         "seconds": seconds,
@@ -83,19 +92,23 @@ def seeds_of(scored: Sequence[Scored]) -> list[int]:
 def scores_table(scored: Sequence[Scored], options: dict[str, Any]) -> str:
     """Solved, with Wilson's interval, and what the run did."""
     lines = [
-        f"NanoLean, held-out test theorems, {options['simulations']} simulations each; RL for {options['minutes']:g} "
-        f"minutes (ablations {options['ablation_minutes']:g})",
+        f"NanoLean, held-out test theorems, {options['simulations']} simulations each, solvers at every node; RL for "
+        f"{options['minutes']:g} minutes (ablations {options['ablation_minutes']:g})",
         "",
-        "| seed | policy | updates | solved | 95% interval | attempts | training theorems proved |",
-        "|---|---|---|---|---|---|---|",
+        f"| seed | policy | updates | {' | '.join(f'{name} | 95% interval' for name in SETS)} | attempts | training "
+        "theorems proved |",
+        "|---|---|---" + 2 * len(SETS) * "|---" + "|---|---|",
     ]
     for one in scored:
-        point, (rate, low, high), summary = one.point, one.rate, one.evaluated.summary
+        point = one.point
         seed = "" if point.seed is None else str(point.seed)
-        share = f"{summary['solved']}/{summary['total']} ({rate:.1f}%)"
+        shares: list[str] = []
+        for summary in (one.sets[name].summary for name in SETS):
+            shares.append(f"{summary['solved']}/{summary['total']} ({100 * summary['solved'] / summary['total']:.1f}%)")
+            shares.append(f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f}%")
         attempts, proved = experience(point)
         prefix = "ablation: " if point.ablation else ""
-        cells = [seed, prefix + point.stage, f"{point.updates:,}", share, f"{low:.1f}-{high:.1f}%", attempts, proved]
+        cells = [seed, prefix + point.stage, f"{point.updates:,}", *shares, attempts, proved]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -110,18 +123,18 @@ def experience(point: Point) -> tuple[str, str]:
 
 
 def comparisons(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
-    """Paired comparisons, by their names: RL with start (with solvers too) and control of each seed, ablations."""
+    """Paired comparisons, by their names: RL with start and control of each seed, ablations; on each set."""
     pairs: dict[str, tuple[Scored | None, Scored | None]] = {}
     for seed in seeds_of(scored):
         start, rl, control = (last(scored, stage, seed) for stage in (SFT, RL, CONTROL))
         pairs |= {f"seed {seed}: RL - SFT": (start, rl), f"seed {seed}: RL - control": (control, rl)}
-        start_helped, rl_helped = (last(scored, stage + WITH_SOLVERS, seed) for stage in (SFT, RL))
-        pairs |= {f"seed {seed}: RL - SFT, both{WITH_SOLVERS.removeprefix(',')}": (start_helped, rl_helped)}
-        pairs |= {f"seed {seed}: RL alone - SFT{WITH_SOLVERS.removeprefix(',')}": (start_helped, rl)}
     changed = [one for one in scored if one.point.ablation]
     pairs |= {f"{one.point.stage} - {changed[0].point.stage}": (changed[0], one) for one in changed[1:]}
     return {
-        name: compare(a.evaluated, b.evaluated) for name, (a, b) in pairs.items() if a is not None and b is not None
+        f"{dataset}, {name}": compare(a.sets[dataset], b.sets[dataset])
+        for dataset in SETS
+        for name, (a, b) in pairs.items()
+        if a is not None and b is not None
     }
 
 
@@ -143,21 +156,21 @@ def pairs_table(pairs: dict[str, dict[str, Any]]) -> str:
 def both_seeds(scored: Sequence[Scored]) -> list[str]:
     """Means over the seeds, compared by theorem; nothing where there is one seed."""
     seeds, lines = seeds_of(scored), []
-    for stage in (SFT, CONTROL):
+    for dataset, stage in itertools.product(SETS, (SFT, CONTROL)):
         ends = {seed: (last(scored, stage, seed), last(scored, RL, seed)) for seed in seeds}
-        first = {str(seed): a.evaluated for seed, (a, b) in ends.items() if a is not None and b is not None}
-        second = {str(seed): b.evaluated for seed, (a, b) in ends.items() if a is not None and b is not None}
+        first = {str(seed): a.sets[dataset] for seed, (a, b) in ends.items() if a is not None and b is not None}
+        second = {str(seed): b.sets[dataset] for seed, (a, b) in ends.items() if a is not None and b is not None}
         if len(first) > 1:
             found = compare_rates(first, second)
             lines.append(
-                f"Over {len(first)} seeds, RL - {stage}: {100 * found['difference']:+.1f} points on average, "
+                f"{dataset}, {len(first)} seeds, RL - {stage}: {100 * found['difference']:+.1f} points on average, "
                 f"permutation test over {found['total']} theorems p = {found['p']:.2g}."
             )
     return ["\n".join(lines)] if lines else []
 
 
 def plot(scored: Sequence[Scored], file: Path) -> None:
-    """Held-out curves of RL and control for each seed, start and end with solvers; beside them any ablations."""
+    """Held-out curves of RL and control for each seed, on the hard set; beside them any ablations."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -174,14 +187,10 @@ def plot(scored: Sequence[Scored], file: Path) -> None:
             left.plot(x, [rate[0] for rate in rates], style, color=color, label=f"{stage}, seed {seed}")
             if stage == RL:
                 left.fill_between(x, [rate[1] for rate in rates], [rate[2] for rate in rates], color=color, alpha=0.12)
-        helped = [one for one in scored if one.point.seed == seed and one.point.stage.endswith(WITH_SOLVERS)]
-        if helped:
-            x, heights = [one.point.updates for one in helped], [one.rate[0] for one in helped]
-            left.plot(x, heights, "*:", color=color, label=f"{SFT} and {RL}, with solvers, seed {seed}")
     for one in scored:
         if one.point.seed is None:
             left.axhline(one.rate[0], color=GREY, linestyle=":", label=one.point.stage)
-    left.set(xlabel="optimizer updates", ylabel="held-out theorems solved (%)", ylim=(0, 100))
+    left.set(xlabel="optimizer updates", ylabel="held-out theorems of nanolean-hard solved (%)", ylim=(0, 100))
     left.set_title("RL and control (95% interval shaded)")
     left.legend(frameon=False, fontsize=8, loc="upper left", ncol=2)
     if changed:

@@ -31,13 +31,13 @@ MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
 BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
 SFT = ["--data", "nanolean", *MODEL, *BATCH, "--target-examples-per-step", "64", "--eval-every", "250steps"]
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
-RL = [*SAMPLING, *BATCH, "--collect-transitions", "300", "--num-updates-per-step", "8"]
+SETS = ("nanolean", "nanolean-hard")
+"""Training and held-out theorems: those of plain proofs in small steps, and those that resist solvers at every node."""
+RL_SETS = ["--datasets", *SETS, "--eval-datasets", "nanolean-hard"]
+RL = [*RL_SETS, *SAMPLING, *BATCH, "--collect-transitions", "300", "--num-updates-per-step", "8"]
 RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
 SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
-SOLVERS = ["--search-finishers", "simp", "omega", "grind"]
-"""Flags of an evaluation in which the search tries solvers at every node, besides what the network says."""
-WITH_SOLVERS = ", with solvers at every node"
 
 
 @dataclass
@@ -81,15 +81,17 @@ class Commands:
         if not (run_dir / FINISHED).exists():
             raise UserError(f"the stage '{stage}' was stopped before its end; {run_dir} has what it did")
 
-    def evaluate(self, stage: str, text: str, words: list[str], out: Path, simulations: int) -> dict[str, Any]:
-        """Score a policy on NanoLean's held-out test theorems; returns the summary."""
-        if not (out / "summary.json").exists():
-            words = ["scripts.prover_eval", *words, "--datasets", "nanolean", "--split", "test", *SAMPLING]
+    def evaluate(
+        self, stage: str, text: str, words: list[str], out: Path, simulations: int
+    ) -> dict[str, dict[str, Any]]:
+        """Score a policy on the held-out test theorems of both `SETS`; returns their summaries."""
+        files = {name: out / evaluation_name(name) / "summary.json" for name in SETS}
+        if not all(file.exists() for file in files.values()):
+            words = ["scripts.prover_eval", *words, "--datasets", *SETS, "--split", "test", *SAMPLING]
             words += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
             words += ["--device-type", "cpu", "--output-dir", str(out), "--log-level", "warning", "--continue"]
             self.run(stage, text, words, self.ranks)
-        summary: dict[str, Any] = read_json(out / "summary.json")
-        return summary
+        return {name: read_json(file) for name, file in files.items()}
 
     def data_and_tokenizer(self, tokenizer: Path) -> None:
         """Make NanoLean's training data and a tokenizer for them, unless they are there."""
@@ -101,6 +103,11 @@ class Commands:
         if not (tokenizer / "tokenizer.json").exists():
             words = ["scripts.tok_train", "--vocab-size", "1024", "--out", str(tokenizer)]
             self.run("tokenizer", "Training a tokenizer on it", words)
+
+
+def evaluation_name(dataset: str) -> str:
+    """Name the directory of an evaluation on the test split of a set."""
+    return f"eval_{dataset}_test"
 
 
 def take_lock(file: Path) -> IO[str]:

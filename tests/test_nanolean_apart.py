@@ -28,8 +28,8 @@ TAKEN = {
     ("nanoproof.prover.cli_input", "nanolean.parser"),
 }
 """Who imports what of it, where it is used; all else goes through its commands and its REPL process."""
-OF_NANOLEAN = "make_nanolean_benchmark.py"
-"""A script that is about NanoLean alone, and needs it to be imported."""
+OF_NANOLEAN = ("make_nanolean_benchmark.py", "make_nanolean_hard.py")
+"""Scripts that are about NanoLean alone, and need it to be imported."""
 HIDE = """
 import sys
 from pathlib import Path
@@ -111,7 +111,8 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     for name in ("tests/__init__.py", "tests/helpers.py", "pyproject.toml"):
         shutil.copy(ROOT / name, copy / name)
-    (copy / "scripts" / OF_NANOLEAN).unlink()
+    for name in OF_NANOLEAN:
+        (copy / "scripts" / name).unlink()
     (copy / "sitecustomize.py").write_text(HIDE)  # this tree may be installed
     return copy
 

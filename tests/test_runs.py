@@ -18,7 +18,7 @@ from scripts import quickstart, rl_cpu, small_runs
 from scripts.check_flags import check_commands
 from scripts.quickstart_report import print_table
 from scripts.rl_cpu_report import Point, write_report
-from scripts.small_runs import WITH_SOLVERS, Commands
+from scripts.small_runs import Commands
 from tests.helpers import taken_port
 
 SETTINGS = {"seed": 0, "num_simulations": 8}
@@ -38,6 +38,12 @@ def make_evaluation(out: Path, solved: set[int], total: int = 10) -> None:
     (out / "summary.json").write_text(json.dumps(summary))
 
 
+def make_scores(out: Path, solved: set[int]) -> None:
+    """Evaluations on both sets; one theorem less is solved on the hard one."""
+    for number, name in enumerate(small_runs.SETS):
+        make_evaluation(out / small_runs.evaluation_name(name), set(sorted(solved)[number:]))
+
+
 def small_interval(solved: int, total: int) -> tuple[float, float]:
     return max(0.0, solved / total - 0.1), min(1.0, solved / total + 0.1)
 
@@ -53,7 +59,7 @@ class FakeCommands(Commands):
     def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
         self.ran.append(words)
         if words[0] == "scripts.prover_eval":
-            make_evaluation(Path(words[words.index("--output-dir") + 1]), {0, 1} if "rl" in stage else {0})
+            make_scores(Path(words[words.index("--output-dir") + 1]), {0, 1} if "rl" in stage else {0})
         elif words[0] == "scripts.tok_train":
             Path(words[-1]).mkdir(parents=True)
             (Path(words[-1]) / "tokenizer.json").touch()
@@ -142,34 +148,26 @@ def evaluations(commands: FakeCommands) -> dict[str, list[str]]:
     return {Path(words[words.index("--output-dir") + 1]).name: words for words in ran}
 
 
-@pytest.mark.parametrize(("stage", "directory"), [("sft", "eval_sft"), ("rl", "eval_rl_4")])
-def test_start_and_end_of_the_comparison_are_scored_with_solvers_too(
-    tmp_path: Path, stage: str, directory: str
-) -> None:
+def test_the_comparison_scores_start_end_and_control_on_both_sets(tmp_path: Path) -> None:
     commands = FakeCommands()
     compare(tmp_path, commands)
-    plain, helped = evaluations(commands)[directory], evaluations(commands)[f"{directory}_with_solvers"]
-    at = helped.index("--search-finishers")
-    assert helped[at + 1 : at + 4] == ["simp", "omega", "grind"] and helped[at + 4].startswith("--")
-    assert [word for word in [*helped[:at], *helped[at + 4 :]] if directory not in word] == [
-        word for word in plain if directory not in word
-    ]
+    ran = evaluations(commands)
+    assert {"solver_only", "no_network", "eval_sft", "eval_rl_4", "eval_control_4"} <= ran.keys()
+    for words in ran.values():
+        at = words.index("--datasets")
+        assert words[at + 1 : at + 5] == [*small_runs.SETS, "--split", "test"]
+        assert "--search-finishers" not in words  # their default
 
 
-def test_the_quickstart_scores_finetuned_network_and_rl_with_solvers_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_quickstart_scores_its_stages_on_both_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     commands = FakeCommands()
     shown = quickstart.Quickstart(quickstart.QuickstartOptions(), tmp_path, commands)
     shown.run()
-    assert list(shown.stages) == ["solver_only", "untrained", "sft", "sft_with_solvers", "rl", "rl_with_solvers"]
-    for stage in ("sft", "rl"):
-        ran = evaluations(commands)
-        plain, helped = set(ran[f"eval_{stage}_test"]), set(ran[f"eval_{stage}_with_solvers_test"])
-        assert {"--search-finishers", "simp", "omega", "grind"} <= helped - plain
+    assert list(shown.stages) == ["solver_only", "no_network", "sft", "rl"]
+    assert [row["solved"] for row in shown.stages["rl"].values()] == [2, 1]
     print_table(shown.stages, {"total": 1.0}, 8)
     table = capsys.readouterr().out
-    assert "after finetuning, with solvers at every node" in table and "after RL, with solvers at every node" in table
+    assert "after finetuning" in table and "nanolean-hard" in table
 
 
 def test_the_commands_have_flags_that_exist(tmp_path: Path) -> None:
@@ -193,20 +191,14 @@ def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
     for seed in (0, 1):
         for stage, updates, solved in (("after SFT", 0, {0}), ("RL", 32, {0, 1, 2, 3}), ("control", 32, {1})):
             path = tmp_path / f"{stage}_{seed}"
-            make_evaluation(path, solved)
+            make_scores(path, solved)
             points.append(Point(stage, str(path), seed, updates // 8, updates))
-        for stage, updates, solved in (("after SFT", 0, {0, 1, 2}), ("RL", 32, {0, 1, 2, 3, 4, 5})):
-            path = tmp_path / f"{stage}_{seed}_with_solvers"
-            make_evaluation(path, solved)
-            points.append(Point(stage + WITH_SOLVERS, str(path), seed, updates // 8, updates))
     write_report(tmp_path, points, {"simulations": 8, "minutes": 1.0, "ablation_minutes": 1.0}, {})
     text = (tmp_path / "table.md").read_text()
-    assert "| 1 | RL | 32 | 4/10 (40.0%) |" in text
-    assert "| 1 | after SFT, with solvers at every node | 0 | 3/10 (30.0%) |" in text
-    assert "| seed 0: RL - SFT | +30.0 |" in text
-    assert "| seed 0: RL - SFT, both with solvers at every node | +30.0 |" in text
-    assert "| seed 0: RL alone - SFT with solvers at every node | +10.0 |" in text
-    assert "Over 2 seeds, RL - control: +30.0 points on average" in text
+    assert "| 1 | RL | 32 | 4/10 (40.0%) | 30.0-50.0% | 3/10 (30.0%) |" in text
+    assert "| nanolean, seed 0: RL - SFT | +30.0 |" in text
+    assert "| nanolean-hard, seed 0: RL - SFT | +30.0 |" in text
+    assert "nanolean-hard, 2 seeds, RL - control: +30.0 points on average" in text
     assert (tmp_path / "curves.png").stat().st_size > 1000
 
 

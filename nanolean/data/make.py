@@ -7,6 +7,7 @@ longer compositions of the same skills. The families are made in processes of th
 import json
 import os
 import random
+import re
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nanolean.data.families import LEVELS, Named, family_problems, shown_problems
+from nanolean.data.problem import render
 from nanolean.data.replay import (
     GoalReader,
     Node,
@@ -30,6 +32,9 @@ from nanolean.data.replay import (
 from nanolean.data.statement_key import library_keys, library_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
+from nanolean.library.loader import library_files
+from nanolean.parser import parse_commands
+from nanolean.syntax import TheoremCmd
 from nanolean.system import atomic_write_text
 
 
@@ -58,6 +63,36 @@ QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all 
 }
 STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
+_HELD_OUT = """
+Nat.le_of_dvd Nat.dvd_antisymm Nat.dvd_add_right Nat.div_eq_of_lt_le Nat.dvd_mod_iff Nat.gcd_dvd Nat.gcd_assoc
+Nat.div_div_eq_div_mul Nat.pow_eq_zero Nat.pow_lt_pow_left Nat.div_eq Nat.mod_eq List.ne_nil_iff_exists_cons
+List.exists_cons_of_ne_nil List.length_eq_one_iff List.append_cancel_right List.append_cancel_left
+List.eq_nil_iff_forall_not_mem List.mem_iff_append List.append_of_mem List.forall_mem_cons List.forall_mem_append
+Bool.exists_bool Bool.forall_bool Option.ne_none_iff_exists Option.ne_none_iff_exists'
+Option.eq_none_iff_forall_ne_some
+"""
+HELD_OUT_LIBRARY = frozenset(_HELD_OUT.split())
+"""Theorems of the library that no training proof proves or names: a benchmark has them, or what they state in other
+words, as its own (`data/README.md`)."""
+_PREMISES = """
+Bool.and_eq_false_iff Bool.and_or_distrib_right Classical.exists_or_forall_not Classical.forall_or_exists_not
+Classical.not_iff Classical.propComplete Classical.skolem List.append_cons List.eq_nil_of_forall_not_mem
+List.exists_mem_of_ne_nil List.exists_of_mem_map List.foldl_map List.foldr_map List.length_filter_le
+List.length_pos_of_mem List.map_congr_left List.mem_of_head? List.mem_of_mem_drop List.mem_of_mem_take
+List.reverse_eq_iff List.take_take Nat.add_eq_one_iff Nat.add_min_add_left Nat.add_mod Nat.add_mul_div_right
+Nat.div_eq_iff_eq_mul_left Nat.div_eq_of_eq_mul_left Nat.div_le_of_le_mul Nat.div_lt_self Nat.div_pos Nat.div_self
+Nat.dvd_add_iff_left Nat.dvd_gcd_iff Nat.dvd_iff_mod_eq_zero Nat.dvd_sub Nat.eq_mul_of_div_eq_left
+Nat.eq_zero_of_dvd_of_lt Nat.exists_eq_add_of_le Nat.exists_eq_add_one_of_ne_zero Nat.gcd_add_one
+Nat.gcd_dvd_gcd_of_dvd_left Nat.gcd_dvd_gcd_of_dvd_right Nat.gcd_eq_right Nat.gcd_eq_zero_iff Nat.gcd_le_left
+Nat.gcd_mul_right Nat.gcd_pos_of_pos_right Nat.le_antisymm_iff Nat.le_mul_of_pos_left Nat.le_sub_iff_add_le Nat.lt_min
+Nat.lt_pow_self Nat.max_assoc Nat.max_lt Nat.mod_lt_of_lt Nat.mod_mod_of_dvd Nat.mul_div_assoc Nat.mul_div_mul_right
+Nat.mul_dvd_mul_iff_left Nat.mul_dvd_mul_iff_right Nat.mul_left_cancel_iff Nat.mul_mod Nat.mul_mod_mul_right
+Nat.mul_ne_zero Nat.mul_right_cancel_iff Nat.mul_self_inj Nat.pos_of_div_pos Nat.pos_of_dvd_of_pos Nat.pow_add_one'
+Nat.pow_dvd_pow Nat.pow_lt_pow_right Nat.pow_mul' Nat.pow_pos Nat.pow_right_comm Nat.sub_add_comm Nat.sub_eq_sub_min
+Nat.sub_mul Nat.sub_mul_mod Nat.two_pow_pos exists_comm exists_or forall_and funext_iff imp.swap or_imp
+"""
+HELD_OUT_PREMISES = HELD_OUT_LIBRARY | set(_PREMISES.split())
+"""Theorems of the library that no training proof names: those above, and the premises of `nanolean-premise`."""
 THEOREMS_PER_LINE = 16
 """Theorems per line of the transitions file; readers split by lines."""
 
@@ -115,6 +150,30 @@ def make(
     atomic_write_text(directory / "manifest.json", text)
 
 
+_NAME = re.compile(r"[A-Za-z_][\w'.?!]*")
+
+
+def names_held_out(text: str) -> bool:
+    """Return whether the text of a proof names a theorem of `HELD_OUT_PREMISES`."""
+    return not HELD_OUT_PREMISES.isdisjoint(name.rstrip(".") for name in _NAME.findall(text))
+
+
+def library_texts() -> list[str]:
+    """Return the text of each file of the library, without the theorems that are no training data."""
+    texts = []
+    for path in library_files():
+        text, kept, position = path.read_text(encoding="utf-8"), "", 0
+        for command in parse_commands(text):
+            if not isinstance(command, TheoremCmd):
+                continue
+            proof = text[command.signature.end : command.end]
+            if command.signature.name in HELD_OUT_LIBRARY or names_held_out(proof):
+                kept += text[position : command.pos].rstrip() + "\n"
+                position = command.end
+        texts.append(kept + text[position:])
+    return texts
+
+
 def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], read_goal: GoalReader) -> Made:
     """Make one family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
@@ -123,7 +182,7 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], 
     shown = shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded)
     for named in shown:
         node = _replayed(state, named, random.Random(named.id))
-        if node is not None:
+        if node is not None and not names_held_out(render(node.proof())):
             proofs.append({**theorem_record(named.id, named.source(), node, read_goal), "key": named.key})
     unknown = excluded | {named.key for named in shown}
     refused = trivial_filter(state)
@@ -145,10 +204,14 @@ def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:
 
 
 def make_library(read_goal: GoalReader) -> list[dict[str, Any]]:
-    """Return the library's tactic proofs as LeanTree theorems. Raises ReplayError, which is a bug: all were checked."""
+    """Return the library's tactic proofs as LeanTree theorems, without those that are held out or name such theorems.
+
+    Raises ReplayError, which is a bug: all were checked.
+    """
     allow_deep_recursion()
     state = library()
-    shown = ((p, replay(start(state, p.source), p.proof)) for p in library_proofs())
+    free = (p for p in library_proofs() if p.name not in HELD_OUT_LIBRARY and not names_held_out(render(p.proof)))
+    shown = ((p, replay(start(state, p.source), p.proof)) for p in free)
     return [theorem_record(p.name, p.source, node, read_goal) for p, node in shown]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
 
-from nanoproof.common.config import from_args, group, opt, validate
+from nanoproof.common.config import group, opt, validate
 from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
@@ -24,35 +24,37 @@ from nanoproof.lean.probe import require_working
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.types import AccessDenied, ProcessLost, ServerBusy, ServerTimeout, ServerUnavailable
 from nanoproof.prover.attempt import Attempt
+from nanoproof.search.config import AUTO
 
 log = logging.getLogger(__name__)
 
 # -- Options of commands that prove ----------------------------------------------------------------------------------
 
-AUTO = "auto"
-"""The value of an option of data that follows the Lean which is named (see `follow_lean`)."""
-
 
 @dataclass(frozen=True)
 class Followed:
-    """What `auto` stands for: with servers that run real Lean, and with the embedded prover."""
+    """What `auto` stands for: with servers that run real Lean (with Mathlib), and with the embedded prover."""
 
     real: Any
     nanolean: Any
+    mathlib: Any = None
 
 
 BENCHMARKS = Followed(("minif2f",), ("nanolean",))
+SOLVERS: Mapping[str, Followed] = {"search_finishers": Followed(("lean",), ("nanolean",), ("mathlib",))}
+"""Solver tactics at every node."""
 RL_DATA: Mapping[str, Followed] = {
+    **SOLVERS,
     "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
     "sft_data": Followed("leantree", "nanolean"),
     "eval_datasets": BENCHMARKS,
 }
-EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS}
+EVAL_DATA: Mapping[str, Followed] = {**SOLVERS, "datasets": BENCHMARKS}
 
 
 def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
     """Name all data that options take with real Lean."""
-    values = (value.real for value in data.values())
+    values = (value.real for name, value in data.items() if name not in SOLVERS)
     return tuple(name for value in values for name in ([value] if isinstance(value, str) else value))
 
 
@@ -390,7 +392,7 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     return Fleet([fleet.servers[server] for server in dealt], None, text, lean, is_real)
 
 
-def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
+def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed] = SOLVERS) -> None:
     """Replace each `auto` among the options `data` by what it stands for; prints a line if servers are named.
 
     Raises UserError (ServerUnavailable) if a server cannot be reached, and if some run NanoLean and others real Lean.
@@ -398,21 +400,22 @@ def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed]) -> None:
     followed = {name: value for name, value in data.items() if getattr(args, name) in (AUTO, (AUTO,), [AUTO])}
     if not followed:
         return
-    options = from_args(FleetOptions, args)
     flags = ["--" + name.replace("_", "-") for name in followed]
-    is_real = bool(options.lean.servers) and _all_are_real(options, flags)
+    reports = LeanFleet(args.lean_servers, token=args.lean_token).check() if args.lean_servers else []
+    is_real = bool(reports) and _all_are_real(reports, flags)
+    has_mathlib = is_real and all("Mathlib" in ((report.status or {}).get("imports") or ()) for report in reports)
     for name, value in followed.items():
-        setattr(args, name, value.real if is_real else value.nanolean)
-    if options.lean.servers and os.environ.get("RANK", "0") == "0":
+        chosen = value.real if is_real else value.nanolean
+        setattr(args, name, value.mathlib if has_mathlib and value.mathlib is not None else chosen)
+    if reports and os.environ.get("RANK", "0") == "0":
         kind = "real Lean" if is_real else "NanoLean"
         values = [getattr(args, name) for name in followed]
-        chosen = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
-        print(f"{kind} at {', '.join(options.lean.servers)}: {', '.join(chosen)}", file=sys.stderr, flush=True)
+        words = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
+        print(f"{kind} at {', '.join(args.lean_servers)}: {', '.join(words)}", file=sys.stderr, flush=True)
 
 
-def _all_are_real(options: FleetOptions, flags: Sequence[str]) -> bool:
+def _all_are_real(reports: Sequence[ServerReport], flags: Sequence[str]) -> bool:
     """Whether all servers run real Lean; False if none does. Raises UserError that asks for `flags` if some do."""
-    reports = LeanFleet(options.lean.servers, token=options.lean.token).check()
     kinds = {report.address: runs_nanolean(report.status or {}) for report in reports}
     if len(set(kinds.values())) > 1:
         nanolean, real = (", ".join(at for at, found in kinds.items() if found is kind) for kind in (True, False))

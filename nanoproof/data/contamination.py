@@ -28,7 +28,7 @@ from nanoproof.data.nanolean import statement_key
 from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.text.documents import NAMED_CORPORA, Documents, text_corpus
 from nanoproof.data.theorems import overlap
-from nanoproof.data.theorems.theorem_sets import DATASETS, jsonl_rows, list_theorems, splits_of
+from nanoproof.data.theorems.theorem_sets import DATASETS, FIXED, jsonl_rows, list_theorems, splits_of
 from nanoproof.data.transitions.leantree import first_goal_statement, split_lines
 from nanoproof.lean.types import Theorem
 
@@ -65,7 +65,7 @@ class Found:
 def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, Any]:
     """Return the report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
     key: Key = None
-    if a.split(":")[0] == b.split(":")[0] == EMBEDDED:
+    if {a.split(":")[0], b.split(":")[0]} <= {EMBEDDED, *FIXED}:
         key = statement_key
     index = overlap.Index(read_set(b, key, by_statement=True))
     found: dict[overlap.Kind, Found] = {kind: Found() for kind in overlap.KINDS if key or kind != "key"}

@@ -14,7 +14,7 @@ import torch
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import EARLIER_FLAGS, EVAL_DATA, Fleet, FleetOptions, follow_lean, open_fleet
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, add_flags, from_args, group
+from nanoproof.common.config import Parser, add_flags, change, from_args, group
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
@@ -33,7 +33,7 @@ from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import load_network, open_policy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import AUTO, SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
@@ -58,7 +58,12 @@ class EvalCommandOptions:
     evaluation: EvalOptions = group(EvalOptions)
     fleet: FleetOptions = group(FleetOptions)
     sampling: SamplingConfig = group(SamplingConfig)
-    search: SearchConfig = group(SearchConfig, "search-", without=("finisher_use",))  # evaluation has its own
+    search: SearchConfig = group(
+        SearchConfig,
+        "search-",
+        without=("finisher_use",),  # evaluation has its own
+        finishers=change(default=(AUTO,)),
+    )
 
 
 def add_eval_flags(parser: Parser) -> None:
@@ -70,6 +75,8 @@ def add_eval_flags(parser: Parser) -> None:
 def parse_eval_args(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     """Parse, and let the benchmarks follow the Lean servers where they are not named."""
     args = parser.parse_args(argv)
+    if args.policy == "solver-only" and tuple(args.search_finishers) == (AUTO,):
+        args.search_finishers = ()  # it suggests them
     follow_lean(args, EVAL_DATA)
     return args
 

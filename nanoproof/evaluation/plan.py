@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.actors.fleet import AUTO
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
@@ -14,7 +13,7 @@ from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.model.checkpoint import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS, PolicyName
-from nanoproof.search.config import SolverOption
+from nanoproof.search.config import AUTO, SolverOption
 
 DEFAULT_SPLIT = "valid"
 
@@ -40,7 +39,9 @@ class EvalOptions:
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
     solving: SolverOption = group(SolverOption)
     max_theorems: int | None = opt(None, "The first so many theorems only.", min=1)
-    output_dir: str | None = opt(None, "Where to write, for one model and one data set; default: see docs.")
+    output_dir: str | None = opt(
+        None, "Where to write, for one model (with several data sets: a directory for each in it); default: see docs."
+    )
     force: bool = opt(False, "Overwrite earlier results.")
     solvers: tuple[str, ...] = opt(SOLVERS, "The tactics of --policy solver-only.", metavar="TACTIC", advanced=True)
     baseline: str | None = opt(
@@ -74,9 +75,8 @@ class EvalOptions:
             )
         else:
             check(not (self.checkpoints.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
-        names = [name for value in self.datasets for name in value.replace(",", " ").split()]
-        one = len(set(names)) <= 1 and len(self.checkpoints.model_path) <= 1 and self.run_dir is None
-        check(self.output_dir is None or one, "--output-dir takes the results of one model on one data set only")
+        one = len(self.checkpoints.model_path) <= 1 and self.run_dir is None
+        check(self.output_dir is None or one, "--output-dir takes the results of one model only")
 
     @property
     def mode(self) -> Mode:
@@ -102,7 +102,11 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
     if options.policy == "model" and options.server.server is None:
         models = list(_models(options))
     if options.output_dir is not None:
-        return [Target(models[0], datasets[0], Path(options.output_dir).expanduser())]
+        out = Path(options.output_dir).expanduser()
+        several = len(datasets) > 1
+        return [
+            Target(models[0], name, out / f"{kind}_{_suffix(options, name)}" if several else out) for name in datasets
+        ]
     return [
         Target(model, dataset, _default_path(options, kind, model, dataset)) for model in models for dataset in datasets
     ]
@@ -136,11 +140,15 @@ def bisected(count: int) -> list[int]:
 
 def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
     """Beside the checkpoint; the default split has no name of its own in it."""
-    name = set_name(dataset)
-    suffix = name if options.split == DEFAULT_SPLIT or is_theorem_file(dataset) else f"{name}_{options.split}"
+    suffix = _suffix(options, dataset)
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
+
+
+def _suffix(options: EvalOptions, dataset: str) -> str:
+    name = set_name(dataset)
+    return name if options.split == DEFAULT_SPLIT or is_theorem_file(dataset) else f"{name}_{options.split}"
 
 
 def baseline_dir(policy: str) -> Path:

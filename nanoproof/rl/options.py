@@ -4,15 +4,15 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nanoproof.actors.fleet import AUTO, EARLIER_FLAGS, FleetOptions
+from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.option_groups import MonitorAddress
-from nanoproof.data.theorems.theorem_sets import parse_set_names
+from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
-from nanoproof.search.config import SearchConfig, SolverOption
+from nanoproof.search.config import AUTO, SearchConfig, SolverOption
 from nanoproof.training import options
 from nanoproof.training.setup import parse_resumable
 
@@ -180,7 +180,7 @@ class RLConfig:
             "finisher_use",  # collection and evaluation differ in it
             "disable_solvers",  # --disable-solvers does that and more
         ),
-        finishers=change(advanced=True),
+        finishers=change(default=(AUTO,), advanced=True),
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 
@@ -207,7 +207,7 @@ class RLConfig:
         """List the flags that name data of the embedded prover."""
         datasets, benchmarks = parse_set_names(self.rl.datasets), parse_set_names(self.rl.eval_datasets)
         named = {"--datasets": datasets, "--sft-data": [self.rl.sft_data], "--eval-datasets": benchmarks}
-        return [flag for flag, names in named.items() if "nanolean" in names]
+        return [flag for flag, names in named.items() if any(name in ("nanolean", *FIXED) for name in names)]
 
 
 def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Options of the search: its constants, named presets of them, and switches that disable parts of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -7,6 +8,22 @@ from nanoproof.common.config import Presets, check, opt, preset_values, validate
 
 PresetName = Literal["default", "alphaproof", "nanolean"]
 SOLVER_IN_PLACE = "grind"
+AUTO = "auto"
+SOLVER_SETS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "nanolean": ("simp", "omega", "grind"),
+    "lean": ("simp", "omega", "decide", "grind"),
+    "mathlib": (
+        *("simp", "omega", "norm_num", "positivity", "linarith", "ring_nf", "field_simp", "decide"),
+        *("nlinarith", "aesop", "grind"),
+    ),
+}
+"""Names that `--search-finishers` takes for solver tactics of each Lean, cheap ones first; `auto` chooses by server."""
+
+
+def expand_solver_sets(names: Iterable[str]) -> tuple[str, ...]:
+    """Replace the names of `SOLVER_SETS` among tactics by what they stand for, each tactic once."""
+    return tuple(dict.fromkeys(tactic for name in names for tactic in SOLVER_SETS.get(name, (name,))))
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,12 @@ class SearchConfig:
     max_tree_mbytes: int = opt(
         1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1, advanced=True
     )
-    finishers: tuple[str, ...] = opt((), "Tactics that are tried besides those of the policy.", metavar="TACTIC")
+    finishers: tuple[str, ...] = opt(
+        (),
+        "Solver tactics that are tried besides what the policy says, or a name for several: none, nanolean, lean, "
+        "mathlib; auto: those of the Lean that is used.",
+        metavar="TACTIC",
+    )
     finisher_use: Literal["leaf", "candidate"] = opt(
         "leaf",
         "leaf: a new leaf that a finisher closes is solved, outside the training data; "
@@ -95,6 +117,7 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         validate(self, "search")
+        object.__setattr__(self, "finishers", expand_solver_sets(self.finishers))
         for tactic in self.finishers + self.solver_tactics:
             message = "search.finishers and search.solver_tactics must not hold empty tactics"
             check(bool(tactic.strip()), message, "search")

@@ -208,7 +208,6 @@ def test_the_solver_only_baseline_stands_beside_the_score(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--datasets", "scripted,nanolean"], "--output-dir takes the results of one model on one data set only"),
         (["--continue", "--force"], "give either --continue .* or --force"),
         (["--model-path", "x"], "--policy uniform has no use for a model"),
         (["--policy-server", "localhost:1"], "give either --policy-server or --policy uniform"),

@@ -394,6 +394,18 @@ def _nanolean(split: str, lean_version: str | None = None) -> list[Theorem]:
     return filter_theorems(theorems, load_whitelist("nanolean", lean_version), "nanolean train").theorems
 
 
+def _fixed(name: str) -> ListTheorems:
+    """Fixed theorems of the embedded prover, which are never filtered."""
+
+    def read(split: str, lean_version: str | None = None) -> list[Theorem]:
+        theorems: list[Theorem] = importlib.import_module("nanoproof.data.nanolean").fixed_theorems(name, split)
+        return theorems
+
+    return read
+
+
+FIXED = {"nanolean-hard": ("rl", "bench"), "nanolean-premise": ("bench",)}
+"""Sets that come with the code, and the stages that they are for."""
 DATASETS: dict[str, ListTheorems] = {
     **{
         name: _of_module(data_set.reader)
@@ -401,6 +413,7 @@ DATASETS: dict[str, ListTheorems] = {
         if {"rl", "bench"} & set(data_set.stages)
     },
     "nanolean": _nanolean,
+    **{name: _fixed(name) for name in FIXED},
 }
 
 
@@ -408,15 +421,18 @@ def is_benchmark(name: str, split: str) -> bool:
     """Return whether a split measures provers: it is never filtered, nor trained on (a user's file may be)."""
     if is_theorem_file(name):
         return True
-    stages = CATALOG[name].stages if name in CATALOG else ()
-    return "bench" in stages and split != "train"
+    return "bench" in _stages(name) and split != "train"
+
+
+def _stages(name: str) -> tuple[str, ...]:
+    return FIXED.get(name) or (CATALOG[name].stages if name in CATALOG else ())
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
     """Return the splits of a data set; a file, which has none, counts as the default split."""
     if is_theorem_file(name):
         return ("valid",)
-    stages = CATALOG[name].stages if name in CATALOG else ("rl", "bench")
+    stages = _stages(name) or ("rl", "bench")
     wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
     return tuple(split for split in SPLITS if split in wanted)
 

@@ -1,0 +1,1374 @@
+/-
+Theorems of elementary number theory for the hard benchmark, with reference proofs: divisibility, gcd, congruences, primes, powers,
+inequalities, sums and functions given by recursion equations. Only the statements go to `data/nanolean-hard`.
+-/
+
+theorem dvd_of_coprime_of_dvd_mul (a b c : Nat) (h : Nat.gcd a b = 1) (h1 : a ∣ b * c) : a ∣ c := by
+  have h2 : Nat.gcd (a * c) (b * c) = c := by rw [Nat.gcd_mul_right, h, Nat.one_mul]
+  rw [← h2]
+  apply Nat.dvd_gcd
+  · exact Nat.dvd_mul_right a c
+  · exact h1
+
+theorem mul_dvd_of_coprime (a b c : Nat) (h : Nat.gcd a b = 1) (ha : a ∣ c) (hb : b ∣ c) : a * b ∣ c := by
+  obtain ⟨k, rfl⟩ := ha
+  apply Nat.mul_dvd_mul_left
+  have h2 : Nat.gcd (a * k) (b * k) = k := by rw [Nat.gcd_mul_right, h, Nat.one_mul]
+  rw [← h2]
+  apply Nat.dvd_gcd
+  · exact hb
+  · exact Nat.dvd_mul_right b k
+
+theorem coprime_mul_right (a b c : Nat) (hb : Nat.gcd a b = 1) (hc : Nat.gcd a c = 1) : Nat.gcd a (b * c) = 1 := by
+  apply Nat.eq_one_of_dvd_one
+  rw [← hc]
+  apply Nat.dvd_gcd
+  · exact Nat.gcd_dvd_left a (b * c)
+  have h : Nat.gcd (a * c) (b * c) = c := by rw [Nat.gcd_mul_right, hb, Nat.one_mul]
+  obtain h1 : Nat.gcd a (b * c) ∣ Nat.gcd (a * c) (b * c)
+  · apply Nat.dvd_gcd
+    · exact Nat.dvd_trans (Nat.gcd_dvd_left a (b * c)) (Nat.dvd_mul_right a c)
+    · exact Nat.gcd_dvd_right a (b * c)
+  rw [h] at h1
+  exact h1
+
+theorem coprime_pow_right (a b n : Nat) (h : Nat.gcd a b = 1) : Nat.gcd a (b ^ n) = 1 := by
+  induction n with
+  | zero => exact Nat.gcd_one_right a
+  | succ n ih =>
+    rw [Nat.pow_succ]
+    apply Nat.eq_one_of_dvd_one
+    rw [← h]
+    apply Nat.dvd_gcd
+    · exact Nat.gcd_dvd_left a (b ^ n * b)
+    have h1 : Nat.gcd (a * b) (b ^ n * b) = b := by rw [Nat.gcd_mul_right, ih, Nat.one_mul]
+    have h2 : Nat.gcd a (b ^ n * b) ∣ Nat.gcd (a * b) (b ^ n * b) := Nat.gcd_dvd_gcd_of_dvd_left _ (Nat.dvd_mul_right a b)
+    rw [h1] at h2
+    exact h2
+
+theorem euclid_lemma (p a b : Nat) (h : ∀ d : Nat, d ∣ p → d = 1 ∨ d = p) (h1 : p ∣ a * b) : p ∣ a ∨ p ∣ b := by
+  cases h (Nat.gcd p a) (Nat.gcd_dvd_left p a) with
+  | inl h2 =>
+    right
+    have h3 : Nat.gcd (p * b) (a * b) = b := by rw [Nat.gcd_mul_right, h2, Nat.one_mul]
+    rw [← h3]
+    apply Nat.dvd_gcd
+    · exact Nat.dvd_mul_right p b
+    · exact h1
+  | inr h2 =>
+    left
+    rw [← h2]
+    exact Nat.gcd_dvd_right p a
+
+theorem prime_dvd_of_dvd_pow (p a n : Nat) (h : ∀ x y : Nat, p ∣ x * y → p ∣ x ∨ p ∣ y) (h1 : p ≠ 1) (h2 : p ∣ a ^ n) : p ∣ a := by
+  induction n with
+  | zero =>
+    exfalso
+    apply h1
+    exact Nat.eq_one_of_dvd_one h2
+  | succ n ih =>
+    rw [Nat.pow_succ] at h2
+    cases h (a ^ n) a h2 with
+    | inl h3 => exact ih h3
+    | inr h3 => exact h3
+
+theorem exists_prime_divisor (n : Nat) (h : 1 < n) : ∃ p : Nat, 1 < p ∧ p ∣ n ∧ ∀ d : Nat, d ∣ p → d = 1 ∨ d = p := by
+  induction n using Nat.strongRecOn with
+  | ind n ih =>
+    by_cases hp : ∀ d : Nat, d ∣ n → d = 1 ∨ d = n
+    · exact ⟨n, h, Nat.dvd_refl n, hp⟩
+    simp only [Classical.not_forall] at hp
+    obtain ⟨d, hd, hne⟩ := hp
+    have hle : d ≤ n := Nat.le_of_dvd (by omega) hd
+    have hpos : 0 < d := Nat.pos_of_dvd_of_pos hd (by omega)
+    obtain ⟨p, h1, h2, h3⟩ := ih d (by omega) (by omega)
+    exact ⟨p, h1, Nat.dvd_trans h2 hd, h3⟩
+
+theorem gcd_add_mul_self_right (a b k : Nat) : Nat.gcd a (b + k * a) = Nat.gcd a b := by
+  rw [Nat.gcd_rec]
+  rw [Nat.gcd_rec a b]
+  rw [Nat.add_mul_mod_self_right]
+
+theorem gcd_succ_self_eq_one (n : Nat) : Nat.gcd n (n + 1) = 1 := by
+  apply Nat.eq_one_of_dvd_one
+  have h : Nat.gcd n (n + 1) ∣ n + 1 := Nat.gcd_dvd_right n (n + 1)
+  rw [Nat.dvd_add_right] at h
+  · exact h
+  · exact Nat.gcd_dvd_left n (n + 1)
+
+theorem gcd_self_add_two_dvd_two (n : Nat) : Nat.gcd n (n + 2) ∣ 2 := by
+  have h : Nat.gcd n (n + 2) ∣ n + 2 := Nat.gcd_dvd_right n (n + 2)
+  have h1 : Nat.gcd n (n + 2) ∣ n := Nat.gcd_dvd_left n (n + 2)
+  rw [Nat.dvd_add_right h1] at h
+  exact h
+
+theorem gcd_consecutive_odds (n : Nat) : Nat.gcd (2 * n + 1) (2 * n + 3) = 1 := by
+  have h1 : Nat.gcd (2 * n + 1) (2 * n + 3) ∣ 2 * n + 1 := Nat.gcd_dvd_left _ _
+  have h2 : Nat.gcd (2 * n + 1) (2 * n + 3) ∣ 2 * n + 1 + 2 := Nat.gcd_dvd_right _ _
+  rw [Nat.dvd_add_right h1] at h2
+  have h3 : Nat.gcd (2 * n + 1) (2 * n + 3) ∣ 2 * n := Nat.dvd_mul_right_of_dvd h2 n
+  rw [Nat.dvd_add_right h3] at h1
+  exact Nat.eq_one_of_dvd_one h1
+
+theorem gcd_fib_succ (f : Nat → Nat) (h0 : f 0 = 0) (h1 : f 1 = 1) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (n : Nat) : Nat.gcd (f n) (f (n + 1)) = 1 := by
+  induction n with
+  | zero => rw [h1, Nat.gcd_one_right]
+  | succ n ih =>
+    apply Nat.eq_one_of_dvd_one
+    refine Nat.dvd_trans ?_ (Nat.dvd_of_mod_eq_zero (n := 1) (k := Nat.gcd (f n) (f (n + 1))) (by rw [ih, Nat.mod_one]))
+    apply Nat.dvd_gcd
+    · apply (Nat.dvd_add_iff_left (Nat.gcd_dvd_left (f (n + 1)) (f (n + 2)))).mpr
+      rw [← h]
+      exact Nat.gcd_dvd_right _ _
+    · exact Nat.gcd_dvd_left _ _
+
+theorem coprime_div_gcd (a b : Nat) (h : 0 < a) : Nat.gcd (a / Nat.gcd a b) (b / Nat.gcd a b) = 1 := by
+  have hg : 0 < Nat.gcd a b := Nat.gcd_pos_of_pos_left b h
+  apply Nat.eq_of_mul_eq_mul_left hg
+  rw [← Nat.gcd_mul_left]
+  rw [Nat.mul_div_cancel' (Nat.gcd_dvd_left a b)]
+  rw [Nat.mul_div_cancel' (Nat.gcd_dvd_right a b)]
+  rw [Nat.mul_one]
+
+theorem gcd_mul_dvd_mul_gcd (a b c : Nat) : Nat.gcd a (b * c) ∣ Nat.gcd a b * Nat.gcd a c := by
+  rw [← Nat.gcd_mul_right]
+  apply Nat.dvd_gcd
+  · exact Nat.dvd_trans (Nat.gcd_dvd_left a (b * c)) (Nat.dvd_mul_right a _)
+  rw [← Nat.gcd_mul_left]
+  apply Nat.dvd_gcd
+  · exact Nat.dvd_trans (Nat.gcd_dvd_left a (b * c)) (Nat.dvd_mul_left a b)
+  · exact Nat.gcd_dvd_right a (b * c)
+
+theorem gcd_mul_of_coprime (a b c : Nat) (h : Nat.gcd a b = 1) : Nat.gcd a (b * c) = Nat.gcd a c := by
+  apply Nat.dvd_antisymm
+  · apply Nat.dvd_gcd
+    · exact Nat.gcd_dvd_left a (b * c)
+    have h1 : Nat.gcd (a * c) (b * c) = c := by rw [Nat.gcd_mul_right, h, Nat.one_mul]
+    have h2 : Nat.gcd a (b * c) ∣ Nat.gcd (a * c) (b * c) := Nat.gcd_dvd_gcd_of_dvd_left _ (Nat.dvd_mul_right a c)
+    rw [h1] at h2
+    exact h2
+  · exact Nat.gcd_dvd_gcd_of_dvd_right a (Nat.dvd_mul_left c b)
+
+theorem dvd_of_mul_eq_mul_of_coprime (a b x y : Nat) (h : Nat.gcd a b = 1) (h1 : a * x = b * y) : b ∣ x := by
+  have h2 : Nat.gcd (a * x) (b * x) = x := by rw [Nat.gcd_mul_right, h, Nat.one_mul]
+  rw [h1] at h2
+  rw [← h2]
+  rw [Nat.gcd_mul_left]
+  exact Nat.dvd_mul_right b (Nat.gcd y x)
+
+theorem dvd_iff_gcd_eq_self (a b : Nat) : a ∣ b ↔ Nat.gcd a b = a := by
+  constructor
+  · intro h
+    exact Nat.gcd_eq_left h
+  · intro h
+    rw [← h]
+    exact Nat.gcd_dvd_right a b
+
+theorem coprime_add_mul (a b : Nat) (h : Nat.gcd a b = 1) : Nat.gcd (a + b) (a * b) = 1 := by
+  have ha : Nat.gcd (a + b) (a * b) ∣ a * (a + b) := Nat.dvd_mul_left_of_dvd (Nat.gcd_dvd_left _ _) a
+  have hb : Nat.gcd (a + b) (a * b) ∣ b * (a + b) := Nat.dvd_mul_left_of_dvd (Nat.gcd_dvd_left _ _) b
+  have hc : Nat.gcd (a + b) (a * b) ∣ a * b := Nat.gcd_dvd_right _ _
+  rw [Nat.mul_add, ← Nat.dvd_add_iff_left hc] at ha
+  rw [Nat.mul_add, Nat.mul_comm b a, Nat.dvd_add_right hc] at hb
+  have h1 := Nat.dvd_gcd ha hc
+  rw [Nat.gcd_mul_left, h, Nat.mul_one] at h1
+  have h2 : Nat.gcd (a + b) (a * b) ∣ b := (Nat.dvd_add_right h1).mp (Nat.gcd_dvd_left _ _)
+  apply Nat.eq_one_of_dvd_one
+  rw [← h]
+  exact Nat.dvd_gcd h1 h2
+
+theorem gcd_self_sq_add_one (n : Nat) : Nat.gcd n (n * n + 1) = 1 := by
+  apply Nat.eq_one_of_dvd_one
+  have h : Nat.gcd n (n * n + 1) ∣ n * n + 1 := Nat.gcd_dvd_right _ _
+  rw [Nat.dvd_add_right] at h
+  · exact h
+  · exact Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_left _ _) n
+
+theorem lcm_dvd_of_dvd (a b m : Nat) (hpos : 0 < a) (ha : a ∣ m) (hb : b ∣ m) : a * b / Nat.gcd a b ∣ m := by
+  have hg : 0 < Nat.gcd a b := Nat.gcd_pos_of_pos_left b hpos
+  apply Nat.dvd_of_mul_dvd_mul_left hg
+  rw [Nat.mul_div_cancel' (Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_left a b) b)]
+  rw [← Nat.gcd_mul_right]
+  apply Nat.dvd_gcd
+  · exact Nat.mul_dvd_mul_left a hb
+  · rw [Nat.mul_comm a b]
+    exact Nat.mul_dvd_mul_left b ha
+
+theorem pow_dvd_pow_of_dvd_of_le (a b m n : Nat) (h : a ∣ b) (h1 : m ≤ n) : a ^ m ∣ b ^ n := by
+  obtain ⟨c, rfl⟩ := h
+  rw [Nat.mul_pow]
+  apply Nat.dvd_mul_right_of_dvd
+  exact Nat.pow_dvd_pow a h1
+
+theorem dvd_of_sq_dvd_sq (a b : Nat) (h : a * a ∣ b * b) : a ∣ b := by
+  cases Nat.eq_zero_or_pos (Nat.gcd a b) with
+  | inl hg =>
+    rw [Nat.eq_zero_of_gcd_eq_zero_right hg]
+    exact Nat.dvd_zero a
+  | inr hg =>
+    obtain ⟨x, hx⟩ := Nat.gcd_dvd_left a b
+    obtain ⟨y, hy⟩ := Nat.gcd_dvd_right a b
+    obtain hxy : Nat.gcd x y = 1
+    · apply Nat.eq_of_mul_eq_mul_left hg
+      rw [← Nat.gcd_mul_left, ← hx, ← hy, Nat.mul_one]
+    obtain h1 : x * x ∣ y * y
+    · apply Nat.dvd_of_mul_dvd_mul_left (Nat.mul_pos hg hg)
+      rw [Nat.mul_mul_mul_comm, Nat.mul_mul_mul_comm _ _ y y, ← hx, ← hy]
+      exact h
+    obtain h2 : x ∣ y
+    · have h3 : Nat.gcd (x * y) (y * y) = y := by rw [Nat.gcd_mul_right, hxy, Nat.one_mul]
+      rw [← h3]
+      apply Nat.dvd_gcd
+      · exact Nat.dvd_mul_right x y
+      · exact Nat.dvd_trans (Nat.dvd_mul_right x x) h1
+    have h4 := Nat.mul_dvd_mul_left (Nat.gcd a b) h2
+    rw [← hx, ← hy] at h4
+    exact h4
+
+theorem coprime_of_dvd_coprime (a b c d : Nat) (ha : a ∣ c) (hb : b ∣ d) (h : Nat.gcd c d = 1) : Nat.gcd a b = 1 := by
+  apply Nat.eq_one_of_dvd_one
+  rw [← h]
+  apply Nat.dvd_gcd
+  · exact Nat.dvd_trans (Nat.gcd_dvd_left a b) ha
+  · exact Nat.dvd_trans (Nat.gcd_dvd_right a b) hb
+
+theorem coprime_of_bezout (a b x y : Nat) (h : a * x = b * y + 1) : Nat.gcd a b = 1 := by
+  apply Nat.eq_one_of_dvd_one
+  obtain h1 : Nat.gcd a b ∣ b * y + 1
+  · rw [← h]
+    exact Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_left a b) x
+  rw [Nat.dvd_add_right] at h1
+  · exact h1
+  · exact Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_right a b) y
+
+theorem sqrt_two_irrational (a b : Nat) (h : a * a = 2 * (b * b)) : b = 0 := by
+  induction a using Nat.strongRecOn generalizing b with
+  | ind a ih =>
+    obtain h1 : a % 2 = 0
+    · have h2 := Nat.mul_mod a a 2
+      cases Nat.mod_two_eq_zero_or_one a with
+      | inl h3 => exact h3
+      | inr h3 =>
+        rw [h3] at h2
+        omega
+    obtain ⟨c, rfl⟩ := Nat.dvd_of_mod_eq_zero h1
+    have h4 : b * b = 2 * (c * c) := by grind
+    cases Nat.eq_zero_or_pos b with
+    | inl hb => exact hb
+    | inr hb =>
+      obtain h5 : b < 2 * c
+      · apply Nat.lt_of_not_le
+        intro h6
+        have h7 := Nat.mul_self_le_mul_self h6
+        have h8 := Nat.mul_pos hb hb
+        grind
+      have hc := ih b h5 c h4
+      subst hc
+      omega
+
+theorem sqrt_three_irrational (a b : Nat) (h : a * a = 3 * (b * b)) : b = 0 := by
+  induction a using Nat.strongRecOn generalizing b with
+  | ind a ih =>
+    obtain h1 : a % 3 = 0
+    · have h2 := Nat.mul_mod a a 3
+      have h3 : a % 3 = 0 ∨ a % 3 = 1 ∨ a % 3 = 2 := by omega
+      rcases h3 with h3 | h3 | h3
+      · exact h3
+      · rw [h3] at h2
+        omega
+      · rw [h3] at h2
+        omega
+    obtain ⟨c, rfl⟩ := Nat.dvd_of_mod_eq_zero h1
+    have h4 : b * b = 3 * (c * c) := by grind
+    cases Nat.eq_zero_or_pos b with
+    | inl hb => exact hb
+    | inr hb =>
+      obtain h5 : b < 3 * c
+      · apply Nat.lt_of_not_le
+        intro h6
+        have h7 := Nat.mul_self_le_mul_self h6
+        have h8 := Nat.mul_pos hb hb
+        grind
+      have hc := ih b h5 c h4
+      subst hc
+      omega
+
+theorem even_of_even_mul (a b : Nat) (h : 2 ∣ a * b) : 2 ∣ a ∨ 2 ∣ b := by
+  have h1 := Nat.mul_mod a b 2
+  rcases Nat.mod_two_eq_zero_or_one a with ha | ha
+  · left
+    exact Nat.dvd_of_mod_eq_zero ha
+  · rw [ha, Nat.one_mul, Nat.mod_mod] at h1
+    right
+    omega
+
+theorem odd_sq_mod_eight (n : Nat) (h : n % 2 = 1) : n * n % 8 = 1 := by
+  have h1 : n % 8 = 1 ∨ n % 8 = 3 ∨ n % 8 = 5 ∨ n % 8 = 7 := by omega
+  rw [Nat.mul_mod]
+  rcases h1 with h1 | h1 | h1 | h1
+  · rw [h1]
+  · rw [h1]
+  · rw [h1]
+  · rw [h1]
+
+theorem sq_mod_three_ne_two (n : Nat) : n ^ 2 % 3 ≠ 2 := by
+  rw [Nat.pow_two, Nat.mul_mod]
+  have h : n % 3 = 0 ∨ n % 3 = 1 ∨ n % 3 = 2 := by omega
+  rcases h with h | h | h
+  · rw [h]
+    decide
+  · rw [h]
+    decide
+  · rw [h]
+    decide
+
+theorem sum_two_squares_mod_four (a b : Nat) : (a * a + b * b) % 4 ≠ 3 := by
+  have ha := Nat.mul_mod a a 4
+  have hb := Nat.mul_mod b b 4
+  obtain ⟨x, hx⟩ : ∃ x, a % 4 = x := ⟨a % 4, rfl⟩
+  obtain ⟨y, hy⟩ : ∃ y, b % 4 = y := ⟨b % 4, rfl⟩
+  have h1 : x = 0 ∨ x = 1 ∨ x = 2 ∨ x = 3 := by omega
+  have h2 : y = 0 ∨ y = 1 ∨ y = 2 ∨ y = 3 := by omega
+  rw [hx] at ha
+  rw [hy] at hb
+  rcases h1 with rfl | rfl | rfl | rfl <;> rcases h2 with rfl | rfl | rfl | rfl <;> omega
+
+theorem sq_mod_five_cases (n : Nat) : n * n % 5 = 0 ∨ n * n % 5 = 1 ∨ n * n % 5 = 4 := by
+  rw [Nat.mul_mod]
+  have h : n % 5 = 0 ∨ n % 5 = 1 ∨ n % 5 = 2 ∨ n % 5 = 3 ∨ n % 5 = 4 := by omega
+  rcases h with h | h | h | h | h <;> rw [h]
+  all_goals decide
+
+theorem not_three_dvd_sq_add_one (n : Nat) : ¬3 ∣ n ^ 2 + 1 := by
+  intro h
+  rw [Nat.pow_two] at h
+  have h1 := Nat.mul_mod n n 3
+  have h2 : n % 3 = 0 ∨ n % 3 = 1 ∨ n % 3 = 2 := by omega
+  rcases h2 with h2 | h2 | h2 <;> rw [h2] at h1 <;> omega
+
+theorem twentyfour_dvd_sq_sub_one (n : Nat) (h : n % 6 = 1 ∨ n % 6 = 5) : 24 ∣ n * n - 1 := by
+  have h1 : ∃ k, n = 6 * k + 1 ∨ n = 6 * k + 5 := ⟨n / 6, by omega⟩
+  obtain ⟨k, h2⟩ := h1
+  have h3 : k * (k + 1) % 2 = 0 := by rw [Nat.mul_mod]; rcases Nat.mod_two_eq_zero_or_one k with hk | hk <;> grind
+  rcases h2 with rfl | rfl
+  · have h4 : (6 * k + 1) * (6 * k + 1) = 24 * (k * k) + 12 * (k * (k + 1)) + 1 := by grind
+    omega
+  · have h4 : (6 * k + 5) * (6 * k + 5) = 24 * (k * k + 2 * k + 1) + 12 * (k * (k + 1)) + 1 := by grind
+    omega
+
+theorem six_dvd_three_consecutive (n : Nat) : 6 ∣ n * (n + 1) * (n + 2) := by
+  obtain h2 : n * (n + 1) * (n + 2) % 2 = 0
+  · rw [Nat.mul_mod, Nat.mul_mod n]
+    rcases Nat.mod_two_eq_zero_or_one n with h | h <;> simp [Nat.add_mod, h]
+  obtain h3 : n * (n + 1) * (n + 2) % 3 = 0
+  · rw [Nat.mul_mod, Nat.mul_mod n]
+    have h : n % 3 = 0 ∨ n % 3 = 1 ∨ n % 3 = 2 := by omega
+    rcases h with h | h | h <;> simp [Nat.add_mod, h]
+  omega
+
+theorem five_dvd_pow_five_add_four_mul (n : Nat) : 5 ∣ n ^ 5 + 4 * n := by
+  have h1 := Nat.mul_mod (n ^ 2) (n ^ 2) 5
+  have h2 := Nat.mul_mod (n ^ 4) n 5
+  have h3 := Nat.mul_mod n n 5
+  rw [← Nat.pow_two] at h3
+  rw [← Nat.pow_add] at h1
+  rw [← Nat.pow_succ] at h2
+  have h : n % 5 = 0 ∨ n % 5 = 1 ∨ n % 5 = 2 ∨ n % 5 = 3 ∨ n % 5 = 4 := by omega
+  rcases h with h | h | h | h | h <;> rw [h] at h3 <;> rw [h3] at h1 <;> rw [h1, h] at h2 <;> omega
+
+theorem sub_dvd_pow_sub_pow (a b n : Nat) (h : b ≤ a) : a - b ∣ a ^ n - b ^ n := by
+  obtain ⟨d, rfl⟩ := Nat.exists_eq_add_of_le h
+  rw [Nat.add_sub_cancel_left]
+  obtain ⟨k, hk⟩ : ∃ k, (b + d) ^ n = b ^ n + d * k
+  · induction n with
+    | zero => exact ⟨0, rfl⟩
+    | succ n ih =>
+      obtain ⟨k, hk⟩ := ih
+      exact ⟨k * (b + d) + b ^ n, by rw [Nat.pow_succ, Nat.pow_succ, hk]; grind⟩
+  rw [hk, Nat.add_sub_cancel_left]
+  exact Nat.dvd_mul_right d k
+
+theorem add_dvd_odd_pow_add_pow (a b n : Nat) : a + b ∣ a ^ (2 * n + 1) + b ^ (2 * n + 1) := by
+  induction n with
+  | zero => simp
+  | succ n ih =>
+    have ha : a ^ (2 * n + 3) = a ^ (2 * n + 1) * a * a := by rw [Nat.pow_succ, Nat.pow_succ]
+    have hb : b ^ (2 * n + 3) = b ^ (2 * n + 1) * b * b := by rw [Nat.pow_succ, Nat.pow_succ]
+    show a + b ∣ a ^ (2 * n + 3) + b ^ (2 * n + 3)
+    rw [Nat.dvd_add_iff_left (Nat.dvd_mul_left_of_dvd ih (a * b))]
+    exists a ^ (2 * n + 1) * a + b ^ (2 * n + 1) * b
+    rw [ha, hb]
+    grind
+
+theorem sixtyfour_dvd_nine_pow (n : Nat) : 64 ∣ 3 ^ (2 * n + 2) - 8 * n - 9 := by
+  obtain ⟨k, hk⟩ : ∃ k, 3 ^ (2 * n + 2) = 64 * k + 8 * n + 9
+  · induction n with
+    | zero => exact ⟨0, rfl⟩
+    | succ n ih =>
+      obtain ⟨k, hk⟩ := ih
+      have h : 3 ^ (2 * (n + 1) + 2) = 3 ^ (2 * n + 2) * 9 := Nat.pow_add 3 (2 * n + 2) 2
+      exact ⟨9 * k + n + 1, by omega⟩
+  omega
+
+theorem seventeen_dvd_mixed_powers (n : Nat) : 17 ∣ 3 * 5 ^ (2 * n + 1) + 2 ^ (3 * n + 1) := by
+  induction n with
+  | zero => exact ⟨1, rfl⟩
+  | succ n ih =>
+    obtain ⟨k, hk⟩ := ih
+    have h5 : 5 ^ (2 * (n + 1) + 1) = 5 ^ (2 * n + 1) * 25 := Nat.pow_add 5 (2 * n + 1) 2
+    have h2 : 2 ^ (3 * (n + 1) + 1) = 2 ^ (3 * n + 1) * 8 := Nat.pow_add 2 (3 * n + 1) 3
+    omega
+
+theorem dvd_133_mixed_powers (n : Nat) : 133 ∣ 11 ^ (n + 2) + 12 ^ (2 * n + 1) := by
+  induction n with
+  | zero => exact ⟨1, rfl⟩
+  | succ n ih =>
+    obtain ⟨k, hk⟩ := ih
+    have h5 : 11 ^ (n + 1 + 2) = 11 ^ (n + 2) * 11 := Nat.pow_succ
+    have h2 : 12 ^ (2 * (n + 1) + 1) = 12 ^ (2 * n + 1) * 144 := Nat.pow_add 12 (2 * n + 1) 2
+    omega
+
+theorem four_mul_le_add_sq (a b : Nat) : 4 * a * b ≤ (a + b) ^ 2 := by
+  rcases Nat.le_total a b with h | h
+  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+    grind
+  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+    grind
+
+theorem two_mul_le_sq_add_sq (a b : Nat) : 2 * (a * b) ≤ a * a + b * b := by
+  rcases Nat.le_total a b with h | h
+  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+    grind
+  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+    grind
+
+theorem rearrangement_two (a b c d : Nat) (h : a ≤ b) (h1 : c ≤ d) : a * d + b * c ≤ a * c + b * d := by
+  obtain ⟨x, rfl⟩ := Nat.exists_eq_add_of_le h
+  obtain ⟨y, rfl⟩ := Nat.exists_eq_add_of_le h1
+  rw [Nat.mul_add, Nat.add_mul, Nat.add_mul, Nat.mul_add, Nat.mul_add]
+  omega
+
+theorem sum_products_le_sum_squares (a b c : Nat) : a * b + b * c + c * a ≤ a * a + b * b + c * c := by
+  have h : ∀ x y : Nat, 2 * (x * y) ≤ x * x + y * y := ?_
+  · have h1 := h a b
+    have h2 := h b c
+    have h3 := h c a
+    omega
+  · intro x y
+    rcases Nat.le_total x y with h | h
+    · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+      grind
+    · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+      grind
+
+theorem cauchy_schwarz_two (a b c d : Nat) : (a * c + b * d) ^ 2 ≤ (a * a + b * b) * (c * c + d * d) := by
+  obtain h : 2 * ((a * d) * (b * c)) ≤ (a * d) * (a * d) + (b * c) * (b * c)
+  · generalize a * d = x
+    generalize b * c = y
+    rcases Nat.le_total x y with h | h
+    · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+      grind
+    · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+      grind
+  rw [Nat.mul_mul_mul_comm a d a d, Nat.mul_mul_mul_comm b c b c] at h
+  have h1 : a * c * (b * d) = a * d * (b * c) := by ac_rfl
+  rw [Nat.pow_two, Nat.add_mul, Nat.mul_add, Nat.mul_add, Nat.mul_comm (b * d) (a * c), h1]
+  rw [Nat.add_mul, Nat.mul_add, Nat.mul_add, Nat.mul_mul_mul_comm a c a c, Nat.mul_mul_mul_comm b d b d]
+  omega
+
+theorem bernoulli_inequality (x n : Nat) : 1 + n * x ≤ (1 + x) ^ n := by
+  induction n with
+  | zero => simp
+  | succ n ih =>
+    rw [Nat.pow_succ, Nat.mul_add, Nat.mul_one]
+    have h : x ≤ (1 + x) ^ n * x := Nat.le_mul_of_pos_left x (Nat.pow_pos (by omega))
+    rw [Nat.add_one_mul]
+    omega
+
+theorem sq_le_two_pow (n : Nat) (h : 4 ≤ n) : n ^ 2 ≤ 2 ^ n := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => decide
+  | succ k ih =>
+    have h1 := ih (by omega)
+    rw [← Nat.add_assoc, @Nat.pow_succ 2]
+    have h2 : (4 + k + 1) ^ 2 = (4 + k) ^ 2 + 2 * (4 + k) + 1 := by grind
+    have h3 : 2 * (4 + k) + 1 ≤ (4 + k) ^ 2 := by grind
+    omega
+
+theorem cube_le_two_pow (n : Nat) (h : 10 ≤ n) : n * n * n ≤ 2 ^ n := by
+  induction n with
+  | zero => omega
+  | succ m ih =>
+    rcases Nat.eq_or_lt_of_le h with h1 | h1
+    · rw [← h1]
+      decide
+    · have h2 : 10 ≤ m := by omega
+      have h3 := ih h2
+      have h4 : 10 * m ≤ m * m := Nat.mul_le_mul_right m h2
+      have h5 : m * m * 10 ≤ m * m * m := Nat.mul_le_mul_left (m * m) h2
+      rw [Nat.pow_succ]
+      have h6 : (m + 1) * (m + 1) * (m + 1) = m * m * m + 3 * (m * m) + 3 * m + 1 := by grind
+      omega
+
+theorem two_pow_lt_factorial (f : Nat → Nat) (h0 : f 0 = 1) (hs : ∀ n : Nat, f (n + 1) = (n + 1) * f n) (n : Nat) (h : 4 ≤ n) : 2 ^ n < f n := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => simp [hs, h0]
+  | succ k ih =>
+    have h1 := ih (by omega)
+    rw [← Nat.add_assoc, hs, Nat.pow_succ']
+    have h2 : 2 * 2 ^ (4 + k) < 2 * f (4 + k) := Nat.mul_lt_mul_of_pos_left h1 (by decide)
+    apply Nat.lt_of_lt_of_le h2
+    apply Nat.mul_le_mul_right
+    omega
+
+theorem factorial_le_pow_self (f : Nat → Nat) (h0 : f 0 = 1) (hs : ∀ n : Nat, f (n + 1) = (n + 1) * f n) (n : Nat) : f n ≤ n ^ n := by
+  induction n with
+  | zero => rw [h0, Nat.pow_zero]
+  | succ n ih =>
+    rw [hs, Nat.pow_succ']
+    apply Nat.mul_le_mul_left
+    apply Nat.le_trans ih
+    apply Nat.pow_le_pow_left
+    exact Nat.le_succ n
+
+theorem pow_sum_le_two_pow (a b n : Nat) : (a + b) ^ n ≤ 2 ^ n * (a ^ n + b ^ n) := by
+  rcases Nat.le_total a b with h | h
+  · apply Nat.le_trans (Nat.pow_le_pow_left (show a + b ≤ 2 * b by omega) n)
+    rw [Nat.mul_pow]
+    apply Nat.mul_le_mul_left
+    exact Nat.le_add_left _ _
+  · apply Nat.le_trans (Nat.pow_le_pow_left (show a + b ≤ 2 * a by omega) n)
+    rw [Nat.mul_pow]
+    apply Nat.mul_le_mul_left
+    exact Nat.le_add_right _ _
+
+theorem pow_add_pow_le_add_pow (a b n : Nat) (h : 0 < n) : a ^ n + b ^ n ≤ (a + b) ^ n := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  rw [Nat.add_comm 1 k, Nat.pow_succ, Nat.pow_succ, Nat.pow_succ, Nat.mul_add]
+  apply Nat.add_le_add
+  · apply Nat.mul_le_mul_right
+    apply Nat.pow_le_pow_left
+    exact Nat.le_add_right a b
+  · apply Nat.mul_le_mul_right
+    apply Nat.pow_le_pow_left
+    exact Nat.le_add_left b a
+
+theorem exists_nat_sqrt (n : Nat) : ∃ s : Nat, s * s ≤ n ∧ n < (s + 1) * (s + 1) := by
+  induction n with
+  | zero => exact ⟨0, by decide, by decide⟩
+  | succ n ih =>
+    obtain ⟨s, h1, h2⟩ := ih
+    cases Nat.lt_or_ge (n + 1) ((s + 1) * (s + 1)) with
+    | inl h3 => exact ⟨s, by omega, h3⟩
+    | inr h3 =>
+      refine ⟨s + 1, h3, ?_⟩
+      grind
+
+theorem nat_sqrt_unique (n s t : Nat) (h : s * s ≤ n) (h1 : n < (s + 1) * (s + 1)) (h2 : t * t ≤ n) (h3 : n < (t + 1) * (t + 1)) : s = t := by
+  apply Nat.le_antisymm
+  · apply Nat.le_of_lt_succ
+    apply Nat.lt_of_not_le
+    intro h4
+    have h5 := Nat.mul_self_le_mul_self h4
+    exact absurd (Nat.lt_of_lt_of_le h3 (Nat.le_trans h5 h)) (Nat.lt_irrefl n)
+  · apply Nat.le_of_lt_succ
+    apply Nat.lt_of_not_le
+    intro h4
+    have h5 := Nat.mul_self_le_mul_self h4
+    exact absurd (Nat.lt_of_lt_of_le h1 (Nat.le_trans h5 h2)) (Nat.lt_irrefl n)
+
+theorem exists_log_base (b n : Nat) (hb : 1 < b) (hn : 0 < n) : ∃ k : Nat, b ^ k ≤ n ∧ n < b ^ (k + 1) := by
+  induction n with
+  | zero => omega
+  | succ n ih =>
+    cases Nat.eq_zero_or_pos n with
+    | inl h =>
+      subst h
+      exact ⟨0, by simp, by simp; exact hb⟩
+    | inr h =>
+      obtain ⟨k, h1, h2⟩ := ih h
+      cases Nat.lt_or_ge (n + 1) (b ^ (k + 1)) with
+      | inl h3 => exact ⟨k, by omega, h3⟩
+      | inr h3 =>
+        refine ⟨k + 1, h3, ?_⟩
+        have h4 : b ^ (k + 1) < b ^ (k + 1 + 1) := Nat.pow_lt_pow_right hb (by omega)
+        omega
+
+theorem exists_quotient_remainder (a b : Nat) (h : 0 < b) : ∃ q r : Nat, a = b * q + r ∧ r < b := by
+  induction a with
+  | zero => exact ⟨0, 0, rfl, h⟩
+  | succ a ih =>
+    obtain ⟨q, r, h1, h2⟩ := ih
+    by_cases h3 : r + 1 < b
+    · exact ⟨q, r + 1, by omega, h3⟩
+    · exact ⟨q + 1, 0, by rw [Nat.mul_add_one]; omega, h⟩
+
+theorem quotient_unique (b q r s t : Nat) (h : b * q + r = b * s + t) (h1 : r < b) (h2 : t < b) : q = s ∧ r = t := by
+  have h3 : (b * q + r) % b = (b * s + t) % b := by rw [h]
+  rw [Nat.add_comm, Nat.add_mul_mod_self_left, Nat.add_comm (b * s), Nat.add_mul_mod_self_left] at h3
+  rw [Nat.mod_eq_of_lt h1, Nat.mod_eq_of_lt h2] at h3
+  refine ⟨?_, h3⟩
+  apply Nat.eq_of_mul_eq_mul_left (Nat.lt_of_le_of_lt (Nat.zero_le r) h1)
+  omega
+
+theorem no_infinite_descent (f : Nat → Nat) (h : ∀ n : Nat, f (n + 1) < f n) : False := by
+  have h1 : ∀ n : Nat, f n + n ≤ f 0 := ?_
+  · have h2 := h1 (f 0 + 1)
+    omega
+  · intro n
+    induction n with
+    | zero => exact Nat.le_refl (f 0)
+    | succ n ih =>
+      have h2 := h n
+      omega
+
+theorem least_number_principle (P : Nat → Prop) (n : Nat) (h : P n) : ∃ m : Nat, P m ∧ ∀ k : Nat, P k → m ≤ k := by
+  induction n using Nat.strongRecOn with
+  | ind n ih =>
+    by_cases h1 : ∃ k : Nat, k < n ∧ P k
+    · obtain ⟨k, h2, h3⟩ := h1
+      exact ih k h2 h3
+    · refine ⟨n, h, ?_⟩
+      intro k h2
+      apply Nat.le_of_not_lt
+      intro h3
+      exact h1 ⟨k, h3, h2⟩
+
+theorem eq_id_of_involution_monotone (f : Nat → Nat) (h : ∀ n : Nat, f (f n) = n) (h1 : ∀ m n : Nat, m ≤ n → f m ≤ f n) (n : Nat) : f n = n := by
+  apply Nat.le_antisymm
+  · apply Nat.le_of_not_lt
+    intro h2
+    have h3 := h1 n (f n) (Nat.le_of_lt h2)
+    rw [h] at h3
+    omega
+  · apply Nat.le_of_not_lt
+    intro h2
+    have h3 := h1 (f n) n (Nat.le_of_lt h2)
+    rw [h] at h3
+    omega
+
+theorem imo_1977_lower_bound (f : Nat → Nat) (h : ∀ n : Nat, f (f n) < f (n + 1)) (n : Nat) : ∀ m : Nat, n ≤ m → n ≤ f m := by
+  induction n with
+  | zero =>
+    intro m hm
+    exact Nat.zero_le (f m)
+  | succ n ih =>
+    intro m hm
+    cases m with
+    | zero => omega
+    | succ m =>
+      have h1 := h m
+      have h2 := ih m (by omega)
+      have h3 := ih (f m) h2
+      omega
+
+theorem imo_1977 (f : Nat → Nat) (h : ∀ n : Nat, f (f n) < f (n + 1)) (n : Nat) : f n = n := by
+  obtain h1 : ∀ n m : Nat, n ≤ m → n ≤ f m
+  · intro n
+    induction n with
+    | zero =>
+      intro m hm
+      exact Nat.zero_le (f m)
+    | succ n ih =>
+      intro m hm
+      cases m with
+      | zero => omega
+      | succ m =>
+        have h2 := ih (f m) (ih m (by omega))
+        have h3 := h m
+        omega
+  obtain h2 : ∀ a k : Nat, f a ≤ f (a + k)
+  · intro a k
+    induction k with
+    | zero => exact Nat.le_refl (f a)
+    | succ k ih =>
+      have h3 := h (a + k)
+      have h4 := h1 (f (a + k)) (f (a + k)) (Nat.le_refl _)
+      exact Nat.le_trans ih (Nat.le_trans h4 (Nat.le_of_lt h3))
+  apply Nat.le_antisymm
+  · apply Nat.le_of_not_lt
+    intro h3
+    obtain ⟨k, hk⟩ := Nat.exists_eq_add_of_le (Nat.succ_le_of_lt h3)
+    have h4 := h n
+    rw [hk] at h4
+    have h5 := h2 (n + 1) k
+    omega
+  · exact h1 n n (Nat.le_refl n)
+
+theorem fib_addition (f : Nat → Nat) (h0 : f 0 = 0) (h1 : f 1 = 1) (h : ∀ n, f (n + 2) = f n + f (n + 1)) (m n : Nat) : f (m + n + 1) = f m * f n + f (m + 1) * f (n + 1) := by
+  induction n generalizing m with
+  | zero =>
+    rw [h0, h1]
+    simp
+  | succ n ih =>
+    have h2 := ih (m + 1)
+    have h3 := h m
+    have h4 := h n
+    rw [Nat.add_right_comm m 1 n] at h2
+    show f (m + n + 1 + 1) = f m * f (n + 1) + f (m + 1) * f (n + 2)
+    rw [h2, h4]
+    grind
+
+theorem fib_dvd_fib_mul (f : Nat → Nat) (h0 : f 0 = 0) (h : ∀ m n : Nat, f (m + n + 1) = f m * f n + f (m + 1) * f (n + 1)) (m n : Nat) : f m ∣ f (m * n) := by
+  induction n with
+  | zero =>
+    rw [Nat.mul_zero, h0]
+    exact Nat.dvd_zero (f m)
+  | succ n ih =>
+    cases m with
+    | zero => exact Nat.dvd_of_mod_eq_zero (by simp)
+    | succ k =>
+      rw [Nat.mul_add_one, ← Nat.add_assoc, h]
+      apply Nat.dvd_add
+      · exact Nat.dvd_mul_right_of_dvd ih (f k)
+      · exact Nat.dvd_mul_left (f (k + 1)) _
+
+theorem cassini_identity (f : Nat → Nat) (h0 : f 0 = 0) (h1 : f 1 = 1) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (n : Nat) : f (2 * n) * f (2 * n + 2) + 1 = f (2 * n + 1) ^ 2 := by
+  induction n with
+  | zero => simp [h0, h1]
+  | succ n ih =>
+    have h2 := h (2 * n)
+    have h3 := h (2 * n + 1)
+    have h4 := h (2 * n + 2)
+    rw [Nat.mul_add_one]
+    rw [h4, h3, h2]
+    rw [h2] at ih
+    grind
+
+theorem fib_sum (f s : Nat → Nat) (h1 : f 1 = 1) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (h2 : s 0 = 0) (hs : ∀ n : Nat, s (n + 1) = s n + f n) (n : Nat) : s n = f (n + 1) - 1 := by
+  have h3 : s n + 1 = f (n + 1) := ?_
+  · omega
+  · induction n with
+    | zero => rw [h2, h1]
+    | succ n ih =>
+      rw [hs, h n, ← ih]
+      omega
+
+theorem two_dvd_fib_three_mul (f : Nat → Nat) (h0 : f 0 = 0) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (n : Nat) : 2 ∣ f (3 * n) := by
+  induction n with
+  | zero =>
+    rw [Nat.mul_zero, h0]
+    exact Nat.dvd_zero 2
+  | succ n ih =>
+    rw [Nat.mul_add_one]
+    have h1 := h (3 * n)
+    have h2 := h (3 * n + 1)
+    rw [h2, h1]
+    omega
+
+theorem three_dvd_fib_four_mul (f : Nat → Nat) (h0 : f 0 = 0) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (n : Nat) : 3 ∣ f (4 * n) := by
+  induction n with
+  | zero =>
+    rw [Nat.mul_zero, h0]
+    exact Nat.dvd_zero 3
+  | succ n ih =>
+    have h1 := h (4 * n)
+    have h2 := h (4 * n + 1)
+    have h3 := h (4 * n + 2)
+    rw [Nat.mul_add_one]
+    omega
+
+theorem fib_lt_two_pow (f : Nat → Nat) (h0 : f 0 = 0) (h1 : f 1 = 1) (h : ∀ n : Nat, f (n + 2) = f n + f (n + 1)) (n : Nat) : f n < 2 ^ n := by
+  have h2 : f n < 2 ^ n ∧ f (n + 1) < 2 ^ (n + 1) := ?_
+  · exact h2.left
+  · induction n with
+    | zero => simp [h0, h1]
+    | succ n ih =>
+      obtain ⟨h2, h3⟩ := ih
+      refine ⟨h3, ?_⟩
+      rw [h, Nat.pow_succ]
+      rw [Nat.pow_succ] at h3
+      omega
+
+theorem geometric_sum (s : Nat → Nat) (x : Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + x ^ n) (n : Nat) : (x - 1) * s n = x ^ n - 1 := by
+  cases x with
+  | zero =>
+    cases n with
+    | zero => simp
+    | succ n => simp [Nat.pow_succ]
+  | succ y =>
+    obtain h : y * s n + 1 = (y + 1) ^ n
+    · induction n with
+      | zero => simp [h0]
+      | succ n ih =>
+        rw [hs, Nat.pow_succ, ← ih, Nat.mul_add]
+        grind
+    rw [← h]
+    simp
+
+theorem sum_mul_factorial (f s : Nat → Nat) (h0 : f 0 = 1) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (h1 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + n * f n) (n : Nat) : s (n + 1) = f (n + 1) - 1 := by
+  obtain h : s (n + 1) + 1 = f (n + 1)
+  · induction n with
+    | zero => simp [hs, h1, hf, h0]
+    | succ n ih =>
+      rw [hs, hf (n + 1), ← ih]
+      rw [Nat.add_one_mul (n + 1)]
+      omega
+  omega
+
+theorem nicomachus (t c : Nat → Nat) (h0 : t 0 = 0) (ht : ∀ n, t (n + 1) = t n + (n + 1)) (h1 : c 0 = 0) (hc : ∀ n, c (n + 1) = c n + (n + 1) ^ 3) (n : Nat) : c n = t n ^ 2 := by
+  obtain h : ∀ k : Nat, 2 * t k = k * (k + 1)
+  · intro k
+    induction k with
+    | zero => simp [h0]
+    | succ k ih =>
+      rw [ht]
+      grind
+  induction n with
+  | zero => simp [h0, h1]
+  | succ n ih =>
+    rw [hc, ih, ht]
+    have h2 : (t n + (n + 1)) ^ 2 = t n ^ 2 + 2 * t n * (n + 1) + (n + 1) * (n + 1) := by grind
+    rw [h2, h]
+    grind
+
+theorem sum_of_two_triangulars (t : Nat → Nat) (h0 : t 0 = 0) (ht : ∀ n : Nat, t (n + 1) = t n + (n + 1)) (m n : Nat) : t (m + n) = t m + t n + m * n := by
+  induction n with
+  | zero => simp [h0]
+  | succ n ih =>
+    rw [← Nat.add_assoc, ht, ih, ht]
+    grind
+
+theorem sum_reverse (S : (Nat → Nat) → Nat → Nat) (h0 : ∀ f, S f 0 = 0) (hs : ∀ f n, S f (n + 1) = S f n + f n) (f : Nat → Nat) (n : Nat) : S (fun i => f (n - 1 - i)) n = S f n := by
+  obtain hp : ∀ (n : Nat) (f : Nat → Nat), S f (n + 1) = f 0 + S (fun i => f (i + 1)) n
+  · intro n f
+    induction n with
+    | zero => simp [h0, hs]
+    | succ n ih => rw [hs, ih, hs, Nat.add_assoc]
+  induction n with
+  | zero => rw [h0, h0]
+  | succ n ih =>
+    rw [hp, hs, ← ih, Nat.add_comm]
+    have h1 : (fun i => f (n + 1 - 1 - (i + 1))) = fun i => f (n - 1 - i) := by funext i; congr 1; omega
+    rw [h1]
+    rfl
+
+theorem sum_exchange (S : (Nat → Nat) → Nat → Nat) (h0 : ∀ f, S f 0 = 0) (hs : ∀ f n, S f (n + 1) = S f n + f n) (g : Nat → Nat → Nat) (m n : Nat) : S (fun i => S (g i) m) n = S (fun j => S (fun i => g i j) n) m := by
+  obtain hl : ∀ (a b : Nat → Nat) (n : Nat), S (fun i => a i + b i) n = S a n + S b n
+  · intro a b n
+    induction n with
+    | zero => rw [h0, h0, h0]
+    | succ n ih => rw [hs, hs, hs, ih, Nat.add_add_add_comm]
+  induction m with
+  | zero =>
+    rw [h0]
+    induction n with
+    | zero => rw [h0]
+    | succ n ih => rw [hs, ih, h0]
+  | succ m ih =>
+    rw [hs, ← ih, ← hl]
+    congr
+    funext i
+    exact hs (g i) m
+
+theorem sum_telescope (s f : Nat → Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + (f (n + 1) - f n)) (h : ∀ m n, m ≤ n → f m ≤ f n) (n : Nat) : s n = f n - f 0 := by
+  induction n with
+  | zero => rw [h0, Nat.sub_self]
+  | succ n ih =>
+    have h1 := h 0 n (Nat.zero_le n)
+    have h2 := h n (n + 1) (Nat.le_succ n)
+    rw [hs, ih]
+    omega
+
+theorem sum_le_mul_max (s f : Nat → Nat) (b : Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + f n) (n : Nat) (h : ∀ i, i < n → f i ≤ b) : s n ≤ n * b := by
+  induction n with
+  | zero =>
+    rw [h0, Nat.zero_mul]
+  | succ n ih =>
+    rw [hs, Nat.add_one_mul]
+    apply Nat.add_le_add
+    · apply ih
+      intro i hi
+      exact h i (Nat.lt_succ_of_lt hi)
+    · exact h n (Nat.lt_succ_self n)
+
+theorem sum_eq_zero_iff (s f : Nat → Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + f n) (n : Nat) : s n = 0 ↔ ∀ i, i < n → f i = 0 := by
+  induction n with
+  | zero =>
+    rw [h0]
+    simp
+  | succ n ih =>
+    rw [hs, Nat.add_eq_zero_iff, ih]
+    constructor
+    · intro ⟨h1, h2⟩ i hi
+      cases Nat.lt_or_eq_of_le (Nat.le_of_lt_succ hi) with
+      | inl h3 => exact h1 i h3
+      | inr h3 =>
+        rw [h3]
+        exact h2
+    · intro h1
+      exact ⟨fun i hi => h1 i (Nat.lt_succ_of_lt hi), h1 n (Nat.lt_succ_self n)⟩
+
+theorem sum_dvd (s f : Nat → Nat) (d : Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + f n) (n : Nat) (h : ∀ i, i < n → d ∣ f i) : d ∣ s n := by
+  induction n with
+  | zero =>
+    rw [h0]
+    exact Nat.dvd_zero d
+  | succ n ih =>
+    rw [hs]
+    apply Nat.dvd_add
+    · apply ih
+      intro i hi
+      exact h i (Nat.lt_succ_of_lt hi)
+    · exact h n (Nat.lt_succ_self n)
+
+theorem sum_split (s t f : Nat → Nat) (m : Nat) (h0 : t 0 = 0) (hs : ∀ n, s (n + 1) = s n + f n) (ht : ∀ n, t (n + 1) = t n + f (m + n)) (n : Nat) (h : m ≤ n) : s n = s m + t (n - m) := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  rw [Nat.add_sub_cancel_left]
+  induction k with
+  | zero => rw [h0, Nat.add_zero, Nat.add_zero]
+  | succ k ih =>
+    rw [← Nat.add_assoc, hs, ih (Nat.le_add_right m k), ht, Nat.add_assoc]
+
+theorem sum_congruence_mod (s t f g : Nat → Nat) (m : Nat) (h : s 0 = t 0) (hs : ∀ n, s (n + 1) = s n + f n) (ht : ∀ n, t (n + 1) = t n + g n) (hf : ∀ n, f n % m = g n % m) (n : Nat) : s n % m = t n % m := by
+  induction n with
+  | zero => rw [h]
+  | succ n ih =>
+    rw [hs, ht]
+    rw [Nat.add_mod, ih]
+    rw [hf, ← Nat.add_mod]
+
+theorem dvd_factorial (f : Nat → Nat) (hs : ∀ n, f (n + 1) = (n + 1) * f n) (k n : Nat) (h0 : 0 < k) (h : k ≤ n) : k ∣ f n := by
+  induction n with
+  | zero => omega
+  | succ n ih =>
+    rw [hs]
+    cases Nat.lt_or_eq_of_le h with
+    | inl h1 =>
+      apply Nat.dvd_mul_left_of_dvd
+      exact ih (Nat.le_of_lt_succ h1)
+    | inr h1 =>
+      rw [h1]
+      exact Nat.dvd_mul_right (n + 1) (f n)
+
+theorem factorial_dvd_factorial (f : Nat → Nat) (hs : ∀ n, f (n + 1) = (n + 1) * f n) (m n : Nat) (h : m ≤ n) : f m ∣ f n := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => exact Nat.dvd_refl (f m)
+  | succ k ih =>
+    rw [← Nat.add_assoc, hs]
+    apply Nat.dvd_mul_left_of_dvd
+    exact ih (Nat.le_add_right m k)
+
+theorem double_factorial_split (f g : Nat → Nat) (h0 : f 0 = 1) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (h1 : g 0 = 1) (hg : ∀ n, g (n + 1) = (2 * n + 1) * g n) (n : Nat) : f (2 * n) = 2 ^ n * f n * g n := by
+  induction n with
+  | zero => simp [h0, h1]
+  | succ n ih =>
+    rw [Nat.mul_add_one, hf (2 * n + 1), hf (2 * n), ih, hf n, hg, Nat.pow_succ]
+    have h2 : 2 * n + 1 + 1 = 2 * (n + 1) := rfl
+    rw [h2]
+    ac_rfl
+
+theorem pow_le_factorial_mul (f : Nat → Nat) (h0 : f 0 = 1) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (m n : Nat) : f m * m ^ n ≤ f (m + n) := by
+  induction n with
+  | zero => rw [Nat.pow_zero, Nat.mul_one, Nat.add_zero]
+  | succ n ih =>
+    rw [Nat.pow_succ, ← Nat.add_assoc, hf, ← Nat.mul_assoc, Nat.mul_comm]
+    apply Nat.mul_le_mul
+    · omega
+    · exact ih
+
+theorem infinitely_many_primes (P : Nat → Prop) (f : Nat → Nat) (hf : ∀ k n, 0 < k → k ≤ n → k ∣ f n) (hpos : ∀ n, 0 < f n) (h : ∀ m, 1 < m → ∃ p, P p ∧ 1 < p ∧ p ∣ m) (n : Nat) : ∃ p, P p ∧ n < p := by
+  have h1 := hpos n
+  obtain ⟨p, h2, h3, h4⟩ := h (f n + 1) (by omega)
+  refine ⟨p, h2, ?_⟩
+  apply Nat.lt_of_not_le
+  intro h5
+  have h6 := hf p n (by omega) h5
+  rw [Nat.dvd_add_right h6] at h4
+  have h7 := Nat.eq_one_of_dvd_one h4
+  omega
+
+theorem pow_congruence (a b m n : Nat) (h : a % m = b % m) : a ^ n % m = b ^ n % m := by
+  induction n with
+  | zero => rfl
+  | succ n ih =>
+    rw [Nat.pow_succ, Nat.pow_succ]
+    rw [Nat.mul_mod, ih, h]
+    rw [← Nat.mul_mod]
+
+theorem mul_congruence (a b c d m : Nat) (h : a % m = b % m) (h1 : c % m = d % m) : a * c % m = b * d % m := by
+  rw [Nat.mul_mod a c]
+  rw [h]
+  rw [h1]
+  rw [← Nat.mul_mod]
+
+theorem congruence_iff_dvd_sub (a b m : Nat) (h : b ≤ a) : a % m = b % m ↔ m ∣ a - b := by
+  constructor
+  · intro h1
+    have ha := Nat.div_add_mod a m
+    have hb := Nat.div_add_mod b m
+    rw [h1] at ha
+    exists a / m - b / m
+    rw [Nat.mul_sub]
+    omega
+  · intro ⟨k, hk⟩
+    have h1 : a = b + m * k := by omega
+    rw [h1, Nat.add_mul_mod_self_left]
+
+theorem congruence_cancel_coprime (a b c m : Nat) (h : Nat.gcd m c = 1) (h1 : b ≤ a) (h2 : m ∣ c * a - c * b) : m ∣ a - b := by
+  rw [← Nat.mul_sub] at h2
+  have h3 : Nat.gcd (m * (a - b)) (c * (a - b)) = a - b := by rw [Nat.gcd_mul_right, h, Nat.one_mul]
+  rw [← h3]
+  apply Nat.dvd_gcd
+  · exact Nat.dvd_mul_right m (a - b)
+  · exact h2
+
+theorem add_congruence_cancel (a b c m : Nat) (h : (a + c) % m = (b + c) % m) : a % m = b % m := by
+  cases Nat.eq_zero_or_pos m with
+  | inl hm =>
+    rw [hm, Nat.mod_zero, Nat.mod_zero] at h
+    rw [Nat.add_right_cancel h]
+  | inr hm =>
+    have h1 : c ≤ m * c := Nat.le_mul_of_pos_left c hm
+    rw [← Nat.add_mul_mod_self_left a m c, ← Nat.add_mul_mod_self_left b m c]
+    have h2 : m * c = c + (m * c - c) := by omega
+    rw [h2, ← Nat.add_assoc, ← Nat.add_assoc, Nat.add_mod, h, ← Nat.add_mod]
+
+theorem two_pow_mod_three (n : Nat) : 2 ^ n % 3 = n % 2 + 1 := by
+  induction n with
+  | zero => rfl
+  | succ n ih =>
+    rw [Nat.pow_succ]
+    rcases Nat.mod_two_eq_zero_or_one n with h | h
+    · rw [h] at ih
+      omega
+    · rw [h] at ih
+      omega
+
+theorem pow_even_sub_one_mod (m n : Nat) (h : 1 < m) : (m - 1) ^ (2 * n) % m = 1 := by
+  induction n with
+  | zero => exact Nat.mod_eq_of_lt h
+  | succ n ih =>
+    obtain ⟨k, rfl⟩ : ∃ k, m = k + 2 := ⟨m - 2, by omega⟩
+    rw [Nat.mul_add_one, Nat.pow_add, Nat.mul_mod, ih]
+    have h1 : (k + 2 - 1) ^ 2 = 1 + (k + 2) * k := by show (k + 1) ^ 2 = 1 + (k + 2) * k; grind
+    rw [h1, Nat.add_mul_mod_self_left, Nat.one_mul, Nat.mod_mod]
+    exact Nat.mod_eq_of_lt h
+
+theorem pow_mod_periodic (a m r n k : Nat) (h : a ^ r % m = 1 % m) : a ^ (n + r * k) % m = a ^ n % m := by
+  obtain h1 : (a ^ r) ^ k % m = 1 % m
+  · induction k with
+    | zero => rfl
+    | succ k ih => rw [Nat.pow_succ, Nat.mul_mod, ih, h, ← Nat.mul_mod, Nat.mul_one]
+  rw [Nat.pow_add, Nat.pow_mul, Nat.mul_mod, h1, ← Nat.mul_mod, Nat.mul_one]
+
+theorem last_digit_pow_four (n : Nat) (h : n % 2 = 1) (h1 : n % 5 ≠ 0) : n ^ 4 % 10 = 1 := by
+  have h2 := Nat.mul_mod (n ^ 2) (n ^ 2) 10
+  have h3 := Nat.mul_mod n n 10
+  rw [← Nat.pow_two] at h3
+  rw [← Nat.pow_add] at h2
+  have h4 : n % 10 = 1 ∨ n % 10 = 3 ∨ n % 10 = 7 ∨ n % 10 = 9 := by omega
+  rcases h4 with h4 | h4 | h4 | h4 <;> rw [h4] at h3 <;> rw [h3] at h2 <;> exact h2
+
+theorem six_pow_mod_ten (n : Nat) (h : 0 < n) : 6 ^ n % 10 = 6 := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => rfl
+  | succ k ih =>
+    have h1 := ih (by omega)
+    rw [← Nat.add_assoc, Nat.pow_succ]
+    omega
+
+theorem digit_sum_mod_nine (s : Nat → Nat) (h0 : s 0 = 0) (hs : ∀ q r, r < 10 → s (10 * q + r) = s q + r) (n : Nat) : s n % 9 = n % 9 := by
+  induction n using Nat.strongRecOn with
+  | ind n ih =>
+    cases Nat.eq_zero_or_pos n with
+    | inl h =>
+      rw [h, h0]
+    | inr h =>
+      have h1 := ih (n / 10) (Nat.div_lt_self h (by decide))
+      have h2 := hs (n / 10) (n % 10) (Nat.mod_lt n (by decide))
+      rw [Nat.div_add_mod] at h2
+      rw [h2]
+      omega
+
+theorem mod_pow_succ_base (b n k : Nat) (h : 0 < b) : n % b ^ (k + 1) = n % b + b * (n / b % b ^ k) := by
+  rw [Nat.pow_succ']
+  have h1 := Nat.div_add_mod n b
+  have h2 : b * (n / b) = b * b ^ k * (n / b / b ^ k) + b * (n / b % b ^ k) := by rw [Nat.mul_assoc, ← Nat.mul_add, Nat.div_add_mod]
+  obtain h3 : b * (n / b % b ^ k + 1) ≤ b * b ^ k
+  · apply Nat.mul_le_mul_left
+    exact Nat.mod_lt _ (Nat.pow_pos h)
+  have h4 : n % b + b * (n / b % b ^ k) + b * b ^ k * (n / b / b ^ k) = n := by omega
+  have h5 := Nat.add_mul_mod_self_left (n % b + b * (n / b % b ^ k)) (b * b ^ k) (n / b / b ^ k)
+  rw [h4] at h5
+  rw [h5]
+  rw [Nat.mul_add_one] at h3
+  have h6 := Nat.mod_lt n h
+  exact Nat.mod_eq_of_lt (by omega)
+
+theorem mul_div_le_div_mul (a b c : Nat) : a * (b / c) ≤ a * b / c := by
+  cases Nat.eq_zero_or_pos c with
+  | inl h =>
+    rw [h, Nat.div_zero, Nat.div_zero, Nat.mul_zero]
+  | inr h =>
+    rw [Nat.le_div_iff_mul_le h]
+    rw [Nat.mul_assoc]
+    apply Nat.mul_le_mul_left
+    exact Nat.div_mul_le_self b c
+
+theorem add_div_le_div_add (a b c : Nat) : a / c + b / c ≤ (a + b) / c := by
+  cases Nat.eq_zero_or_pos c with
+  | inl h =>
+    rw [h, Nat.div_zero, Nat.div_zero, Nat.div_zero]
+  | inr h =>
+    rw [Nat.le_div_iff_mul_le h, Nat.add_mul]
+    apply Nat.add_le_add
+    · exact Nat.div_mul_le_self a c
+    · exact Nat.div_mul_le_self b c
+
+theorem div_antitone_divisor (n a b : Nat) (h : 0 < a) (h1 : a ≤ b) : n / b ≤ n / a := by
+  rw [Nat.le_div_iff_mul_le h]
+  apply Nat.le_trans
+  · exact Nat.mul_le_mul_left (n / b) h1
+  · exact Nat.div_mul_le_self n b
+
+theorem dvd_iff_div_mul_eq (a b : Nat) : a ∣ b ↔ b / a * a = b := by
+  constructor
+  · intro h
+    exact Nat.div_mul_cancel h
+  · intro h
+    rw [← h]
+    exact Nat.dvd_mul_left a (b / a)
+
+theorem succ_div_eq_of_not_dvd (n d : Nat) (h : ¬d ∣ n + 1) : (n + 1) / d = n / d := by
+  cases Nat.eq_zero_or_pos d with
+  | inl h0 => rw [h0, Nat.div_zero, Nat.div_zero]
+  | inr h0 =>
+    have h1 := Nat.div_add_mod n d
+    have h2 := Nat.mod_lt n h0
+    apply Nat.div_eq_of_lt_le
+    · rw [Nat.mul_comm]
+      omega
+    · rw [Nat.add_one_mul, Nat.mul_comm]
+      apply Nat.lt_of_le_of_ne
+      · omega
+      · intro h3
+        apply h
+        exact ⟨n / d + 1, by rw [Nat.mul_add_one]; exact h3⟩
+
+theorem dvd_sub_of_congruent_powers (a m n k : Nat) (h : a ^ m % k = a ^ n % k) (h1 : m ≤ n) : k ∣ a ^ m * (a ^ (n - m) - 1) := by
+  rw [Nat.mul_sub, Nat.mul_one, ← Nat.pow_add, Nat.add_sub_of_le h1]
+  have ha := Nat.div_add_mod (a ^ m) k
+  have hb := Nat.div_add_mod (a ^ n) k
+  rw [h] at ha
+  exists a ^ n / k - a ^ m / k
+  rw [Nat.mul_sub]
+  omega
+
+theorem mul_add_one_pow_mod (m k n : Nat) : (m * k + 1) ^ n % m = 1 % m := by
+  induction n with
+  | zero => rfl
+  | succ n ih =>
+    rw [Nat.pow_succ, Nat.mul_mod, ih]
+    rw [← Nat.mul_mod, Nat.one_mul]
+    rw [Nat.add_comm, Nat.add_mul_mod_self_left]
+
+theorem chicken_nuggets (n : Nat) (h : 8 ≤ n) : ∃ a b : Nat, n = 3 * a + 5 * b := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => exact ⟨1, 1, rfl⟩
+  | succ k ih =>
+    obtain ⟨a, b, h1⟩ := ih (Nat.le_add_right 8 k)
+    cases b with
+    | zero => exact ⟨a - 3, 2, by omega⟩
+    | succ b => exact ⟨a + 2, b, by omega⟩
+
+theorem postage_four_five (n : Nat) (h : 12 ≤ n) : ∃ a b : Nat, n = 4 * a + 5 * b := by
+  obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
+  induction k with
+  | zero => exact ⟨3, 0, rfl⟩
+  | succ k ih =>
+    obtain ⟨a, b, h1⟩ := ih (Nat.le_add_right 12 k)
+    cases a with
+    | zero => exact ⟨4, b - 3, by omega⟩
+    | succ a => exact ⟨a, b + 1, by omega⟩
+
+theorem two_pow_mul_odd (n : Nat) (h : 0 < n) : ∃ k m : Nat, n = 2 ^ k * (2 * m + 1) := by
+  induction n using Nat.strongRecOn with
+  | ind n ih =>
+    rcases Nat.mod_two_eq_zero_or_one n with h1 | h1
+    · obtain ⟨k, m, h2⟩ := ih (n / 2) (by omega) (by omega)
+      refine ⟨k + 1, m, ?_⟩
+      rw [Nat.pow_succ', Nat.mul_assoc, ← h2]
+      omega
+    · exact ⟨0, n / 2, by omega⟩
+
+theorem two_pow_mul_odd_unique (a b m n : Nat) (h : 2 ^ a * (2 * m + 1) = 2 ^ b * (2 * n + 1)) : a = b := by
+  induction a generalizing b with
+  | zero =>
+    cases b with
+    | zero => rfl
+    | succ b =>
+      rw [Nat.pow_succ', Nat.mul_assoc] at h
+      omega
+  | succ a ih =>
+    cases b with
+    | zero =>
+      rw [Nat.pow_succ', Nat.mul_assoc] at h
+      omega
+    | succ b =>
+      rw [Nat.pow_succ', Nat.pow_succ', Nat.mul_assoc, Nat.mul_assoc] at h
+      rw [ih b (Nat.eq_of_mul_eq_mul_left (by decide) h)]
+
+theorem pythagorean_even_leg (a b c : Nat) (h : a * a + b * b = c * c) : a * b % 2 = 0 := by
+  have ha := Nat.mul_mod a a 4
+  have hb := Nat.mul_mod b b 4
+  have hc := Nat.mul_mod c c 4
+  rcases Nat.mod_two_eq_zero_or_one a with h1 | h1
+  · rw [Nat.mul_mod, h1, Nat.zero_mul]
+  rcases Nat.mod_two_eq_zero_or_one b with h2 | h2
+  · rw [Nat.mul_mod, h2, Nat.mul_zero]
+  have h3 : a % 4 = 1 ∨ a % 4 = 3 := by omega
+  have h4 : b % 4 = 1 ∨ b % 4 = 3 := by omega
+  have h5 : c % 4 = 0 ∨ c % 4 = 1 ∨ c % 4 = 2 ∨ c % 4 = 3 := by omega
+  exfalso
+  rcases h3 with h3 | h3 <;> rw [h3] at ha <;> rcases h4 with h4 | h4 <;> rw [h4] at hb <;> rcases h5 with h5 | h5 | h5 | h5 <;> rw [h5] at hc <;> omega
+
+theorem pythagorean_three_dvd_leg (a b c : Nat) (h : a * a + b * b = c * c) : 3 ∣ a ∨ 3 ∣ b := by
+  have ha := Nat.mul_mod a a 3
+  have hb := Nat.mul_mod b b 3
+  have hc := Nat.mul_mod c c 3
+  have h3 : a % 3 = 0 ∨ a % 3 = 1 ∨ a % 3 = 2 := by omega
+  have h4 : b % 3 = 0 ∨ b % 3 = 1 ∨ b % 3 = 2 := by omega
+  have h5 : c % 3 = 0 ∨ c % 3 = 1 ∨ c % 3 = 2 := by omega
+  rcases h3 with h3 | h3 | h3 <;> rw [h3] at ha <;> rcases h4 with h4 | h4 | h4 <;> rw [h4] at hb <;> rcases h5 with h5 | h5 | h5 <;> rw [h5] at hc <;> omega
+
+theorem sum_two_odd_squares_not_square (a b c : Nat) : (2 * a + 1) * (2 * a + 1) + (2 * b + 1) * (2 * b + 1) ≠ c * c := by
+  intro h
+  have h1 := Nat.mul_mod c c 4
+  have h2 : (2 * a + 1) * (2 * a + 1) = 4 * (a * a + a) + 1 := by grind
+  have h3 : (2 * b + 1) * (2 * b + 1) = 4 * (b * b + b) + 1 := by grind
+  have h4 : c % 4 = 0 ∨ c % 4 = 1 ∨ c % 4 = 2 ∨ c % 4 = 3 := by omega
+  rw [h2, h3] at h
+  rcases h4 with h4 | h4 | h4 | h4 <;> rw [h4] at h1 <;> omega
+
+theorem not_four_dvd_sq_add_two (n : Nat) : ¬4 ∣ n ^ 2 + 2 := by
+  intro h
+  rw [Nat.pow_two] at h
+  have h1 := Nat.mul_mod n n 4
+  have h2 : n % 4 = 0 ∨ n % 4 = 1 ∨ n % 4 = 2 ∨ n % 4 = 3 := by omega
+  rcases h2 with h2 | h2 | h2 | h2 <;> rw [h2] at h1 <;> omega
+
+theorem sophie_germain_composite (n : Nat) (h : 1 < n) : ∃ a b : Nat, 1 < a ∧ 1 < b ∧ n ^ 4 + 4 = a * b := by
+  obtain ⟨m, rfl⟩ : ∃ m, n = m + 1 := ⟨n - 1, by omega⟩
+  refine ⟨m ^ 2 + 1, (m + 2) ^ 2 + 1, ?_, ?_, ?_⟩
+  · have h1 : 0 < m ^ 2 := Nat.pow_pos (by omega)
+    omega
+  · have h1 : 0 < (m + 2) ^ 2 := Nat.pow_pos (by omega)
+    omega
+  · grind
+
+theorem mersenne_dvd (a b : Nat) : 2 ^ a - 1 ∣ 2 ^ (a * b) - 1 := by
+  rw [Nat.pow_mul]
+  obtain ⟨y, hy⟩ : ∃ y, 2 ^ a = y + 1 := Nat.exists_eq_add_one_of_ne_zero (Nat.ne_of_gt (Nat.two_pow_pos a))
+  rw [hy, Nat.add_sub_cancel]
+  induction b with
+  | zero => exact ⟨0, by simp⟩
+  | succ b ih =>
+    obtain ⟨k, hk⟩ := ih
+    have h1 : 0 < (y + 1) ^ b := Nat.pow_pos (Nat.succ_pos y)
+    have h2 : (y + 1) ^ b = y * k + 1 := by omega
+    have h3 : (y * k + 1) * (y + 1) = y * (k * (y + 1) + 1) + 1 := by grind
+    rw [Nat.pow_succ, h2, h3, Nat.add_sub_cancel]
+    exact Nat.dvd_mul_right y _
+
+theorem prime_gt_three_mod_six (p : Nat) (h : ∀ d, d ∣ p → d = 1 ∨ d = p) (h1 : 3 < p) : p % 6 = 1 ∨ p % 6 = 5 := by
+  obtain h2 : ¬2 ∣ p
+  · intro h3
+    have h4 := h 2 h3
+    omega
+  obtain h3 : ¬3 ∣ p
+  · intro h3
+    have h4 := h 3 h3
+    omega
+  omega
+
+theorem prime_triplet (p : Nat) (h : ∀ d, d ∣ p → d = 1 ∨ d = p) (h1 : ∀ d, d ∣ p + 2 → d = 1 ∨ d = p + 2) (h2 : ∀ d, d ∣ p + 4 → d = 1 ∨ d = p + 4) (hp : 1 < p) : p = 3 := by
+  have h3 : p % 3 = 0 ∨ p % 3 = 1 ∨ p % 3 = 2 := by omega
+  rcases h3 with h3 | h3 | h3
+  · have h4 := h 3 (by omega)
+    omega
+  · have h4 := h1 3 (by omega)
+    omega
+  · have h4 := h2 3 (by omega)
+    omega
+
+theorem prime_of_no_small_divisor (n : Nat) (h : 1 < n) (h1 : ∀ d, 1 < d → d * d ≤ n → ¬d ∣ n) (d : Nat) (h2 : d ∣ n) : d = 1 ∨ d = n := by
+  obtain ⟨e, rfl⟩ := h2
+  rcases Nat.lt_or_ge e d with h3 | h3
+  · by_cases he : 1 < e
+    · exfalso
+      apply h1 e he
+      · exact Nat.mul_le_mul_right e (Nat.le_of_lt h3)
+      · exact Nat.dvd_mul_left e d
+    · have h4 : e = 0 ∨ e = 1 := by omega
+      rcases h4 with rfl | rfl
+      · omega
+      · right
+        rw [Nat.mul_one]
+  · by_cases hd : 1 < d
+    · exfalso
+      apply h1 d hd
+      · exact Nat.mul_le_mul_left d h3
+      · exact Nat.dvd_mul_right d e
+    · have h4 : d = 0 ∨ d = 1 := by omega
+      rcases h4 with rfl | rfl
+      · omega
+      · left
+        rfl
+
+theorem composite_has_small_divisor (n a b : Nat) (h : n = a * b) (ha : 1 < a) (hb : 1 < b) : ∃ d, 1 < d ∧ d * d ≤ n ∧ d ∣ n := by
+  rcases Nat.le_total a b with h1 | h1
+  · refine ⟨a, ha, ?_, ?_⟩
+    · rw [h]
+      exact Nat.mul_le_mul_left a h1
+    · exact ⟨b, h⟩
+  · refine ⟨b, hb, ?_, ?_⟩
+    · rw [h]
+      exact Nat.mul_le_mul_right b h1
+    · rw [h]
+      exact Nat.dvd_mul_left b a
+
+theorem factorial_gap_composite (f : Nat → Nat) (hf : ∀ k n, 0 < k → k ≤ n → k ∣ f n) (k n : Nat) (h : 1 < k) (h1 : k ≤ n) (hp : n < f n) : ∃ d, d ∣ f n + k ∧ d ≠ 1 ∧ d ≠ f n + k := by
+  refine ⟨k, ?_, ?_, ?_⟩
+  · apply Nat.dvd_add
+    · exact hf k n (by omega) h1
+    · exact Nat.dvd_refl k
+  · omega
+  · omega
+
+theorem even_prime_eq_two (p : Nat) (h : ∀ d, d ∣ p → d = 1 ∨ d = p) (h1 : p ^ 2 % 2 = 0) : p = 2 := by
+  rcases Nat.mod_two_eq_zero_or_one p with h2 | h2
+  · have h3 := h 2 (Nat.dvd_of_mod_eq_zero h2)
+    omega
+  · rw [Nat.pow_two, Nat.mul_mod, h2] at h1
+    omega
+
+theorem prime_not_dvd_factorial (f : Nat → Nat) (p : Nat) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (h0 : f 0 = 1) (h : ∀ x y, p ∣ x * y → p ∣ x ∨ p ∣ y) (n : Nat) (h1 : n < p) (h2 : 1 < p) : ¬p ∣ f n := by
+  induction n with
+  | zero =>
+    rw [h0]
+    intro h3
+    have h4 := Nat.eq_one_of_dvd_one h3
+    omega
+  | succ n ih =>
+    rw [hf]
+    intro h3
+    cases h _ _ h3 with
+    | inl h4 =>
+      have h5 := Nat.le_of_dvd (Nat.succ_pos n) h4
+      omega
+    | inr h4 => exact ih (by omega) h4
+
+theorem le_of_prime_dvd_factorial (f : Nat → Nat) (p : Nat) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (h : ∀ x y, p ∣ x * y → p ∣ x ∨ p ∣ y) (n : Nat) (h1 : ¬p ∣ f 0) (h2 : p ∣ f n) : p ≤ n := by
+  induction n with
+  | zero => exact absurd h2 h1
+  | succ n ih =>
+    rw [hf] at h2
+    cases h _ _ h2 with
+    | inl h3 => exact Nat.le_of_dvd (Nat.succ_pos n) h3
+    | inr h3 => exact Nat.le_succ_of_le (ih h3)
