@@ -146,11 +146,14 @@ def depth_table(judged: Judged, paint: Paint) -> list[str]:
     """Values by depth: on transitions of that depth, and on those whose value the model says is that."""
     rows = []
     for row in judged.metrics.depths:
-        has = (f"{row.mean_predicted:.2f}", f"{row.mse:.3f}") if row.count else (None, None)
+        errors = (f"{row.mean_error:+.2f}", f"{row.mean_absolute_error:.2f}", f"{row.mse:.3f}")
+        has = (f"{row.mean_predicted:.2f}", *errors) if row.count else (None,) * 4
         says = (f"{row.mean_value:.2f}", f"{row.mean_depth:.2f}") if row.num_predicted else (None, None)
         rows.append((row.depth, row.count, *has, row.num_predicted, *says))
-    headers = (">depth", ">has it", ">value", ">MSE", ">says so", ">value", ">truth")
-    return [f"values of {judged.path.parent.name}/{judged.step} by depth", *table(headers, rows, paint)]
+    headers = (">depth", ">has it", ">value", ">bias", ">error", ">MSE", ">says so", ">value", ">truth")
+    title = f"values of {judged.path.parent.name}/{judged.step} by depth"
+    error = f"expected calibration error {judged.metrics.value_calibration_error:.2f} tactics"
+    return [f"{title} ({error})", *table(headers, rows, paint)]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -207,11 +207,25 @@ class CalibrationBin(TypedDict):
     """Standard deviation of the true number."""
 
 
+class CalibrationDepth(TypedDict):
+    """States that needed so many tactics, the last row also more: what the model predicted there."""
+
+    depth: int
+    count: int
+    predicted: float
+    error: float
+    """Mean of predicted minus true numbers."""
+    absolute_error: float
+
+
 class Calibration(TypedDict):
     """/api/calibration: values against the true depths known from proofs."""
 
     bins: list[CalibrationBin]
+    depths: list[CalibrationDepth]
     count: int
+    expected_error: float | None
+    """Expected calibration error, in tactics, as in `scripts.policy_eval`."""
     mean_error: float | None
     mean_absolute_error: float | None
     correlation: float | None

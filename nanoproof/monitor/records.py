@@ -326,6 +326,8 @@ class CalibrationSums:
 
     def __init__(self) -> None:
         self._bins = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, actual, actual²
+        self._depths = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, error, |error|
+        self._rounded: dict[int, list[float]] = {}  # by the rounded value: count, error
         self._count = 0
         self._sums = [0.0] * 7  # error, |error|, v, d, v², d², v·d
         self._steps: tuple[int, int] | None = None
@@ -341,12 +343,21 @@ class CalibrationSums:
         for number, one in enumerate((1.0, value, depth, depth * depth)):
             place[number] += one
         error = value - depth
+        row = self._depths[min(_BINS, max(1, round(depth))) - 1]
+        for number, one in enumerate((1.0, value, error, abs(error))):
+            row[number] += one
+        group = self._rounded.setdefault(round(value), [0.0, 0.0])
+        group[0], group[1] = group[0] + 1, group[1] + error
         for number, one in enumerate((error, abs(error), value, depth, value * value, depth * depth, value * depth)):
             self._sums[number] += one
         self._count += 1
 
     def summary(self) -> record_schema.Calibration:
-        """Return bins of one tactic each (the last one from 16 on), errors and the correlation."""
+        """Return bins of one tactic each and rows by depth (the last ones from 16 on), errors and the correlation.
+
+        `expected_error` is the expected calibration error: over the groups of samples whose value rounds to the same
+        number (halves to even), the mean, weighted by their counts, of |mean value - mean true depth|.
+        """
         count, (error, absolute, *_) = self._count, self._sums
         bins: list[record_schema.CalibrationBin] = [
             {
@@ -360,9 +371,17 @@ class CalibrationSums:
             for number, (n, predicted, actual, square) in enumerate(self._bins)
             if n
         ]
+        depths: list[record_schema.CalibrationDepth] = [
+            {"depth": number, "count": int(n), "predicted": value / n, "error": bias / n, "absolute_error": off / n}
+            for number, (n, value, bias, off) in enumerate(self._depths, 1)
+            if n
+        ]
+        misplaced = sum(abs(bias) for _, bias in self._rounded.values())
         return {
             "bins": bins,
+            "depths": depths,
             "count": count,
+            "expected_error": misplaced / count if count else None,
             "mean_error": error / count if count else None,
             "mean_absolute_error": absolute / count if count else None,
             "correlation": self._correlation(),

@@ -31,20 +31,24 @@ TOTALS = (
     *("transitions", "tactic_tokens", "tactic_nll", "token_hits", "first_hits", "exact", "first_entropy"),
     *("value_nll", "square_argmax", "square_expectation", "value_entropy"),
 )
-BY_DEPTH = ("count", "predicted", "square", "count_here", "predicted_here", "true_here")
+BY_DEPTH = ("count", "predicted", "square", "absolute", "count_here", "predicted_here", "true_here")
 
 
 @dataclass(frozen=True)
 class DepthRow:
     """Values for transitions of one depth, and how right the model is where it predicts this depth.
 
-    `count` transitions have the depth; `mean_predicted` and `mse` are of the expected value on them. On `num_predicted`
-    transitions the expected value rounds to the depth; there it is `mean_value` on average, and the truth `mean_depth`.
+    `count` transitions have the depth; on them `mean_predicted` is the mean expected value, `mean_error` that minus the
+    depth, `mean_absolute_error` and `mse` the means of its absolute and squared distance from the depth. On
+    `num_predicted` transitions the expected value rounds to the depth; there it is `mean_value` on average, and the
+    truth `mean_depth`.
     """
 
     depth: int
     count: int
     mean_predicted: float
+    mean_error: float
+    mean_absolute_error: float
     mse: float
     num_predicted: int
     mean_value: float
@@ -55,8 +59,15 @@ class DepthRow:
 class PolicyMetrics:
     """Means over transitions (`tactic_loss` and `tactic_token_accuracy`: over tactic tokens). Entropies are in nats.
 
-    `value_calibration_error` is the expected calibration error: the mean distance between expected and true depth in
-    the groups of transitions whose expected value rounds to the same number.
+    `value_calibration_error` is the expected calibration error in tactics. Let v_i be the value of transition i (the
+    mean of its distribution over 1 to 64 tactics still needed), d_i its true depth, and B_k the transitions whose v_i
+    rounds to k (halves to even). Then it is
+
+        ECE = sum over k of |B_k| / n * |mean of v over B_k - mean of d over B_k|
+
+    It is 0 if the states to which the model gives a value are on average that far from a proof, however much they
+    differ. The definition is that of Naeini, Cooper and Hauskrecht 2015, *Obtaining well calibrated probabilities using
+    Bayesian binning*, with numbers of tactics in place of probabilities.
     """
 
     transitions: int
@@ -172,6 +183,7 @@ class _Sums:
         groups = np.clip(np.rint(expected), 1, NUM_VALUE_BINS).astype(np.int64)
         for name, where, what in (
             *(("count", truth, None), ("predicted", truth, expected), ("square", truth, np.square(expected - truth))),
+            ("absolute", truth, np.abs(expected - truth)),
             *(("count_here", groups, None), ("predicted_here", groups, expected), ("true_here", groups, truth)),
         ):
             self.by_depth[name] += np.bincount(where - 1, weights=what, minlength=NUM_VALUE_BINS)
@@ -216,6 +228,8 @@ def _depth_rows(sums: dict[str, np.ndarray]) -> Iterator[DepthRow]:
             depth=int(index) + 1,
             count=int(sums["count"][index]),
             mean_predicted=float(sums["predicted"][index] / counts[index]),
+            mean_error=float((sums["predicted"][index] - sums["count"][index] * (index + 1)) / counts[index]),
+            mean_absolute_error=float(sums["absolute"][index] / counts[index]),
             mse=float(sums["square"][index] / counts[index]),
             num_predicted=int(sums["count_here"][index]),
             mean_value=float(sums["predicted_here"][index] / counts_here[index]),

@@ -262,6 +262,9 @@ def test_calibration_compares_values_with_true_depths(look: Look, tmp_path: Path
     found = look(tmp_path).get("/api/calibration")
     assert found["count"] == 3 and found["mean_error"] == pytest.approx(-0.5 / 3)
     assert [(one["low"], one["count"], one["actual"]) for one in found["bins"]] == [(2.0, 2, 2.0), (5.0, 1, 6.0)]
+    depths = [(one["depth"], one["count"], one["predicted"], one["error"]) for one in found["depths"]]
+    assert depths == [(1, 1, 2.0, 1.0), (3, 1, 2.5, -0.5), (6, 1, 5.0, -1.0)]
+    assert found["expected_error"] == pytest.approx((abs(1 - 0.5) + 1) / 3)  # 2 and 2.5 round to 2
 
 
 def test_evaluations_are_listed_opened_and_compared(asker: Asker) -> None:

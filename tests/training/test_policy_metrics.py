@@ -100,6 +100,8 @@ def test_values_are_judged_by_the_likeliest_and_by_the_expected_depth(model: GPT
     assert (row.depth, row.count) == (2, 20)
     assert row.mean_predicted == pytest.approx(expected[truth == 2].mean(), rel=1e-4)
     assert row.mse == pytest.approx(np.square(expected - 2)[truth == 2].mean(), rel=1e-4)
+    assert row.mean_error == pytest.approx(expected[truth == 2].mean() - 2, rel=1e-4)
+    assert row.mean_absolute_error == pytest.approx(np.abs(expected - 2)[truth == 2].mean(), rel=1e-4)
     assert sum(row.num_predicted for row in metrics.depths) == sum(row.count for row in metrics.depths) == 60
 
 

@@ -194,10 +194,23 @@ export interface CalibrationBin {
   deviation: number;
 }
 
+/** States that needed so many tactics, the last row also more: what the model predicted there. */
+export interface CalibrationDepth {
+  depth: number;
+  count: number;
+  predicted: number;
+  /** Mean of predicted minus true numbers. */
+  error: number;
+  absolute_error: number;
+}
+
 /** /api/calibration: values against the true depths known from proofs. */
 export interface Calibration {
   bins: CalibrationBin[];
+  depths: CalibrationDepth[];
   count: number;
+  /** Expected calibration error, in tactics, as in `scripts.policy_eval`. */
+  expected_error: number | null;
   mean_error: number | null;
   mean_absolute_error: number | null;
   correlation: number | null;
