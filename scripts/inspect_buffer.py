@@ -20,7 +20,7 @@ from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, print_lines, printable, shorten, table, width
 from nanoproof.lean.types import Transition
 from nanoproof.rl.attempt_log import logged_attempts
-from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
+from nanoproof.rl.batch_sampler import Buffers, WindowBuffer, buffers_of
 from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
 from nanoproof.rl.options import RLOptions
 from nanoproof.search.config import SearchConfig, SolverOption
@@ -91,7 +91,14 @@ def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequen
     """Return the run's buffer options, with the windows of the command line, and the solver tactics it leaves out."""
     file = run / "args.json"
     args = read_json(file) if file.exists() else {}
-    names = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight", "disable_solvers")
+    names = (
+        *WINDOWS.values(),
+        "load_buffer",
+        "negative_fraction",
+        "unlikelihood_weight",
+        "disable_solvers",
+        "value_targets",
+    )
     known = {name: args[name] for name in names if name in args}
     asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
     try:
@@ -106,8 +113,7 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Rebuild the buffers from the log as a resumed run does. Raises UserError if there is none."""
     own, solvers = buffer_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
-    asked = options.negative_buffer_window_size
-    buffers = Buffers(own.replay_buffer_window_size, own.negative_window if asked is None else asked, solvers)
+    buffers = buffers_of(own, solvers, options.negative_buffer_window_size)
     origins: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
     attempts = last_step = 0
     for source in runs:

@@ -189,7 +189,7 @@ class TrainSample(TypedDict):
     step: int
     time: float | None
     kind: str
-    """sft, replay, or negative."""
+    """sft, replay, negative, or value (a solved state without a tactic)."""
     tokens: list[str]
     losses: list[float | None]
     loss: float | None

@@ -30,6 +30,13 @@ class FailedTactic(NamedTuple):
     tactic: str
 
 
+class SolvedState(NamedTuple):
+    """A state that the search solved, and the fewest tactics known to prove it, along their longest branch."""
+
+    state: str
+    depth: int
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One attempt; JSON in both directions.
@@ -40,6 +47,9 @@ class Attempt:
     be proved: not where the statement has none that Lean accepts, which is tried as it is.
 
     `check` records the final check; where it `lost` a proof that the search had found, the reason is in it.
+
+    `solved_states` are those of the tree of a proof that passed the check, where they were asked for: also off the way
+    of the proof, with the shortest proof found anywhere in the tree. What transitions say already is left out.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
     weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
@@ -57,6 +67,7 @@ class Attempt:
     num_tactics: int = 0
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
+    solved_states: tuple[SolvedState, ...] = ()
     budget: int = 0
     seed: int = 0
     policy: str = ""
@@ -119,6 +130,7 @@ class Attempt:
                 "failed_tactics": tuple(
                     FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
                 ),
+                "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
             }
         )
 
@@ -140,7 +152,8 @@ def fault_of(attempt: Attempt) -> str:
     if reason := _not_of_its_type(attempt):
         return reason
     if attempt.outcome not in ("proven", "disproven"):
-        return f"it is {attempt.outcome} and has steps of a proof" if attempt.transitions else ""
+        has_steps = attempt.transitions or attempt.solved_states
+        return f"it is {attempt.outcome} and has steps of a proof" if has_steps else ""
     return _unchecked(attempt) or _misfitting_steps(attempt)
 
 
@@ -151,6 +164,7 @@ def _not_of_its_type(attempt: Attempt) -> str:
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
     texts += [text for step in attempt.transitions for text in (step.state, step.tactic)]
     texts += [text for failed in attempt.failed_tactics for text in failed]
+    texts += [solved.state for solved in attempt.solved_states]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:
@@ -158,6 +172,8 @@ def _not_of_its_type(attempt: Attempt) -> str:
     wrong = [count for count in counts if not _is_count(count)]
     if wrong:
         return f"not a number that counts something: {str(wrong[0])[:80]!r}"
+    if not all(_is_count(solved.depth) and solved.depth >= 1 for solved in attempt.solved_states):
+        return "a solved state without the number of tactics that it needs"
     if not isinstance(attempt.disproving, bool) or not isinstance(attempt.check, dict | None):
         return "`disproving` or `check` is not what it should be"
     return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"

@@ -121,6 +121,39 @@ def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: 
     return costs
 
 
+def shortest_depths(root: Node, known: Iterable[tuple[str, int]] = ()) -> dict[str, int]:
+    """Find for each state solved in the tree the fewest tactics that are known to prove it, along the longest branch.
+
+    A proof of a state counts wherever else in the tree the state, apart from its case tags, comes up, and so do the
+    `known` depths of states, which were proved outside of it: the depths of the states above are lower for it. So this
+    is the least solution of `depth(state) = min(known, 1 + max over the branches that a tactic leaves)`.
+
+    Keys are states as they are printed where they first came up, parents before children.
+    """
+    solved = [node for node in walk(root) if node.solved]
+    best: dict[str, int] = {}
+    for state, depth in known:
+        key = untagged(state)
+        best[key] = min(depth, best.get(key, depth))
+    changed = True
+    while changed:
+        changed = False
+        costs: dict[Node, int] = {}
+        for node in reversed(solved):
+            if node.kind is Kind.CLOSED:
+                costs[node] = 0
+            elif node.kind is Kind.AND:
+                costs[node] = max(costs[child] for child in node.children)
+            else:
+                key = untagged(node.state)
+                ways = [1 + costs[child] for child in node.children if child in costs]
+                costs[node] = min([*ways, *([best[key]] if key in best else [])])
+                if costs[node] < best.get(key, costs[node] + 1):
+                    best[key], changed = costs[node], True
+    first = {untagged(node.state): node.state for node in reversed(solved) if node.kind is Kind.OR}
+    return {first[key]: best[key] for key in reversed(first)}
+
+
 def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
     """Choose the proof below a solved OR node; returns the nodes that its steps lead to, in their order.
 
@@ -166,16 +199,16 @@ class SolvedStates:
         self._nodes: dict[str, Node] = {}
         for node, size in self._sizes.items():
             if node.kind is Kind.OR:
-                best = self._nodes.setdefault(_untagged(node.state), node)
+                best = self._nodes.setdefault(untagged(node.state), node)
                 if size < self._sizes[best]:
-                    self._nodes[_untagged(node.state)] = node
+                    self._nodes[untagged(node.state)] = node
 
     def proof_of(self, state: str, shorter_than: int) -> Proof | None:
         """Return the proof of a state with the fewest tactics in all; None if none has fewer than `shorter_than`."""
-        node = self._nodes.get(_untagged(state))
+        node = self._nodes.get(untagged(state))
         return None if node is None or self._sizes[node] >= shorter_than else extract_proof(node, self._sizes)
 
 
-def _untagged(state: str) -> str:
-    """The state without its case tags: states that differ in nothing else have the same proofs."""
+def untagged(state: str) -> str:
+    """Return a state without its case tags: states that differ in nothing else have the same proofs."""
     return _TAG.sub("", state)

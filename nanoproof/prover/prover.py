@@ -24,11 +24,11 @@ from nanoproof.lean.types import (
     TheoremRejected,
     Transition,
 )
-from nanoproof.prover.attempt import NOT_REPLAYED, ON_RETRY, REFUSED, Attempt, FailedTactic, Outcome
+from nanoproof.prover.attempt import NOT_REPLAYED, ON_RETRY, REFUSED, Attempt, FailedTactic, Outcome, SolvedState
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.proof import Proof, SolvedStates, depths
+from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths
 from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
@@ -136,6 +136,9 @@ class ProverOptions:
         0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1, advanced=True
     )
     keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
+    keep_solved_states: bool = opt(
+        False, "Store with a proof the shortest one known of each state that its search solved.", advanced=True
+    )
 
     def __post_init__(self) -> None:
         validate(self, "prover")
@@ -323,6 +326,7 @@ class Prover:
 
     def _attempt(self, run: "_Run", budget: int) -> Attempt:
         found = run.outcome in ("proven", "disproven")
+        keeps_solved = found and self.options.keep_solved_states
         return Attempt(
             theorem=run.theorem,
             outcome=run.outcome,
@@ -333,6 +337,7 @@ class Prover:
             num_tactics=len(run.steps),
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
+            solved_states=solved_states_of(run.root, run.steps) if run.root is not None and keeps_solved else (),
             budget=budget,
             seed=run.seed,
             policy=self.policy_revision(),
@@ -400,3 +405,15 @@ def transitions_of(steps: Proof) -> tuple[Transition, ...]:
         for step, depth in zip(steps, depths(steps), strict=True)
         if not step.finisher
     )
+
+
+def solved_states_of(root: Node, steps: Proof) -> tuple[SolvedState, ...]:
+    """Return the states solved in the tree of a checked proof with the fewest tactics known to prove each.
+
+    The proof, which may be shorter than any in the tree, counts as well. Of the states that are its transitions only
+    those are returned of which the tree has a shorter proof.
+    """
+    played = [(step.state, depth) for step, depth in zip(steps, depths(steps), strict=True)]
+    said = {transition.state: transition.depth for transition in transitions_of(steps)}
+    found = shortest_depths(root, played).items()
+    return tuple(SolvedState(state, depth) for state, depth in found if said.get(state) != depth)

@@ -8,7 +8,7 @@ import logging
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,8 +19,9 @@ from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.proof import untagged
 from nanoproof.rl.learner import Learner
-from nanoproof.rl.options import RLConfig
+from nanoproof.rl.options import RLConfig, RLOptions
 from nanoproof.search.expand import solver_pattern
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, load_transitions, shard
 
@@ -101,6 +102,15 @@ class WindowBuffer(Generic[K, V]):
             raise IndexError("the buffer is empty")
         return [self._entries[self._keys[index]].item for index in rng.integers(len(self._keys), size=count)]
 
+    def get(self, key: K) -> V | None:
+        """Return the item of a key; None if it is not there."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry.item
+
+    def change(self, key: K, item: V) -> None:
+        """Replace the item of a key that is there; it becomes no newer. Raises KeyError for another key."""
+        self._entries[key] = self._entries[key]._replace(item=item)
+
     def items(self) -> list[V]:
         """Return all items, oldest first."""
         return [entry.item for entry in self._entries.values()]
@@ -114,31 +124,91 @@ class WindowBuffer(Generic[K, V]):
         return step - self._steps / len(self._entries) if self._entries else 0.0
 
 
+class ShortestProofs:
+    """The fewest tactics that are known to prove each of the newest `window` states (`--value-targets search`).
+
+    States that differ in case tags alone are one. `aside` holds those that are in no transition of the replay buffer,
+    as transitions without a tactic.
+    """
+
+    def __init__(self, window: int) -> None:
+        self._depths: WindowBuffer[str, int] = WindowBuffer(window)
+        self._keys: dict[str, dict[tuple[str, str], None]] = {}
+        self.aside: WindowBuffer[str, Transition] = WindowBuffer(window)
+
+    def lower(self, state: str, depth: int, step: int) -> list[tuple[str, str]]:
+        """Note a proof of a state; returns the keys of its transitions if it is the shortest one so far."""
+        key = untagged(state)
+        known = self._depths.get(key)
+        depth = depth if known is None else min(depth, known)
+        self._depths.add(key, depth, step)
+        keys = list(self._keys.get(key, ()))
+        if not keys:
+            self.aside.add(key, Transition(state, "", depth), step)
+        return keys if depth != known else []
+
+    def depth(self, state: str, otherwise: int) -> int:
+        """Return the fewest tactics known, at most those that `otherwise` says."""
+        known = self._depths.get(untagged(state))
+        return otherwise if known is None else min(known, otherwise)
+
+    def joined(self, transition: Transition) -> None:
+        """Note that a transition has come into the replay buffer."""
+        key = untagged(transition.state)
+        self._keys.setdefault(key, {})[transition.state, transition.tactic] = None
+        self.aside.discard(key)
+
+    def left(self, transition: Transition) -> None:
+        """Note that a transition has left the replay buffer."""
+        key = untagged(transition.state)
+        self._keys[key].pop((transition.state, transition.tactic))
+        if not self._keys[key]:
+            del self._keys[key]
+
+
 class Buffers:
     """The replay buffers: transitions of proofs, and tactics that Lean refused.
+
+    With `shortest` the depth of each transition is that of the shortest proof known of its state, in all attempts so
+    far: one that is found later lowers the depths of transitions that are there. It is not passed on to the states of
+    other attempts from which a tactic leads to this one.
 
     A tactic of a proof that is in the replay buffer is no failed one, even if Lean once refused it in the same state.
     Nothing that uses one of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
     """
 
-    def __init__(self, replay_window: int, negative_window: int, solvers: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        replay_window: int,
+        negative_window: int,
+        solvers: Sequence[str] = (),
+        shortest: ShortestProofs | None = None,
+    ) -> None:
         self._solver = solver_pattern(tuple(solvers)) if solvers else None
         self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
         self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
         self.depths: Counter[int] = Counter()
         """How many transitions of the replay buffer have each depth."""
+        self.shortest = shortest
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
         """Add transitions and failed tactics of attempts; returns the number of transitions."""
         count = 0
         for attempt in attempts:
+            self._note_shortest(attempt, step)
             for transition in attempt.transitions:
                 if self._uses_solver(transition.tactic):
                     continue
                 key = (transition.state, transition.tactic)
+                if self.shortest is not None:
+                    transition = replace(transition, depth=self.shortest.depth(transition.state, transition.depth))
                 gone = self.replay.add(key, transition, step)
                 self.depths[transition.depth] += 1
                 self.depths.subtract(item.depth for item in gone)
+                if self.shortest is not None:
+                    for item in gone:
+                        self.shortest.left(item)
+                    self.shortest.joined(transition)
                 self.negative.discard(key)
                 count += 1
             if self.negative.window:
@@ -147,8 +217,28 @@ class Buffers:
                         self.negative.add((state, tactic), Transition(state, tactic, 1), step)
         return count
 
+    def _note_shortest(self, attempt: Attempt, step: int) -> None:
+        """Lower the depths of states of which the attempt has a shorter proof than was known."""
+        if self.shortest is None:
+            return
+        solved = [(item.state, item.depth) for item in attempt.transitions] + list(attempt.solved_states)
+        for state, depth in solved:
+            for key in self.shortest.lower(state, depth, step):
+                item = self.replay.get(key)
+                if item is not None and depth < item.depth:
+                    self.replay.change(key, replace(item, depth=depth))
+                    self.depths[item.depth] -= 1
+                    self.depths[depth] += 1
+
     def _uses_solver(self, tactic: str) -> bool:
         return self._solver is not None and self._solver.search(tactic) is not None
+
+
+def buffers_of(options: RLOptions, solvers: Sequence[str], negative_window: int | None = None) -> Buffers:
+    """Make the empty buffers of a run; `negative_window` instead of the run's own."""
+    window = options.replay_buffer_window_size
+    shortest = ShortestProofs(window) if options.value_targets == "search" else None
+    return Buffers(window, options.negative_window if negative_window is None else negative_window, solvers, shortest)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------
@@ -217,24 +307,39 @@ class BatchSampler:
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
-        wanted, metrics, replayed = rest - failed, dict[str, float](), list[Example]()
+        aside = self._value_only(rng, rest - failed)
+        wanted, metrics, replayed = rest - failed - len(aside), dict[str, float](), list[Example]()
         if wanted > 0:
             fitting, usable, metrics = self._replayed(rng, wanted)
             replayed = (usable if usable or sft else fitting)[:wanted]
         if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
             sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
             failed = math.ceil(failed * len(replayed) / wanted)
+            aside = aside[: math.ceil(len(aside) * len(replayed) / wanted)]
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return Batch(sft + replayed + refused, len(sft), metrics)
+        return Batch(sft + replayed + refused + aside, len(sft), metrics)
+
+    def _value_only(self, rng: np.random.Generator, rest: int) -> list[Example]:
+        """Draw solved states that are in no transition of the replay buffer, for `rest` slots at most."""
+        fraction, shortest = self._config.rl.value_only_fraction, self._buffers.shortest
+        if not fraction or shortest is None or rest <= 0 or not len(shortest.aside):
+            return []
+        share = min(1.0, fraction / (1.0 - self._config.rl.negative_fraction))
+        drawn = shortest.aside.sample(rng, int(rng.binomial(rest, share)))
+        examples = self._encode(drawn, depth_weights=self._depth_weights())
+        return [Example(example.prefix, example.continuations[1:]) for example in examples]
+
+    def _depth_weights(self) -> list[float] | None:
+        """Return the factors on the value losses of the depths; None if all depths weigh as they come."""
+        balanced = self._config.rl.learning.balance_value_by_depth
+        return balanced_depth_weights(self._buffers.depths) if balanced else None
 
     def _replayed(self, rng: np.random.Generator, count: int) -> tuple[list[Example], list[Example], dict[str, float]]:
         """Draw transitions of proofs that fit in a row, those with log-probabilities within the limits, and figures.
 
         So many of the latter, if there are so many among `DRAWS` times as many.
         """
-        weights = (
-            balanced_depth_weights(self._buffers.depths) if self._config.rl.learning.balance_value_by_depth else None
-        )
+        weights = self._depth_weights()
         fitting: list[Example] = []
         usable: list[Example] = []
         draws = 0

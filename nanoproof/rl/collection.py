@@ -26,7 +26,7 @@ from nanoproof.policy.factory import model_policy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
-from nanoproof.rl.batch_sampler import Buffers
+from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.matchmaker import Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
@@ -83,7 +83,9 @@ class CollectSource:
         observer: Observer = NULL_OBSERVER,
     ) -> None:
         self._experience, self._dist, self.step = experience, dist, first_step
-        self._shared = LEARNED_FIELDS + (("failed_tactics",) if experience.buffers.negative.window else ())
+        buffers = experience.buffers
+        self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
+        self._shared += ("solved_states",) if buffers.shortest is not None else ()
         self._refusals, self._refusal = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
@@ -221,7 +223,7 @@ class Collection:
         theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
         if not theorems:
             raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
-        buffers = Buffers(options.replay_buffer_window_size, options.negative_window, config.solvers_left_out)
+        buffers = buffers_of(options, config.solvers_left_out)
         self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
     @contextmanager
@@ -283,6 +285,7 @@ class Collection:
             proof_simplification=config.rl.prover.proof_simplification or not collect,
             disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
             keep_tree=False,
+            keep_solved_states=collect and config.rl.value_targets == "search",
         )
         search = replace(config.search, finisher_use="leaf" if collect else "candidate")
         return Prover(policy, search, options, lambda: f"step {state.step}")

@@ -2,7 +2,7 @@
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
@@ -72,6 +72,20 @@ class RLOptions:
         0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1, advanced=True
     )
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0, advanced=True)
+    value_targets: Literal["played", "search"] = opt(
+        "played",
+        "Target of the value of a state. played: tactics that the found proof needs from there; search: those of the "
+        "shortest proof known of the state, anywhere in its tree and in all attempts so far.",
+        advanced=True,
+    )
+    value_only_fraction: float = opt(
+        0.0,
+        "Probability that a slot not from SFT data is a solved state off the way of a proof, whose value alone is "
+        "learned (needs --value-targets search).",
+        min=0,
+        max=1,
+        advanced=True,
+    )
     replay_logprob_min: float | None = opt(
         None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0, advanced=True
     )
@@ -92,7 +106,7 @@ class RLOptions:
     )
     prover: ProverOptions = group(
         ProverOptions,
-        without=("simplification_tactics", "keep_tree"),
+        without=("simplification_tactics", "keep_tree", "keep_solved_states"),
         proof_simplification=change(help="Simplify proofs during collection."),
         disprove_fraction=change(
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
@@ -142,6 +156,16 @@ class RLOptions:
         check(
             low is None or high is None or low < high,
             f"rl.replay_logprob_min must be less than rl.replay_logprob_max, got {low} and {high}",
+            "rl",
+        )
+        check(
+            self.value_only_fraction == 0 or self.value_targets == "search",
+            "rl.value_only_fraction needs --value-targets search",
+            "rl",
+        )
+        check(
+            self.negative_fraction + self.value_only_fraction <= 1,
+            "rl.negative_fraction and rl.value_only_fraction must leave room for each other",
             "rl",
         )
         check(

@@ -99,4 +99,5 @@ def record_training(
 def _kind(example: Example, sft: bool) -> str:
     if sft:
         return "sft"
-    return "negative" if example.continuations[0].kind == "negative" else "replay"
+    kind = example.continuations[0].kind
+    return kind if kind in ("negative", "value") else "replay"

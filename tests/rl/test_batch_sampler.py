@@ -8,8 +8,8 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers
+from nanoproof.prover.attempt import Attempt, FailedTactic, SolvedState
+from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers, buffers_of
 from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
@@ -69,6 +69,20 @@ def test_depths_are_balanced_over_the_replay_buffer(model):
         (bins.index(item.continuations[1].tokens[1]) + 1, item.continuations[1].weight) for item in replayed(mixture)
     }
     assert seen == {(1, weights[0]), (2, weights[1])}
+
+
+def test_solved_states_off_the_way_teach_their_value_alone(model):
+    flags = ("--value-targets", "search", "--value-only-fraction", "0.5")
+    mixture, learner, config = mixture_of(model, *flags)
+    assert mixture._buffers.shortest is None, "the fixture's buffers are plain"
+    buffers = buffers_of(config.rl, ())
+    solved = (SolvedState("⊢ q", 3),)
+    buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND), solved_states=solved)], 0)
+    batch = BatchSampler(config, learner, buffers, small.ALONE).batch(0, 0)
+    kinds = Counter(tuple(item.kind for item in example.continuations) for example in batch.examples[batch.num_sft :])
+    assert kinds.total() == 30 and 5 <= kinds["value",] <= 25 and kinds["tactic", "value"] == 30 - kinds["value",]
+    alone = next(example for example in batch.examples if len(example.continuations) == 1)
+    assert alone.continuations[0].tokens == [learner.tokenizer.value, learner.tokenizer.bins[2]]
 
 
 def test_values_that_are_not_learned_cannot_be_balanced(model):

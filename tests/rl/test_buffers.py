@@ -1,4 +1,6 @@
+import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
+from nanoproof.prover.attempt import Attempt, FailedTactic, SolvedState, fault_of
+from nanoproof.rl.batch_sampler import Buffers, ShortestProofs, WindowBuffer
 from tests.rl.small import theorems
 
 
@@ -103,3 +105,63 @@ def test_what_uses_a_solver_that_is_left_out_is_not_learned():
     assert [item.tactic for item in buffers.replay.items()] == ["exact h"]
     assert [item.tactic for item in buffers.negative.items()] == ["simp"]
     assert +buffers.depths == {1: 1}
+
+
+def searched(*transitions, solved=()):
+    return replace(proving(*transitions), solved_states=tuple(SolvedState(*each) for each in solved))
+
+
+def test_a_shorter_proof_of_a_state_lowers_what_is_there_and_what_comes_later():
+    buffers = Buffers(10, 0, shortest=ShortestProofs(10))
+    buffers.add([searched(("s", "t", 5), ("case x\n⊢ u", "v", 3))], step=0)
+    buffers.add([searched(("w", "x", 1), solved=[("s", 2), ("case y\n⊢ u", 1)])], step=1)
+    buffers.add([searched(("s", "other", 4))], step=2)
+    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [
+        ("t", 2),
+        ("v", 1),
+        ("x", 1),
+        ("other", 2),
+    ]
+    assert +buffers.depths == {2: 2, 1: 2}
+    assert buffers.replay.staleness(2) == pytest.approx((2 + 2 + 1 + 0) / 4), "lowering makes nothing new"
+
+
+def test_states_off_the_way_are_kept_aside_until_a_transition_has_them():
+    buffers = Buffers(10, 0, shortest=ShortestProofs(10))
+    buffers.add([searched(("s", "t", 2), solved=[("a", 3), ("b", 1), ("a", 2)])], step=0)
+    assert [(item.state, item.depth) for item in buffers.shortest.aside.items()] == [("b", 1), ("a", 2)]
+    buffers.add([searched(("a", "t", 4))], step=1)
+    assert [item.state for item in buffers.shortest.aside.items()] == ["b"]
+    assert buffers.replay.items()[-1].depth == 2
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(1, 5), st.booleans()), max_size=50),
+    st.integers(2, 5),
+)
+def test_shortest_depths_are_the_least_so_far_and_depths_count_them(found, window):
+    buffers, least = Buffers(window, 0, shortest=ShortestProofs(100)), {}
+    for state, tactic, depth, played in found:
+        least[f"s{state}"] = min(depth, least.get(f"s{state}", depth))
+        each = searched((f"s{state}", f"t{tactic}", depth)) if played else searched(solved=[(f"s{state}", depth)])
+        buffers.add([each], step=0)
+    assert all(item.depth == least[item.state] for item in buffers.replay.items())
+    assert +buffers.depths == Counter(item.depth for item in buffers.replay.items())
+    in_replay = {item.state for item in buffers.replay.items()}
+    assert not in_replay & {item.state for item in buffers.shortest.aside.items()}
+
+
+def test_solved_states_are_in_the_record_of_an_attempt_and_old_records_have_none():
+    attempt = searched(("s", "t", 2), solved=[("a", 3)])
+    assert Attempt.from_json(json.loads(json.dumps(attempt.to_json()))) == attempt
+    old = proving(("s", "t", 2)).to_json()
+    assert "solved_states" not in old and Attempt.from_json(old).solved_states == ()
+
+
+@pytest.mark.parametrize("solved", [("s", 0), ("s", True), (3, 1)])
+def test_a_record_with_wrong_solved_states_is_not_learned_from(solved):
+    assert fault_of(searched(solved=[solved]))
+
+
+def test_solved_states_without_a_proof_are_not_learned_from():
+    assert fault_of(replace(searched(solved=[("s", 1)]), outcome="unproven"))

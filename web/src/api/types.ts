@@ -176,7 +176,7 @@ export interface Sample {
 export interface TrainSample {
   step: number;
   time: number | null;
-  /** sft, replay, or negative. */
+  /** sft, replay, negative, or value (a solved state without a tactic). */
   kind: string;
   tokens: string[];
   losses: (number | null)[];
