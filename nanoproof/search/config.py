@@ -81,6 +81,12 @@ class SearchConfig:
         advanced=True,
     )
     merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", advanced=True)
+    merge_states: Literal["same-text", "equivalent"] = opt(
+        "same-text",
+        "Which states are the same, for merging and cycles: same-text: those that print the same; equivalent: also "
+        "those that differ in names, order or copies of hypotheses.",
+        advanced=True,
+    )
     use_value: bool = opt(
         True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.equivalence import equivalence_key
 from nanoproof.search.node import Kind, Node, and_node
 from nanoproof.search.policy import Policy, Suggestion
 
@@ -148,16 +149,17 @@ def _grow(
     """
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
-    above = {node.key[0] for node in path if node.kind is _OR}
+    above = {node.identity[0] for node in path if node.kind is _OR}
     merge = config.merge_same_state
-    siblings = {child.key: child for child in leaf.children} if merge else {}
+    siblings = {child.identity: child for child in leaf.children} if merge else {}
     new: list[Node] = []
     for candidate in candidates:
         tactic = candidate[0]
         if tactic in known:
             child = known[tactic]
             if child is not None:
-                _merge(child, candidate)
+                same_text = config.merge_states == "same-text" or tactic in (child.tactic, *child.spellings)
+                _merge(child, candidate, same_text)
             continue
         result = results[tactic]
         if isinstance(result, TacticApplied):
@@ -166,18 +168,19 @@ def _grow(
                 key: tuple[str, ...] = (branches[0].state.merge_key,)
             else:
                 key = tuple([branch.state.merge_key for branch in branches])
-            if not above.isdisjoint(key):
+            identity = key if config.merge_states == "same-text" else identity_of(branches)
+            if not above.isdisjoint(identity):
                 counts.cycles += 1
                 known[tactic] = None
-            elif key in siblings:
+            elif identity in siblings:
                 counts.merged += 1
-                child = known[tactic] = siblings[key]
-                _merge(child, candidate)
+                child = known[tactic] = siblings[identity]
+                _merge(child, candidate, key == child.key)
             else:
-                child = known[tactic] = _result_node(branches, key, candidate)
+                child = known[tactic] = _result_node(branches, key, identity, candidate)
                 new.append(child)
                 if merge:
-                    siblings[key] = child
+                    siblings[identity] = child
                 counts.nodes += 1 + len(child.children)
                 counts.tree_bytes += _size(child)
         elif result.kind == "rejected":
@@ -193,13 +196,20 @@ def _grow(
     counts.expansions += 1
 
 
-def _result_node(branches: tuple[Branch, ...], key: tuple[str, ...], candidate: Candidate) -> Node:
+def identity_of(branches: Sequence[Branch]) -> tuple[str, ...]:
+    """Return the keys by which `merge_states="equivalent"` compares the result of a tactic with others."""
+    return tuple([equivalence_key(branch.state) for branch in branches])
+
+
+def _result_node(
+    branches: tuple[Branch, ...], key: tuple[str, ...], identity: tuple[str, ...], candidate: Candidate
+) -> Node:
     """The node for what a tactic left, closed, OR, or AND, with the edge to it."""
     tactic, mass, logprob, finisher = candidate
     if len(branches) == 1:
-        child = Node(_OR, branches[0].state.text, key, branches[0], mass)
+        child = Node(_OR, branches[0].state.text, key, branches[0], mass, identity)
     elif branches:
-        child = and_node(branches, key, mass)
+        child = and_node(branches, key, mass, identity)
     else:
         child = Node(Kind.CLOSED, "", key, None, mass)
     child.tactic, child.logprob, child.finisher = tactic, logprob, finisher
@@ -214,12 +224,18 @@ def _size(node: Node) -> int:
     return size
 
 
-def _merge(child: Node, candidate: Candidate) -> None:
-    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
+def _merge(child: Node, candidate: Candidate, same_text: bool) -> None:
+    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's.
+
+    Texts that lead to a state which is equivalent, but not the `same_text`, are not kept: what works below `child` was
+    found for its own state.
+    """
     tactic, mass, logprob, finisher = candidate
     child.prior += mass
     assert child.tactic is not None
-    if child.finisher and not finisher:
+    if not same_text:
+        child.logprob = max(child.logprob, logprob)
+    elif child.finisher and not finisher:
         child.tactic, child.spellings, child.finisher, child.logprob = tactic, (), False, logprob
     elif child.finisher == finisher:
         child.logprob = max(child.logprob, logprob)

@@ -32,6 +32,9 @@ class Node:
     root), `spellings` are the others, shorter ones first, `finisher` says that no policy suggested any of them, and
     `logprob` is the largest log-probability that the policy gave to one of them.
 
+    `identity` is what the search compares to tell whether two nodes are the same: `key`, or coarser keys of branches
+    (`merge_states`).
+
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """
 
@@ -41,6 +44,7 @@ class Node:
         "dead",
         "expansions",
         "finisher",
+        "identity",
         "key",
         "kind",
         "known",
@@ -54,10 +58,19 @@ class Node:
         "visits",
     )
 
-    def __init__(self, kind: Kind, state: str, key: tuple[str, ...], branch: Branch | None, prior: float) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        state: str,
+        key: tuple[str, ...],
+        branch: Branch | None,
+        prior: float,
+        identity: tuple[str, ...] | None = None,
+    ) -> None:
         self.kind = kind
         self.state = state  # what the policy reads; "" for AND and closed nodes
         self.key = key  # merge keys of the branches: one for OR, several for AND, none for closed
+        self.identity = key if identity is None else identity
         self.branch = branch  # what Lean works on; None for AND and closed nodes and in trees read from a file
         self.prior = prior
         self.logprob = 0.0
@@ -83,17 +96,18 @@ class Node:
         return sum(child.prior for child in self.children)
 
 
-def or_node(branch: Branch, prior: float = 1.0) -> Node:
+def or_node(branch: Branch, prior: float = 1.0, identity: str | None = None) -> Node:
     """Make an unexpanded OR node; the root of a search is `or_node(session.start(theorem))`."""
     state = branch.state
-    return Node(Kind.OR, state.text, (state.merge_key,), branch, prior)
+    return Node(Kind.OR, state.text, (state.merge_key,), branch, prior, None if identity is None else (identity,))
 
 
-def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -> Node:
+def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float, identity: tuple[str, ...]) -> Node:
     """Make an AND node with one OR child per branch, all of equal prior."""
-    node = Node(Kind.AND, "", key, None, prior)
+    node = Node(Kind.AND, "", key, None, prior, identity)
     node.expansions = 1
-    node.children = tuple([or_node(branch, 1.0 / len(branches)) for branch in branches])
+    share = 1.0 / len(branches)
+    node.children = tuple([or_node(branch, share, own) for branch, own in zip(branches, identity, strict=True)])
     return node
 
 

@@ -11,7 +11,8 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
                 AND: exploration times c_and, value = 1 - q(...) of the same two cases; solved and dead ones left out.
     Expand      a tactic's mass is count * exp(logprob / tau); a known tactic adds its mass; a refused one, one that ran
                 out of time and one that leads to a state on the path leave nothing; one that leads to a sibling's state
-                is merged (masses add, shorter text stays).
+                is merged (masses add, shorter text stays). With merge_states="equivalent" states are compared by their
+                equivalence keys, and a merged tactic that leads to another text only adds its mass.
     Back up     value of a node without living children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND).
                 To an OR parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all
                 visited).
@@ -24,6 +25,7 @@ from typing import Any
 
 from nanoproof.lean.types import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.equivalence import equivalence_key
 from nanoproof.search.expand import TacticRunner
 from nanoproof.search.policy import Policy
 
@@ -110,7 +112,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
     leaf = path[-1]
     suggestion = policy.suggest(leaf["state"])
     leaf["E"] += 1
-    ancestors = [node["key"][0] for node in path if node["kind"] == "or"]
+    ancestors = [_identity(node["branch"], config) for node in path if node["kind"] == "or"]
     for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
         mass = count * exp(logprob / config.prior_temperature)
         known = [child for child in leaf["children"] if tactic in child["texts"]]
@@ -120,18 +122,24 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
         result = lean.apply(leaf["branch"], [tactic])[0]
         if not isinstance(result, TacticApplied):
             continue
-        if any(branch.state.merge_key in ancestors for branch in result.branches):
+        identity = tuple(_identity(branch, config) for branch in result.branches)
+        if any(one in ancestors for one in identity):
             continue
         key = tuple(branch.state.merge_key for branch in result.branches)
-        same = [child for child in leaf["children"] if config.merge_same_state and child["key"] == key]
+        same = [child for child in leaf["children"] if config.merge_same_state and child["identity"] == identity]
         child = same[0] if same else _child(result, tactic, key)
         child["texts"].add(tactic)
         child["P"] += mass
-        if same:
+        if same and child["key"] == key:
             child["tactic"] = min(child["tactic"], tactic, key=len)
-        else:
+        elif not same:
+            child["identity"] = identity
             leaf["children"].append(child)
     return -suggestion.value if config.use_value else -1.0
+
+
+def _identity(branch: Branch, config: SearchConfig) -> str:
+    return branch.state.merge_key if config.merge_states == "same-text" else equivalence_key(branch.state)
 
 
 def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNode:

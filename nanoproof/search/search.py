@@ -15,7 +15,7 @@ from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand
+from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand, identity_of
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node
 from nanoproof.search.policy import Policy
 
@@ -52,6 +52,8 @@ def search(
     `should_stop` is asked before each simulation (deadlines, aborts). Raises LeanError if the server is gone; the tree
     is then as it was before the simulation that failed. With `disprove_inner`, `disprover` is asked about poor states.
     """
+    if config.merge_states == "equivalent" and root.branch is not None:
+        root.identity = identity_of([root.branch])
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
     frontier = Frontier(root) if config.algorithm == "best-first" else None
     while not root.solved:

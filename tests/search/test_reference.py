@@ -24,7 +24,13 @@ FALSE = frozenset(state(n, goals).state.text for n in range(0, 400, 4) for goals
 def both(seed: int, **options: Any) -> tuple[PlainNode, Node, SearchLog]:
     """The reference's tree, and the search's, of one random world."""
     rng = random.Random(seed)
-    lean = RandomLean(seed, rng.choice([12, 40, 400]), close=rng.choice([0.0, 0.03, 0.1]), coupled=True)
+    lean = RandomLean(
+        seed,
+        rng.choice([12, 40, 400]),
+        close=rng.choice([0.0, 0.03, 0.1]),
+        coupled=True,
+        copies="merge_states" in options,
+    )
     policy = RandomPolicy(seed)
     preset = rng.choice(["default", "alphaproof"])
     settings = {"progressive_c": rng.choice([0.1, 0.5]), "prior_temperature": rng.choice([1.0, 200.0]), **options}
@@ -62,7 +68,7 @@ def described(node: Node) -> dict[str, Any]:
 
 def without_working(node: PlainNode) -> dict[str, Any]:
     """A tree of the reference without what it needs to work on."""
-    kept = {name: value for name, value in node.items() if name not in ("branch", "texts")}
+    kept = {name: value for name, value in node.items() if name not in ("branch", "texts", "identity")}
     return {**kept, "children": [without_working(child) for child in node["children"]]}
 
 
@@ -72,6 +78,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "without_merging": {"merge_same_state": False},
     "without_values": {"use_value": False},
     "with_disproof": DISPROVE,
+    "equivalent_states": {"merge_states": "equivalent"},
 }
 
 
