@@ -87,6 +87,14 @@ class SearchConfig:
         "those that differ in names, order or copies of hypotheses.",
         advanced=True,
     )
+    reuse_proofs: bool = opt(
+        False, "What is proved at one node of the tree is replayed at open nodes of the same state.", advanced=True
+    )
+    defer_repeats: bool = opt(
+        False,
+        "A state that was expanded elsewhere and is open there is expanded only when nothing else is left.",
+        advanced=True,
+    )
     use_value: bool = opt(
         True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
     )

@@ -41,6 +41,7 @@ class SearchCounts:
     banned: int = 0
     cycles: int = 0
     merged: int = 0  # tactics that led to the state of a sibling
+    reused: int = 0  # nodes that were solved by the proof of another one
     nodes: int = 1
     tree_bytes: int = 0  # an estimate, see NODE_BYTES, TACTIC_BYTES and LETTER_BYTES
     disprove_tries: int = 0
@@ -64,13 +65,18 @@ class SearchLog:
     """What a search records besides its tree.
 
     `failed_tactics`: the policy's tactics that Lean refused, as keys (state, tactic) in order; `disproofs`: by merge
-    key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic.
+    key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic;
+    `expanded` and `proofs`: for each identity the node that was expanded, and that was solved, first (with
+    `defer_repeats`, `reuse_proofs`); `replays`: the nodes at which a proof of `proofs` was tried.
     """
 
     counts: SearchCounts = field(default_factory=SearchCounts)
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
     disproofs: dict[str, bool] = field(default_factory=dict)
     timed_out: dict[tuple[Node, str], TimedOut] = field(default_factory=dict, compare=False, repr=False)
+    expanded: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
+    proofs: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
+    replays: set[tuple[Node, Node]] = field(default_factory=set, compare=False, repr=False)
 
 
 Candidate = tuple[str, float, float, bool]
@@ -163,12 +169,7 @@ def _grow(
             continue
         result = results[tactic]
         if isinstance(result, TacticApplied):
-            branches = result.branches
-            if len(branches) == 1:
-                key: tuple[str, ...] = (branches[0].state.merge_key,)
-            else:
-                key = tuple([branch.state.merge_key for branch in branches])
-            identity = key if config.merge_states == "same-text" else identity_of(branches)
+            key, identity = keys_of(result.branches, config)
             if not above.isdisjoint(identity):
                 counts.cycles += 1
                 known[tactic] = None
@@ -177,12 +178,10 @@ def _grow(
                 child = known[tactic] = siblings[identity]
                 _merge(child, candidate, key == child.key)
             else:
-                child = known[tactic] = _result_node(branches, key, identity, candidate)
+                child = known[tactic] = new_child(result.branches, key, identity, candidate, counts)
                 new.append(child)
                 if merge:
                     siblings[identity] = child
-                counts.nodes += 1 + len(child.children)
-                counts.tree_bytes += _size(child)
         elif result.kind == "rejected":
             known[tactic] = None
             counts.tree_bytes += TACTIC_BYTES
@@ -196,15 +195,22 @@ def _grow(
     counts.expansions += 1
 
 
-def identity_of(branches: Sequence[Branch]) -> tuple[str, ...]:
-    """Return the keys by which `merge_states="equivalent"` compares the result of a tactic with others."""
-    return tuple([equivalence_key(branch.state) for branch in branches])
+def keys_of(branches: Sequence[Branch], config: SearchConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the `key` and the `identity` of what a tactic left, which `merge_states` says."""
+    key = tuple([branch.state.merge_key for branch in branches])
+    if config.merge_states == "same-text":
+        return key, key
+    return key, tuple([equivalence_key(branch.state) for branch in branches])
 
 
-def _result_node(
-    branches: tuple[Branch, ...], key: tuple[str, ...], identity: tuple[str, ...], candidate: Candidate
+def new_child(
+    branches: tuple[Branch, ...],
+    key: tuple[str, ...],
+    identity: tuple[str, ...],
+    candidate: Candidate,
+    counts: SearchCounts,
 ) -> Node:
-    """The node for what a tactic left, closed, OR, or AND, with the edge to it."""
+    """Make the node for what a tactic left, closed, OR, or AND, with the edge to it, and count it."""
     tactic, mass, logprob, finisher = candidate
     if len(branches) == 1:
         child = Node(_OR, branches[0].state.text, key, branches[0], mass, identity)
@@ -213,6 +219,8 @@ def _result_node(
     else:
         child = Node(Kind.CLOSED, "", key, None, mass)
     child.tactic, child.logprob, child.finisher = tactic, logprob, finisher
+    counts.nodes += 1 + len(child.children)
+    counts.tree_bytes += _size(child)
     return child
 
 

@@ -15,9 +15,10 @@ from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand, identity_of
+from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand, keys_of
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node
 from nanoproof.search.policy import Policy
+from nanoproof.search.transpositions import is_repeat, note_expanded, reuse_proofs
 
 StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
 
@@ -53,9 +54,9 @@ def search(
     is then as it was before the simulation that failed. With `disprove_inner`, `disprover` is asked about poor states.
     """
     if config.merge_states == "equivalent" and root.branch is not None:
-        root.identity = identity_of([root.branch])
+        root.identity = keys_of([root.branch], config)[1]
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
-    frontier = Frontier(root) if config.algorithm == "best-first" else None
+    frontier = Frontier(root, log if config.defer_repeats else None) if config.algorithm == "best-first" else None
     while not root.solved:
         if counts.simulations >= num_simulations:
             return "simulations"
@@ -65,11 +66,15 @@ def search(
             return "bytes"
         if should_stop is not None and should_stop():
             return "stopped"
-        path = select(root, config) if frontier is None else frontier.path()
+        path = select(root, config, log) if frontier is None else frontier.path()
         num_children = len(path[-1].children)
         value = evaluate_and_expand(path, policy, lean, config, log)
         back_up(path, value, config)
         counts.simulations += 1
+        if config.defer_repeats:
+            note_expanded(path[-1], log)
+        if config.reuse_proofs:
+            reuse_proofs(root, path, num_children, lean, config, log)
         if frontier is not None:
             frontier.expanded(num_children)
         if disprover is not None and config.disprove_inner:
@@ -80,15 +85,15 @@ def search(
 # -- selection ---------------------------------------------------------------------------------------------------------
 
 
-def select(root: Node, config: SearchConfig) -> list[Node]:
+def select(root: Node, config: SearchConfig, log: SearchLog) -> list[Node]:
     """Select a path from the root down to the OR node to expand; no solved or dead node is entered below the root."""
     path = [root]
-    while (child := best_child(path[-1], config)) is not None:
+    while (child := best_child(path[-1], config, log)) is not None:
         path.append(child)
     return path
 
 
-def best_child(node: Node, config: SearchConfig) -> Node | None:
+def best_child(node: Node, config: SearchConfig, log: SearchLog) -> Node | None:
     """Return the child that a simulation at `node` moves to; None if it ends here, with an expansion.
 
     Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. Otherwise it is the child of
@@ -103,6 +108,8 @@ def best_child(node: Node, config: SearchConfig) -> Node | None:
     if not is_and and node.expansions <= config.progressive_c * node.visits**config.progressive_alpha:
         return None
     able = [child for child in node.children if not (child.solved or child.dead)]
+    if config.defer_repeats:
+        able = [child for child in able if not is_repeat(child, log)] or able
     fresh = max((child for child in able if not child.visits), key=lambda child: child.prior, default=None)
     exploration = _exploration(node, config)
 
@@ -214,11 +221,12 @@ class Frontier:
     """The queue of a best-first search by log-probability, the baseline of the tree search: OR nodes in their order.
 
     The one to expand is that whose path has the largest sum of log-probabilities, whatever its value is; of equals the
-    one further left. One that was expanded comes again when all others were expanded as often.
+    one further left. One that was expanded comes again when all others were expanded as often. With a `log`, a state
+    that was expanded elsewhere counts as expanded (`defer_repeats`).
     """
 
-    def __init__(self, root: Node) -> None:
-        self._root = root
+    def __init__(self, root: Node, log: SearchLog | None = None) -> None:
+        self._root, self._log = root, log
         self._heap: list[tuple[int, float, _Indices]] = []
         stack: list[tuple[Node, float, _Indices]] = [(root, 0.0, ())]
         while stack:
@@ -233,13 +241,16 @@ class Frontier:
     def path(self) -> list[Node]:
         """Return the path to the node to expand next; solved and dead branches are dropped on the way."""
         while True:
-            _, _, indices = self._heap[0]
+            expansions, minus_logprob, indices = self._heap[0]
             path = [self._root]
             for index in indices:
                 path.append(path[-1].children[index])
-            if not any(node.solved or node.dead for node in path):
+            if any(node.solved or node.dead for node in path):
+                heapq.heappop(self._heap)
+            elif not expansions and self._log is not None and is_repeat(path[-1], self._log):
+                heapq.heapreplace(self._heap, (1, minus_logprob, indices))
+            else:
                 return path
-            heapq.heappop(self._heap)
 
     def expanded(self, num_before: int) -> None:
         """Update the queue after the node of `path()`, which had `num_before` children, was expanded."""
