@@ -80,6 +80,23 @@ class SearchConfig:
         "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone.",
         advanced=True,
     )
+    value_weight: float = opt(
+        0.0,
+        "Best-first: log-probability that one expected tactic less is worth; 0 leaves values out.",
+        min=0,
+        advanced=True,
+    )
+    path_normalization: float = opt(
+        0.0,
+        "Best-first: the sum of log-probabilities is divided by the number of tactics to this power.",
+        min=0,
+        advanced=True,
+    )
+    and_in_order: bool = opt(
+        False,
+        "Best-first: of branches that are all to be solved, the first open one is worked on alone.",
+        advanced=True,
+    )
     merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", advanced=True)
     merge_states: Literal["same-text", "equivalent"] = opt(
         "same-text",

@@ -101,8 +101,12 @@ def evaluate_and_expand(
     log.counts.tactic_samples += suggestion.num_samples
     candidates = candidates_of(suggestion, config)
     new = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in leaf.known]))
+    num_before, value = len(leaf.children), -suggestion.value if config.use_value else -1.0
     _grow(path, candidates, run_tactics(leaf, new, lean, log.counts), config, log)
-    return -suggestion.value if config.use_value else -1.0
+    for child in leaf.children[num_before:]:
+        for node in (child, *child.children):
+            node.value_above = value
+    return value
 
 
 def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:

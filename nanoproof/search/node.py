@@ -35,6 +35,8 @@ class Node:
     `identity` is what the search compares to tell whether two nodes are the same: `key`, or coarser keys of branches
     (`merge_states`).
 
+    `value_above` is the value that the policy gave to the OR node above when this one was added; 0 for the root.
+
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """
 
@@ -54,6 +56,7 @@ class Node:
         "spellings",
         "state",
         "tactic",
+        "value_above",
         "value_sum",
         "visits",
     )
@@ -79,6 +82,7 @@ class Node:
         self.finisher = False
         self.visits = 0
         self.value_sum = 0.0
+        self.value_above = 0.0
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
         self.dead = False

@@ -8,7 +8,6 @@ Nothing but the statistics N, W, E, P is kept in the nodes: every score is compu
 tens of microseconds a simulation, where a Lean server takes milliseconds.
 """
 
-import heapq
 from collections.abc import Callable, Sequence
 from math import log as ln
 from math import sqrt
@@ -16,6 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand, keys_of
+from nanoproof.search.frontier import Frontier
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node
 from nanoproof.search.policy import Policy
 from nanoproof.search.transpositions import is_repeat, note_expanded, reuse_proofs
@@ -56,7 +56,7 @@ def search(
     if config.merge_states == "equivalent" and root.branch is not None:
         root.identity = keys_of([root.branch], config)[1]
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
-    frontier = Frontier(root, log if config.defer_repeats else None) if config.algorithm == "best-first" else None
+    frontier = Frontier(root, config, log) if config.algorithm == "best-first" else None
     while not root.solved:
         if counts.simulations >= num_simulations:
             return "simulations"
@@ -210,57 +210,3 @@ def _close_for_good(path: Sequence[Node]) -> None:
     path[-1].dead = True
     if path[-2].kind is Kind.AND:
         path[-2].dead = True
-
-
-# -- best-first search -------------------------------------------------------------------------------------------------
-
-_Indices = tuple[int, ...]  # the index of the child among its siblings, for each edge of a path
-
-
-class Frontier:
-    """The queue of a best-first search by log-probability, the baseline of the tree search: OR nodes in their order.
-
-    The one to expand is that whose path has the largest sum of log-probabilities, whatever its value is; of equals the
-    one further left. One that was expanded comes again when all others were expanded as often. With a `log`, a state
-    that was expanded elsewhere counts as expanded (`defer_repeats`).
-    """
-
-    def __init__(self, root: Node, log: SearchLog | None = None) -> None:
-        self._root, self._log = root, log
-        self._heap: list[tuple[int, float, _Indices]] = []
-        stack: list[tuple[Node, float, _Indices]] = [(root, 0.0, ())]
-        while stack:
-            node, minus_logprob, indices = stack.pop()
-            self._push(node, minus_logprob, indices)
-            stack += [(child, minus_logprob - child.logprob, (*indices, i)) for i, child in enumerate(node.children)]
-
-    def _push(self, node: Node, minus_logprob: float, indices: _Indices) -> None:
-        if node.kind is Kind.OR:
-            heapq.heappush(self._heap, (node.expansions, minus_logprob, indices))
-
-    def path(self) -> list[Node]:
-        """Return the path to the node to expand next; solved and dead branches are dropped on the way."""
-        while True:
-            expansions, minus_logprob, indices = self._heap[0]
-            path = [self._root]
-            for index in indices:
-                path.append(path[-1].children[index])
-            if any(node.solved or node.dead for node in path):
-                heapq.heappop(self._heap)
-            elif not expansions and self._log is not None and is_repeat(path[-1], self._log):
-                heapq.heapreplace(self._heap, (1, minus_logprob, indices))
-            else:
-                return path
-
-    def expanded(self, num_before: int) -> None:
-        """Update the queue after the node of `path()`, which had `num_before` children, was expanded."""
-        _, minus_logprob, indices = self._heap[0]
-        node = self._root
-        for index in indices:
-            node = node.children[index]
-        heapq.heapreplace(self._heap, (node.expansions, minus_logprob, indices))
-        for i, child in enumerate(node.children[num_before:], num_before):
-            below, at = minus_logprob - child.logprob, (*indices, i)
-            self._push(child, below, at)
-            for j, branch in enumerate(child.children):
-                self._push(branch, below, (*at, j))

@@ -1,5 +1,7 @@
 """What can be switched off, limited or added: merging, values, the algorithm, bytes, disproof."""
 
+from dataclasses import replace
+
 import pytest
 
 from nanoproof.search.config import SearchConfig
@@ -147,3 +149,53 @@ def test_a_dead_node_is_not_visited_again(algorithm: str) -> None:
         assert all(node.dead and node.visits == visits for node, visits in dead.items())
         dead = {node: node.visits for node in walk(root) if node.dead}
     assert dead
+
+
+def order_of(config: SearchConfig, policy: ScriptedPolicy, lean: ScriptedLean, simulations: int) -> list[str]:
+    """The states in the order of their first expansion."""
+    asked: list[str] = []
+    root, log = or_node(branch("A")), SearchLog()
+    for number in range(1, simulations + 1):
+        search(root, policy, lean, config, number, log)
+        asked += [name for name in policy.asked if name not in asked and policy.asked[name]]
+    return asked
+
+
+VALUED = {
+    "A": [suggestion(["a", "b"], value=5, logprobs=[-1, -2])],
+    "B": [suggestion(["c"], value=9, logprobs=[-2])],  # D at -3
+    "C": [suggestion(["d"], value=4, logprobs=[-2])],  # E at -4
+}
+
+
+def test_best_first_adds_values_to_log_probabilities() -> None:
+    lean = ScriptedLean({"A": {"a": ["B"], "b": ["C"]}, "B": {"c": ["D"]}, "C": {"d": ["E"]}})
+    orders = [
+        order_of(replace(BEST_FIRST, value_weight=weight), ScriptedPolicy(VALUED, suggestion(())), lean, 5)
+        for weight in (0.0, 0.1, 1.0)
+    ]
+    assert orders == [
+        list("ABCDE"),
+        list("ABCDE"),
+        list("ABCED"),
+    ]  # E is five tactics nearer than D, and costs one more
+
+
+def test_best_first_divides_by_the_length_of_the_path() -> None:
+    lean = ScriptedLean({"A": {"a": ["B"], "b": ["C"]}, "B": {"c": ["D"]}})
+    script = {"A": [suggestion(["a", "b"], logprobs=[-1, -2])], "B": [suggestion(["c"], logprobs=[-2])]}
+    orders = [
+        order_of(replace(BEST_FIRST, path_normalization=power), ScriptedPolicy(script, suggestion(())), lean, 4)
+        for power in (0.0, 1.0)
+    ]
+    assert orders == [list("ABCD"), list("ABDC")]  # D at -3, or at -3/2 a tactic; C at -2
+
+
+def test_best_first_works_on_one_branch_of_several_until_it_is_solved() -> None:
+    lean = ScriptedLean({"A": {"split": ["B", "C"]}, "B": {"b": ["D"]}, "D": {"d": []}, "C": {"c": []}})
+    script = {
+        "A": [suggestion(["split"])], "B": [suggestion(["b"], logprobs=[-3])], "D": [suggestion(["d"])],
+        "C": [suggestion(["c"])],
+    }  # fmt: skip
+    orders = [order_of(replace(BEST_FIRST, and_in_order=on), ScriptedPolicy(script), lean, 4) for on in (False, True)]
+    assert orders == [list("ABCD"), list("ABDC")]
