@@ -64,6 +64,21 @@ class SearchConfig:
     prior_temperature: float = opt(
         200.0, "Temperature that flattens the policy's probabilities into priors.", above=0, advanced=True
     )
+    prior: Literal["softmax", "length-normalized", "rank"] = opt(
+        "softmax",
+        "What the prior of a tactic is computed from: its log-probability, that by letter, or its rank k among the "
+        "tactics of its expansion (1/k).",
+        advanced=True,
+    )
+    c_base_of_budget: float = opt(
+        0.0,
+        "c_base is this share of the simulations allowed, whatever c_base says; 0: it is c_base.",
+        min=0,
+        advanced=True,
+    )
+    normalize_values: bool = opt(
+        False, "Scores are stretched so that those seen in this tree reach from 0 to 1.", advanced=True
+    )
     no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0, advanced=True)
     unvisited_penalty: float = opt(
         16.0, "How much worse than its parent an unvisited child is taken to be.", min=0, advanced=True
@@ -74,6 +89,24 @@ class SearchConfig:
     )
     progressive_alpha: float = opt(
         0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1, advanced=True
+    )
+    progressive_disagreement: float = opt(
+        0.0,
+        "The expansions allowed grow by this times the difference of the best and the worst child's score.",
+        min=0,
+        advanced=True,
+    )
+    dead_end_expansions: int = opt(
+        0,
+        "A state without a child to go on with is given up after so many expansions; 0: never.",
+        min=0,
+        advanced=True,
+    )
+    root: Literal["puct", "halving"] = opt(
+        "puct",
+        "How the simulations are dealt to the children of the first state with several: as everywhere, or equally, "
+        "to half as many in each round (sequential halving).",
+        advanced=True,
     )
     algorithm: Literal["mcts", "best-first"] = opt(
         "mcts",

@@ -41,6 +41,7 @@ class SearchCounts:
     banned: int = 0
     cycles: int = 0
     merged: int = 0  # tactics that led to the state of a sibling
+    given_up: int = 0  # nodes with too many expansions in vain (`dead_end_expansions`)
     reused: int = 0  # nodes that were solved by the proof of another one
     nodes: int = 1
     tree_bytes: int = 0  # an estimate, see NODE_BYTES, TACTIC_BYTES and LETTER_BYTES
@@ -66,6 +67,7 @@ class SearchLog:
 
     `failed_tactics`: the policy's tactics that Lean refused, as keys (state, tactic) in order; `disproofs`: by merge
     key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic;
+    `scores`: the least and the largest score seen (with `normalize_values`);
     `expanded` and `proofs`: for each identity the node that was expanded, and that was solved, first (with
     `defer_repeats`, `reuse_proofs`); `replays`: the nodes at which a proof of `proofs` was tried.
     """
@@ -73,6 +75,7 @@ class SearchLog:
     counts: SearchCounts = field(default_factory=SearchCounts)
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
     disproofs: dict[str, bool] = field(default_factory=dict)
+    scores: tuple[float, float] | None = None
     timed_out: dict[tuple[Node, str], TimedOut] = field(default_factory=dict, compare=False, repr=False)
     expanded: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
     proofs: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
@@ -110,20 +113,38 @@ def evaluate_and_expand(
 
 
 def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
-    """Return the tactics of a suggestion with mass count * exp(logprob / tau), and finishers where they are candidates.
+    """Return the tactics of a suggestion with their prior masses, and finishers where they are candidates.
 
     A finisher weighs as much as one sample of probability 1. With `disable_solvers`, suggestions that use a solver are
     left out.
     """
-    tau = config.prior_temperature
-    samples = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
-    candidates = [(tactic, count * exp(logprob / tau), logprob, False) for tactic, logprob, count in samples]
+    samples = zip(suggestion.tactics, prior_masses(suggestion, config), suggestion.logprobs, strict=True)
+    candidates = [(tactic, mass, logprob, False) for tactic, mass, logprob in samples]
     if config.disable_solvers:
         solver = solver_pattern(config.solver_tactics)
         candidates = [candidate for candidate in candidates if not solver.search(candidate[0])]
     if config.finisher_use == "candidate":
         candidates += [(tactic, 1.0, 0.0, True) for tactic in config.finishers]
     return candidates
+
+
+def prior_masses(suggestion: Suggestion, config: SearchConfig) -> list[float]:
+    """Compute the prior mass of each tactic: count * exp(logprob / tau), the prior of Hubert et al. 2021.
+
+    `length-normalized` divides the log-probability by the letters of the tactic, so that long ones are not less likely
+    for their length alone; `rank` gives 1/k to the k-th likeliest, whatever the log-probabilities are.
+    """
+    tactics, logprobs = suggestion.tactics, suggestion.logprobs
+    if config.prior == "rank":
+        order = sorted(range(len(tactics)), key=lambda i: -logprobs[i])
+        rank = {i: place for place, i in enumerate(order, 1)}
+        return [1.0 / rank[i] for i in range(len(tactics))]
+    tau = config.prior_temperature
+    by_letter = config.prior == "length-normalized"
+    return [
+        count * exp((logprob / max(1, len(tactic)) if by_letter else logprob) / tau)
+        for tactic, logprob, count in zip(tactics, logprobs, suggestion.counts, strict=True)
+    ]
 
 
 def run_tactics(

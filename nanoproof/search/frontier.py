@@ -56,11 +56,11 @@ class Frontier:
             heapq.heappush(self._heap, _Entry(node.expansions, cost, indices, minus_logprob, length))
 
     def path(self) -> list[Node]:
-        """Return the path to the node to expand next; solved and dead branches are dropped on the way."""
+        """Return the path to the node to expand next; branches that are not open are dropped on the way."""
         while True:
             entry = self._heap[0]
             path = self._path_of(entry)
-            if any(node.solved or node.dead for node in path):
+            if not all(node.open for node in path):
                 heapq.heappop(self._heap)
             elif self._config.and_in_order and _waits(path, entry.indices):
                 self._waiting.append(heapq.heappop(self._heap))

@@ -25,8 +25,9 @@ class Node:
     """One node, with the edge that leads to it.
 
     Statistics: `visits` N, `value_sum` W, `value` V = W/N (minus the number of tactics still needed; 0 without visits),
-    `expansions` E, `prior` P (an unnormalised mass), `solved`; `dead` if it was shown that the node cannot be solved.
-    `children` are never taken away.
+    `expansions` E, `prior` P (an unnormalised mass), `solved`; `dead` if it was shown that the node cannot be solved;
+    `given_up` if it was expanded too often in vain. It is `open` if it is none of these. `children` are never taken
+    away.
 
     The edge: `tactic` is the shortest text known to lead here from an OR parent (None below an AND node and at the
     root), `spellings` are the others, shorter ones first, `finisher` says that no policy suggested any of them, and
@@ -46,6 +47,7 @@ class Node:
         "dead",
         "expansions",
         "finisher",
+        "given_up",
         "identity",
         "key",
         "kind",
@@ -86,6 +88,7 @@ class Node:
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
         self.dead = False
+        self.given_up = False
         self.children: tuple[Node, ...] = ()
         self.known = _NOTHING_KNOWN
 
@@ -93,6 +96,11 @@ class Node:
     def value(self) -> float:
         """V, minus the number of tactics still needed."""
         return self.value_sum / self.visits if self.visits else 0.0
+
+    @property
+    def open(self) -> bool:
+        """Whether it is worth a simulation."""
+        return not (self.solved or self.dead or self.given_up)
 
     @property
     def prior_sum(self) -> float:

@@ -1,7 +1,9 @@
 """The search as plainly as possible, which `search.py` and `expand.py` have to agree with. Read this first.
 
 Nodes are dictionaries, nothing is kept that can be computed, every sum and every score is computed when it is needed.
-It knows neither finishers nor limits, and of tactics that failed it keeps nothing.
+It knows neither finishers nor limits, and of tactics that failed it keeps nothing. Of what is off by default it knows
+`merge_states`, `prior`, `c_base_of_budget`, `normalize_values` and `disprove_inner`; not `reuse_proofs`,
+`defer_repeats`, `progressive_disagreement`, `dead_end_expansions`, `max_facts`, `root` and the best-first search.
 
     Tree        OR node: one branch, edges carry a tactic and reward -1. AND node: several branches, reward 0.
                 N visits, W sum of values, E expansions, P prior; V = W/N; q(x) = gamma^(-1-x) clipped to [0, 1].
@@ -20,6 +22,7 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
                 when it has N >= disprove_visits and V <= disprove_value.
 """
 
+from dataclasses import replace
 from math import exp, log, sqrt
 from typing import Any
 
@@ -47,13 +50,17 @@ def plain_search(
     """
     root = _or_node(branch, None, 1.0)
     asked: set[str] = set()
+    seen: list[float] = []
+    if config.c_base_of_budget:
+        config = replace(config, c_base=config.c_base_of_budget * num_simulations)
     simulations = 0
     while simulations < num_simulations and not root["solved"]:
         path = [root]
         while _open(path[-1]) and not _expand_again(path[-1], config):
-            path.append(_best_child(path[-1], config))
+            path.append(_best_child(path[-1], config, seen))
         value = _expand(path, policy, lean, config)
         _back_up(path, value, config)
+        seen += [config.gamma ** -_value(node) for node in path[1:]]
         simulations += 1
         if config.disprove_inner:
             simulations += _disprove(path, config, false, asked, simulations < num_simulations)
@@ -91,12 +98,16 @@ def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
     return node["kind"] == "or" and node["E"] <= limit
 
 
-def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
+def _best_child(node: PlainNode, config: SearchConfig, seen: list[float]) -> PlainNode:
     def upper_bound(child: PlainNode) -> float:
         is_and = node["kind"] == "and"
         reward = 0 if is_and else -1
         x = reward + _value(child) if child["N"] else _value(node) - config.unvisited_penalty
-        value = 1 - _q(x, config) if is_and else _q(x, config)
+        score = _q(x, config)
+        if config.normalize_values and seen and min(seen) < max(seen):
+            unclipped = config.gamma ** (-1 - x)
+            score = max(0.0, min(1.0, (unclipped - min(seen)) / (max(seen) - min(seen))))
+        value = 1 - score if is_and else score
         c = config.c_init + log((node["N"] + config.c_base + 1) / config.c_base)
         prior = child["P"] / sum(sibling["P"] for sibling in node["children"])
         exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
@@ -112,9 +123,13 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
     leaf = path[-1]
     suggestion = policy.suggest(leaf["state"])
     leaf["E"] += 1
+    ranks = sorted(range(len(suggestion.tactics)), key=lambda i: -suggestion.logprobs[i])
     ancestors = [_identity(node["branch"], config) for node in path if node["kind"] == "or"]
-    for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
-        mass = count * exp(logprob / config.prior_temperature)
+    for i, (tactic, logprob) in enumerate(zip(suggestion.tactics, suggestion.logprobs, strict=True)):
+        by_letter = len(tactic) if config.prior == "length-normalized" else 1
+        mass = suggestion.counts[i] * exp(logprob / by_letter / config.prior_temperature)
+        if config.prior == "rank":
+            mass = 1 / (1 + ranks.index(i))
         known = [child for child in leaf["children"] if tactic in child["texts"]]
         if known:
             known[0]["P"] += mass

@@ -9,6 +9,7 @@ tens of microseconds a simulation, where a Lean server takes milliseconds.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import log as ln
 from math import sqrt
 from typing import Literal, NamedTuple, Protocol
@@ -55,6 +56,8 @@ def search(
     """
     if config.merge_states == "equivalent" and root.branch is not None:
         root.identity = keys_of([root.branch], config)[1]
+    if config.c_base_of_budget:
+        config = replace(config, c_base=config.c_base_of_budget * max(1, num_simulations))
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
     frontier = Frontier(root, config, log) if config.algorithm == "best-first" else None
     while not root.solved:
@@ -66,11 +69,15 @@ def search(
             return "bytes"
         if should_stop is not None and should_stop():
             return "stopped"
-        path = select(root, config, log) if frontier is None else frontier.path()
+        path = select(root, config, log, num_simulations) if frontier is None else frontier.path()
         num_children = len(path[-1].children)
         value = evaluate_and_expand(path, policy, lean, config, log)
         back_up(path, value, config)
         counts.simulations += 1
+        if config.normalize_values:
+            note_scores(path, config, log)
+        if config.dead_end_expansions:
+            give_up(path, config, log)
         if config.defer_repeats:
             note_expanded(path[-1], log)
         if config.reuse_proofs:
@@ -85,43 +92,86 @@ def search(
 # -- selection ---------------------------------------------------------------------------------------------------------
 
 
-def select(root: Node, config: SearchConfig, log: SearchLog) -> list[Node]:
-    """Select a path from the root down to the OR node to expand; no solved or dead node is entered below the root."""
+def select(root: Node, config: SearchConfig, log: SearchLog, num_simulations: int) -> list[Node]:
+    """Select a path from the root down to the OR node to expand; below the root, only open nodes are entered."""
     path = [root]
-    while (child := best_child(path[-1], config, log)) is not None:
-        path.append(child)
+    halving = config.root == "halving"
+    while able := able_children(path[-1], config, log):
+        if halving and len(able) > 1:
+            halving = False
+            if path[-1].kind is Kind.OR:
+                path.append(halving_child(path[-1], able, config, log, num_simulations))
+                continue
+        path.append(best_child(path[-1], able, config, log))
     return path
 
 
-def best_child(node: Node, config: SearchConfig, log: SearchLog) -> Node | None:
-    """Return the child that a simulation at `node` moves to; None if it ends here, with an expansion.
+def able_children(node: Node, config: SearchConfig, log: SearchLog) -> list[Node]:
+    """List the children that a simulation at `node` may move to; none if it ends here, with an expansion.
 
-    Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. Otherwise it is the child of
-    highest `U = value + c(N) * P/sum(P) * sqrt(N) / (1 + N(child))`; of equals the one added first. Below an AND node
-    exploration weighs `c_and` times as much, and the child that is worth least comes first.
-
-    The score of a value is `q(x) = gamma^(-1-x)` clipped to [0, 1], taken at `x = -1 + V(child)` below an OR node and
-    at `x = V(child)` below an AND node. Children without visits, `x = V(node) - penalty`, are all worth the same, so
-    that only the one of highest prior has to be looked at.
+    Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. With `defer_repeats`,
+    states that are worked on elsewhere come last.
     """
-    is_and = node.kind is Kind.AND
-    if not is_and and node.expansions <= config.progressive_c * node.visits**config.progressive_alpha:
-        return None
-    able = [child for child in node.children if not (child.solved or child.dead)]
+    if node.kind is Kind.OR:
+        limit = config.progressive_c * node.visits**config.progressive_alpha
+        if config.progressive_disagreement:
+            scores = [_score(node, child, config, log) for child in node.children if child.visits]
+            limit *= 1.0 + config.progressive_disagreement * (max(scores, default=0.0) - min(scores, default=0.0))
+        if node.expansions <= limit:
+            return []
+    able = [child for child in node.children if child.open]
     if config.defer_repeats:
         able = [child for child in able if not is_repeat(child, log)] or able
+    return able
+
+
+def best_child(node: Node, able: Sequence[Node], config: SearchConfig, log: SearchLog) -> Node:
+    """Return the child of highest `U = value + c(N) * P/sum(P) * sqrt(N) / (1 + N(child))`; of equals the first added.
+
+    Below an AND node exploration weighs `c_and` times as much, and the child that is worth least comes first: `value`
+    is one minus its score. Children without visits are all worth the same, so that only the one of highest prior has to
+    be looked at.
+    """
     fresh = max((child for child in able if not child.visits), key=lambda child: child.prior, default=None)
     exploration = _exploration(node, config)
 
     def upper_bound(child: Node) -> float:
-        if child.visits:
-            score = config.gamma**-child.value / (config.gamma if is_and else 1.0)
-        else:
-            score = config.gamma**-node.value * config.gamma ** (config.unvisited_penalty - 1.0)
-        value = 1.0 - min(1.0, score) if is_and else min(1.0, score)
+        score = _score(node, child, config, log)
+        value = 1.0 - score if node.kind is Kind.AND else score
         return value + exploration * (child.prior / (1 + child.visits))
 
-    return max((child for child in able if child.visits or child is fresh), key=upper_bound, default=None)
+    return max((child for child in able if child.visits or child is fresh), key=upper_bound)
+
+
+def _score(node: Node, child: Node, config: SearchConfig, log: SearchLog) -> float:
+    """Score a child of `node` from 0 to 1.
+
+    The score of a value is `q(x) = gamma^(-1-x)` clipped to [0, 1], taken at `x = -1 + V(child)` below an OR node and
+    at `x = V(child)` below an AND node, and at `x = V(node) - penalty` for a child without visits. `normalize_values`
+    stretches those seen in the tree to [0, 1], as MuZero does (Schrittwieser et al. 2020).
+    """
+    if child.visits:
+        score = config.gamma**-child.value / (config.gamma if node.kind is Kind.AND else 1.0)
+    else:
+        score = config.gamma**-node.value * config.gamma ** (config.unvisited_penalty - 1.0)
+    if config.normalize_values and log.scores is not None:
+        low, high = log.scores
+        if low < high:
+            score = max(0.0, (score - low) / (high - low))
+    return min(1.0, score)
+
+
+def halving_child(node: Node, able: Sequence[Node], config: SearchConfig, log: SearchLog, num_simulations: int) -> Node:
+    """Return the least visited of the children that are still in the running after the visits of `node`.
+
+    Sequential halving (Karnin et al. 2013; at the root of a tree search in Danihelka et al. 2022, without their noise):
+    the simulations are dealt to ceil(log2(children)) rounds, and each round keeps the better half, by score and then
+    prior. Here the ranking is made anew for each simulation.
+    """
+    rounds = max(1, (len(able) - 1).bit_length())
+    number = min(rounds - 1, rounds * node.visits // max(1, num_simulations))
+    ranked = sorted(able, key=lambda child: (-_score(node, child, config, log), -child.prior))
+    return min(ranked[: -(-len(able) // 2**number)], key=lambda child: child.visits)
 
 
 def _exploration(node: Node, config: SearchConfig) -> float:
@@ -145,7 +195,7 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
     node with all of them, and it is worth what its worst branch is.
     """
     leaf = path[-1]
-    if all(child.dead for child in leaf.children):
+    if all(child.dead or child.given_up for child in leaf.children):
         value = config.no_legal_value
     for node in reversed(path):
         if node.kind is Kind.AND:
@@ -157,6 +207,29 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
                 value += TACTIC_REWARD
         node.visits += 1
         node.value_sum += value
+
+
+def note_scores(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
+    """Record the scores of the nodes on a path, below its root, for `normalize_values`."""
+    scores = [config.gamma**-node.value for node in path[1:]]
+    if scores:
+        low, high = log.scores or (scores[0], scores[0])
+        log.scores = min(low, *scores), max(high, *scores)
+
+
+def give_up(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
+    """Give up the last node of `path`, if it has had its expansions and no open child, and what then cannot be solved.
+
+    That is an AND node above it, and an OR node above with no other open child, if it has had its expansions too. The
+    root is never given up.
+    """
+    for node in reversed(path[1:]):
+        if node.kind is Kind.OR and (
+            node.solved or node.expansions < config.dead_end_expansions or any(child.open for child in node.children)
+        ):
+            return
+        node.given_up = True
+        log.counts.given_up += 1
 
 
 def _worst_value(node: Node) -> float:

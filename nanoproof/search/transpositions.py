@@ -15,7 +15,7 @@ from nanoproof.search.node import Kind, Node, walk
 def is_repeat(node: Node, log: SearchLog) -> bool:
     """Tell whether the state of an unexpanded OR node was expanded elsewhere first, and is still open there."""
     first = log.expanded.get(node.identity[0]) if node.kind is Kind.OR and not node.expansions else None
-    return first is not None and not first.solved and not first.dead
+    return first is not None and first.open
 
 
 def note_expanded(node: Node, log: SearchLog) -> None:
@@ -87,11 +87,11 @@ def _replay(node: Node, proof: Node, lean: TacticRunner, config: SearchConfig, l
 
 
 def _open_nodes(root: Node) -> list[Node]:
-    """List the OR nodes to solve: those without a solved or dead node above them."""
+    """List the OR nodes to solve: those on paths of open nodes."""
     found, stack = [], [root]
     while stack:
         node = stack.pop()
-        if not node.solved and not node.dead:
+        if node.open:
             if node.kind is Kind.OR:
                 found.append(node)
             stack.extend(reversed(node.children))

@@ -79,6 +79,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "without_values": {"use_value": False},
     "with_disproof": DISPROVE,
     "equivalent_states": {"merge_states": "equivalent"},
+    "length_normalized": {"prior": "length-normalized", "prior_temperature": 0.5},
+    "ranks": {"prior": "rank"},
+    "normalized_values": {"normalize_values": True, "c_base_of_budget": 0.5},
 }
 
 
