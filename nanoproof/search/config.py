@@ -108,6 +108,9 @@ class SearchConfig:
         "to half as many in each round (sequential halving).",
         advanced=True,
     )
+    max_facts: int | None = opt(
+        None, "Tactics in a row that may only add hypotheses; the next such one leads nowhere.", min=0, advanced=True
+    )
     algorithm: Literal["mcts", "best-first"] = opt(
         "mcts",
         "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone.",
@@ -163,6 +166,29 @@ class SearchConfig:
         "leaf: a new leaf that a finisher closes is solved, outside the training data; "
         "candidate: finishers are offered at every node like tactics of the policy.",
         advanced=True,
+    )
+    finisher_where: Literal["every", "new", "value"] = opt(
+        "every",
+        "Where finishers are tried: whenever a node is expanded, when it is for the first time, or where at most "
+        "--search-finisher-value tactics are expected to be needed.",
+        advanced=True,
+    )
+    finisher_value: float = opt(
+        3.0,
+        "Tactics expected to be needed, up to which finishers are tried with --search-finisher-where value.",
+        min=0,
+        advanced=True,
+    )
+    finishers_first: bool = opt(
+        False,
+        "Finishers are run at a new node before the policy is asked, one after the other until one closes it.",
+        advanced=True,
+    )
+    finisher_keep: Literal["all", "closing"] = opt(
+        "all", "What is kept of finishers that are candidates: all that they lead to, or proofs only.", advanced=True
+    )
+    finisher_logprob: float = opt(
+        0.0, "Log-probability of a finisher that is a candidate, for priors and best-first.", max=0, advanced=True
     )
     disable_solvers: bool = opt(
         False, "Leave out what the policy says if it uses one of the solver tactics.", advanced=True

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.equivalence import equivalence_key
+from nanoproof.search.equivalence import equivalence_key, only_adds_facts
 from nanoproof.search.node import Kind, Node, and_node
 from nanoproof.search.policy import Policy, Suggestion
 
@@ -40,6 +40,7 @@ class SearchCounts:
     timeouts: int = 0
     banned: int = 0
     cycles: int = 0
+    facts: int = 0  # tactics that added facts where no more are allowed (`max_facts`)
     merged: int = 0  # tactics that led to the state of a sibling
     given_up: int = 0  # nodes with too many expansions in vain (`dead_end_expansions`)
     reused: int = 0  # nodes that were solved by the proof of another one
@@ -91,40 +92,71 @@ def evaluate_and_expand(
 ) -> float:
     """Expand the last node of `path`; returns its value, minus the number of tactics still needed.
 
-    A tactic that is known there is not run again: its mass goes to its child. Existing children stay.
+    A tactic that is known there is not run again: its mass goes to its child. Existing children stay. A finisher that
+    is a candidate weighs as much as one sample of its log-probability, `finisher_logprob`.
     """
     leaf = path[-1]
-    if config.finishers and config.finisher_use == "leaf" and leaf.expansions == 0:
-        results = run_tactics(leaf, config.finishers, lean, log.counts)
-        closing = next((tactic for tactic, result in results.items() if _closes(result)), None)
-        if closing is not None:  # what finishers do short of that leaves nothing
-            _grow(path, [(closing, 1.0, 0.0, True)], results, config, log)
+    tried: dict[str, TacticApplied | TacticFailed] = {}
+    if leaf.expansions == 0 and (config.finisher_use == "leaf" or config.finishers_first):
+        tried = _try_finishers(leaf, lean, config, log.counts)
+        closing = next((tactic for tactic, result in tried.items() if _closes(result)), None)
+        if closing is not None:
+            _grow(path, [(closing, 1.0, 0.0, True)], tried, config, log)
             return -1.0
+        if config.finisher_use == "leaf":  # what finishers do short of that leaves nothing
+            tried = {}
     suggestion = policy.suggest(leaf.state)
     log.counts.tactic_samples += suggestion.num_samples
     candidates = candidates_of(suggestion, config)
-    new = list(dict.fromkeys([candidate[0] for candidate in candidates if candidate[0] not in leaf.known]))
+    if config.finisher_use == "candidate":
+        mass = exp(config.finisher_logprob / config.prior_temperature)
+        finishers = finishers_at(leaf, config, suggestion.value)
+        candidates += [(tactic, mass, config.finisher_logprob, True) for tactic in finishers]
+    new = dict.fromkeys([tactic for tactic, *_ in candidates if tactic not in leaf.known and tactic not in tried])
+    results = {**tried, **run_tactics(leaf, list(new), lean, log.counts)}
+    if config.finisher_keep == "closing":
+        candidates = [one for one in candidates if not one[3] or (one[0] in results and _closes(results[one[0]]))]
     num_before, value = len(leaf.children), -suggestion.value if config.use_value else -1.0
-    _grow(path, candidates, run_tactics(leaf, new, lean, log.counts), config, log)
+    _grow(path, candidates, results, config, log)
     for child in leaf.children[num_before:]:
         for node in (child, *child.children):
             node.value_above = value
     return value
 
 
-def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
-    """Return the tactics of a suggestion with their prior masses, and finishers where they are candidates.
+def finishers_at(leaf: Node, config: SearchConfig, needed: float) -> tuple[str, ...]:
+    """Return the finishers to try at a node where `needed` tactics are expected to be needed."""
+    once = config.finisher_where == "new" or config.finisher_keep == "closing"
+    if (once and leaf.expansions) or (config.finisher_where == "value" and needed > config.finisher_value):
+        return ()
+    return config.finishers
 
-    A finisher weighs as much as one sample of probability 1. With `disable_solvers`, suggestions that use a solver are
-    left out.
+
+def _try_finishers(
+    leaf: Node, lean: TacticRunner, config: SearchConfig, counts: SearchCounts
+) -> dict[str, TacticApplied | TacticFailed]:
+    """Run the finishers at a new node before the policy is asked: all at once, or (`finishers_first`) until one closes.
+
+    What is expected to be needed there is one tactic less than at the node above.
     """
+    finishers = finishers_at(leaf, config, -leaf.value_above - 1.0)
+    if not config.finishers_first:
+        return run_tactics(leaf, finishers, lean, counts)
+    tried: dict[str, TacticApplied | TacticFailed] = {}
+    for tactic in finishers:
+        tried |= run_tactics(leaf, [tactic], lean, counts)
+        if _closes(tried[tactic]):
+            break
+    return tried
+
+
+def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
+    """Return the tactics of a suggestion with their prior masses, without those that `disable_solvers` leaves out."""
     samples = zip(suggestion.tactics, prior_masses(suggestion, config), suggestion.logprobs, strict=True)
     candidates = [(tactic, mass, logprob, False) for tactic, mass, logprob in samples]
     if config.disable_solvers:
         solver = solver_pattern(config.solver_tactics)
         candidates = [candidate for candidate in candidates if not solver.search(candidate[0])]
-    if config.finisher_use == "candidate":
-        candidates += [(tactic, 1.0, 0.0, True) for tactic in config.finishers]
     return candidates
 
 
@@ -176,11 +208,13 @@ def _grow(
 ) -> None:
     """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known.
 
-    Refused tactics, tactics that ran out of time, and tactics that lead back to a state on the path leave nothing.
+    Refused tactics, tactics that ran out of time, and tactics that lead back to a state on the path leave nothing; nor
+    do those that add facts once more than `max_facts` tactics in a row may.
     """
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
     above = {node.identity[0] for node in path if node.kind is _OR}
+    no_more_facts = config.max_facts is not None and _facts_in_a_row(path) >= config.max_facts
     merge = config.merge_same_state
     siblings = {child.identity: child for child in leaf.children} if merge else {}
     new: list[Node] = []
@@ -197,6 +231,9 @@ def _grow(
             key, identity = keys_of(result.branches, config)
             if not above.isdisjoint(identity):
                 counts.cycles += 1
+                known[tactic] = None
+            elif no_more_facts and any(_adds_facts(leaf, branch) for branch in result.branches):
+                counts.facts += 1
                 known[tactic] = None
             elif identity in siblings:
                 counts.merged += 1
@@ -218,6 +255,21 @@ def _grow(
     leaf.children += tuple(new)
     leaf.expansions += 1
     counts.expansions += 1
+
+
+def _facts_in_a_row(path: Sequence[Node]) -> int:
+    """Count how many of the last tactics of a path only added facts."""
+    states = [node for node in path if node.kind is _OR]
+    count = 0
+    for above, below in zip(reversed(states[:-1]), reversed(states), strict=False):
+        if below.branch is None or not _adds_facts(above, below.branch):
+            break
+        count += 1
+    return count
+
+
+def _adds_facts(node: Node, branch: Branch) -> bool:
+    return node.branch is not None and only_adds_facts(node.branch.state, branch.state)
 
 
 def keys_of(branches: Sequence[Branch], config: SearchConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
