@@ -105,9 +105,9 @@ class Commands:
             self.run("tokenizer", "Training a tokenizer on it", words)
 
 
-def evaluation_name(dataset: str) -> str:
-    """Name the directory of an evaluation on the test split of a set."""
-    return f"eval_{dataset}_test"
+def evaluation_name(dataset: str, split: str = "test") -> str:
+    """Name the directory of an evaluation on a split of a set, below that of several."""
+    return f"eval_{dataset}" if split == "valid" else f"eval_{dataset}_{split}"
 
 
 def take_lock(file: Path) -> IO[str]:

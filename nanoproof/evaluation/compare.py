@@ -7,7 +7,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.evaluation.results import RESULTS, SUMMARY
+from nanoproof.evaluation.results import RESULTS, SUMMARY, with_search_defaults
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, sign_flip_test, theorem_key, wilson
 from nanoproof.prover.attempt import Attempt
 
@@ -140,6 +140,6 @@ def _score(solved: int, total: int) -> dict[str, float]:
 
 def _differences(first: Evaluated, second: Evaluated) -> dict[str, list[Any]]:
     """The settings that are not equal, but for those that are compared on purpose."""
-    before, after = first.summary.get("settings") or {}, second.summary.get("settings") or {}
+    before, after = (with_search_defaults(each.summary.get("settings") or {}) for each in (first, second))
     names = [name for name in {**before, **after} if name not in EXPECTED and before.get(name) != after.get(name)]
     return {name: [before.get(name), after.get(name)] for name in names}

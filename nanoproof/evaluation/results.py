@@ -14,7 +14,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -92,6 +92,11 @@ class EvalSettings:
         }
 
 
+def with_search_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to the settings of an earlier evaluation the search options that came later, which had their defaults."""
+    return {**{f"search_{name}": value for name, value in to_dict(SearchConfig()).items()}, **settings}
+
+
 def refuse_earlier(path: Path) -> None:
     """Raise UserError if there are results of an evaluation in a directory where a new one is to go."""
     if _holds_something(path):
@@ -115,7 +120,8 @@ class EvaluationFiles:
             refuse_earlier(self.path)
         if not (self.path / SETTINGS).exists():
             raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
-        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **files.read_json(self.path / SETTINGS)["settings"]}
+        earlier = with_search_defaults(files.read_json(self.path / SETTINGS)["settings"])
+        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **earlier}
         names = [name for name in {**earlier, **self.plain} if earlier.get(name) != self.plain.get(name)]
         if names:
             changes = [_change(name, earlier.get(name), self.plain.get(name)) for name in names]

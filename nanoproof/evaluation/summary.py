@@ -322,6 +322,9 @@ def report(summary: dict[str, Any]) -> str:
     shown = [f"{count} at {budget}" for budget, count in curve.items() if budget >= 8 or budget == max(curve)]
     cost = summary["per_theorem"]
     lines = [headline(summary), f"  solved: {', '.join(shown)} simulations"]
+    solvers = (summary.get("settings") or {}).get("search_finishers")
+    if solvers is not None:
+        lines.append(f"  solvers besides the policy: {', '.join(solvers) or 'none'}")
     if cost:
         lines.append(
             f"  a theorem on average: {cost['simulations']:.1f} simulations, {cost['tactic_samples']:.1f} tactic "
