@@ -62,11 +62,10 @@ theorem mul_add_cancel_iff (a b c d : Nat) (h : 0 < a) : a * b + a * c = a * d �
   rw [← Nat.mul_add]
   exact Nat.mul_left_cancel_iff h
 
--- premise: Nat.div_eq_of_eq_mul_left
-theorem div_of_sum (a b c d : Nat) (h : 0 < d) (h1 : a = b * d) : (a + c * d) / d = b + c := by
-  apply Nat.div_eq_of_eq_mul_left h
-  rw [h1]
-  rw [Nat.add_mul]
+-- premise: Nat.sub_mul_mod
+theorem sub_sq_mod (a n : Nat) (h : n * n ≤ a) : (a - n ^ 2) % n = a % n := by
+  rw [Nat.pow_two]
+  exact Nat.sub_mul_mod h
 
 -- premise: Nat.dvd_iff_mod_eq_zero
 theorem mod_zero_trans (a b c : Nat) (h : b % a = 0) (h1 : c % b = 0) : c % a = 0 := by
@@ -240,12 +239,11 @@ theorem pow_mul_dvd (a m n : Nat) (h : 0 < m) : a ^ n ∣ a ^ (m * n) := by
     rw [Nat.pow_succ]
     exact Nat.dvd_mul_left (a ^ n) ((a ^ n) ^ k)
 
--- premise: Nat.div_eq_of_eq_mul_left
-theorem cube_div (a b : Nat) (h : 0 < a) : a * (a * b) / (a * a) = b := by
-  apply Nat.div_eq_of_eq_mul_left
-  · exact Nat.mul_pos h h
-  · rw [← Nat.mul_assoc]
-    rw [Nat.mul_comm]
+-- premise: Nat.div_self
+theorem pow_div_pow_add (a b c : Nat) (h : a ^ b ≠ 0) : a ^ b / a ^ b * c = c := by
+  rw [Nat.div_self]
+  · rw [Nat.one_mul]
+  · exact Nat.pos_of_ne_zero h
 
 -- premise: List.mem_of_mem_take
 theorem take_all_zero (l : List Nat) (n : Nat) (h : ∀ x ∈ l, x = 0) (x : Nat) (hx : x ∈ l.take n) : x * x = 0 := by

@@ -128,9 +128,9 @@ theorem apply_max_lt (F : Prop → Prop) (a b c : Nat) (h : F (a < c ∧ b < c))
   exact h
 
 -- premise: Nat.pow_right_comm
-theorem sq_pow_eq (a n : Nat) : (a ^ 2) ^ n = a ^ n * a ^ n := by
+theorem pow_pow_mul_comm (a b m n : Nat) : (a ^ m) ^ n * b = b * (a ^ n) ^ m := by
   rw [Nat.pow_right_comm]
-  rw [Nat.pow_two]
+  rw [Nat.mul_comm]
 
 -- premise: List.length_pos_of_mem
 theorem not_mem_of_short (α : Type) (a : α) (n : Nat) (l : List α) (h : l.length + n ≤ n) : a ∉ l.reverse := by
@@ -182,15 +182,16 @@ theorem gcd_le_right_of_pos (a b c : Nat) (h : 0 < b) : a.gcd b ≤ b + c := by
   have h1 := Nat.gcd_le_left a h
   omega
 
--- premise: Nat.add_mul_div_right
-theorem sq_add_self_div (n a : Nat) (h : 0 < n) : (a + n ^ 2) / n = a / n + n := by
-  rw [Nat.pow_two]
-  exact Nat.add_mul_div_right a n h
+-- premise: Nat.mul_mod_mul_right
+theorem mul_mod_mul_zero (a b c : Nat) (h : b ∣ a) : a * c % (b * c) = 0 := by
+  rw [Nat.mul_mod_mul_right]
+  rw [Nat.mod_eq_zero_of_dvd h]
+  rw [Nat.zero_mul]
 
 -- premise: Nat.pow_add_one'
-theorem pow_succ_sub_pow (a n : Nat) (h : 0 < a) : a ^ (n + 1) / a = a ^ n := by
+theorem pow_succ_factor (a b n : Nat) : a ^ (n + 1) + a * b = a * (a ^ n + b) := by
   rw [Nat.pow_add_one']
-  exact Nat.mul_div_cancel_left (a ^ n) h
+  rw [Nat.mul_add]
 
 -- premise: Nat.sub_add_comm
 theorem pow_sub_add_comm (x m n k : Nat) (h : k ≤ n) : x ^ (n + m - k) = x ^ m * x ^ (n - k) := by
@@ -276,9 +277,9 @@ theorem dvd_of_dvd_add_sq (a b d : Nat) (h : d ∣ b) (h1 : d ∣ a + b ^ 2) : d
   · exact Nat.dvd_mul_right_of_dvd h b
 
 -- premise: Nat.div_eq_iff_eq_mul_left
-theorem div_eq_one_iff_of_dvd (a b : Nat) (hb : 0 < b) (h : b ∣ a) : a / b = 1 ↔ a = b := by
-  rw [Nat.div_eq_iff_eq_mul_left hb h]
-  rw [Nat.one_mul]
+theorem mul_div_eq_iff (a b c d : Nat) (hb : 0 < b) (h : b ∣ a) : a * d / b = c ↔ a * d = c * b := by
+  apply Nat.div_eq_iff_eq_mul_left hb
+  exact Nat.dvd_mul_right_of_dvd h d
 
 -- premise: Bool.and_eq_false_iff
 theorem forall_and_false (p q : Nat → Bool) (F : Prop → Prop) (h : F (∀ n, p n = false ∨ q n = false)) : F (∀ n, (p n && q n) = false) := by
@@ -286,14 +287,12 @@ theorem forall_and_false (p q : Nat → Bool) (F : Prop → Prop) (h : F (∀ n,
   exact h
 
 -- premise: Classical.exists_or_forall_not
-theorem bounded_or_unbounded (f : Nat → Nat) : (∃ n, ∀ x, f x ≤ n) ∨ ∀ n, ∃ x, n < f x := by
-  cases Classical.exists_or_forall_not (fun n => ∀ x, f x ≤ n) with
-  | inl h => exact Or.inl h
-  | inr h =>
-    right
-    intro n
-    obtain ⟨x, hx⟩ := Classical.not_forall.mp (h n)
-    exact ⟨x, Nat.lt_of_not_le hx⟩
+theorem smullyan (p : Nat → Prop) : ∃ x, (∃ y, p y) → p x := by
+  cases Classical.exists_or_forall_not p with
+  | inl h =>
+    obtain ⟨x, hx⟩ := h
+    exact ⟨x, fun _ => hx⟩
+  | inr h => exact ⟨0, fun h1 => h1.elim (fun y hy => absurd hy (h y))⟩
 
 -- premise: Nat.two_pow_pos
 theorem mod_two_pow_lt (a n : Nat) : a % 2 ^ n + 1 ≤ 2 ^ n := by
