@@ -29,6 +29,7 @@ from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.protocol import SamplingConfig
@@ -43,7 +44,7 @@ from nanoproof.prover.cli_input import (
 )
 from nanoproof.prover.interactive import InteractiveProver, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search.config import AUTO, SearchConfig
+from nanoproof.search.config import SearchConfig
 
 
 @dataclass(frozen=True)

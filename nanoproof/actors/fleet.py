@@ -22,9 +22,9 @@ from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerRe
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.lean.probe import require_working
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import AccessDenied, ProcessLost, ServerBusy, ServerTimeout, ServerUnavailable
 from nanoproof.prover.attempt import Attempt
-from nanoproof.search.config import AUTO
 
 log = logging.getLogger(__name__)
 

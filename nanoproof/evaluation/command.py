@@ -25,6 +25,7 @@ from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT
@@ -33,7 +34,7 @@ from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import load_network, open_policy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search.config import AUTO, SearchConfig
+from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks

@@ -11,9 +11,10 @@ from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOption
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
+from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS, PolicyName
-from nanoproof.search.config import AUTO, SolverOption
+from nanoproof.search.config import SolverOption
 
 DEFAULT_SPLIT = "valid"
 

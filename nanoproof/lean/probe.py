@@ -26,6 +26,7 @@ from nanoproof.lean import transport
 from nanoproof.lean.client import Address, parse_address
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.session import HttpLeanSession, Origin, ServerFeatures
+from nanoproof.lean.solvers import measure_solvers
 from nanoproof.lean.types import (
     Branch,
     LeanError,
@@ -190,6 +191,7 @@ class Probe:
             ("imports", "start the server with the --imports that your theorems need", self._imports),
             ("coupled goals stay together", f"wrong proofs would be found; {server}", self._coupled),
             ("tactics in one request", server, self._batch),
+            ("solver tactics", server, self._solvers),
             ("takes back lost leases", server, self._expires),
             ("limits of time", "processes would be blocked; " + server, self._times_out),
             ("replaces a lost process", f"a process that died would be handed out again; {server}", self._loses),
@@ -417,6 +419,18 @@ class Probe:
                 raise _NotTested("Lean did not end its process when it was told to")
             _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
             return f"{time.monotonic() - began:.1f} s after it ended"
+
+    def _solvers(self) -> Seen:
+        with self._session() as session:
+            found = measure_solvers(session)
+        if not found:
+            raise _NotTested("no solver tactic closes any small goal")
+        times = (
+            f"{each.tactic} {each.closed}/{each.tried} {1000 * each.median_seconds:.0f} ms "
+            f"(up to {1000 * each.longest_seconds:.0f})"
+            for each in found
+        )
+        return f"--search-finishers {' '.join(each.tactic for each in found)}: {', '.join(times)}"
 
     def _raw(self, session: HttpLeanSession, branch: Branch, tactic: str, seconds: float) -> tuple[Any, float]:
         """Send a tactic, even one that the client refuses; return the server's answer and the seconds it took."""

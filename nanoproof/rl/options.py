@@ -8,11 +8,12 @@ from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
+from nanoproof.lean.solvers import AUTO
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
-from nanoproof.search.config import AUTO, SearchConfig, SolverOption
+from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.training import options
 from nanoproof.training.setup import parse_resumable
 

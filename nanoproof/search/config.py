@@ -1,29 +1,13 @@
 """Options of the search: its constants, named presets of them, and switches that disable parts of it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
+from nanoproof.lean.solvers import expand_solver_sets
 
 PresetName = Literal["default", "alphaproof", "nanolean"]
 SOLVER_IN_PLACE = "grind"
-AUTO = "auto"
-SOLVER_SETS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "nanolean": ("simp", "omega", "grind"),
-    "lean": ("simp", "omega", "decide", "grind"),
-    "mathlib": (
-        *("simp", "omega", "norm_num", "positivity", "linarith", "ring_nf", "field_simp", "decide"),
-        *("nlinarith", "aesop", "grind"),
-    ),
-}
-"""Names that `--search-finishers` takes for solver tactics of each Lean, cheap ones first; `auto` chooses by server."""
-
-
-def expand_solver_sets(names: Iterable[str]) -> tuple[str, ...]:
-    """Replace the names of `SOLVER_SETS` among tactics by what they stand for, each tactic once."""
-    return tuple(dict.fromkeys(tactic for name in names for tactic in SOLVER_SETS.get(name, (name,))))
 
 
 @dataclass(frozen=True)

@@ -84,23 +84,12 @@ theorem exists_prime_divisor (n : Nat) (h : 1 < n) : ∃ p : Nat, 1 < p ∧ p �
     obtain ⟨p, h1, h2, h3⟩ := ih d (by omega) (by omega)
     exact ⟨p, h1, Nat.dvd_trans h2 hd, h3⟩
 
-theorem gcd_add_mul_self_right (a b k : Nat) : Nat.gcd a (b + k * a) = Nat.gcd a b := by
-  rw [Nat.gcd_rec]
-  rw [Nat.gcd_rec a b]
-  rw [Nat.add_mul_mod_self_right]
-
 theorem gcd_succ_self_eq_one (n : Nat) : Nat.gcd n (n + 1) = 1 := by
   apply Nat.eq_one_of_dvd_one
   have h : Nat.gcd n (n + 1) ∣ n + 1 := Nat.gcd_dvd_right n (n + 1)
   rw [Nat.dvd_add_right] at h
   · exact h
   · exact Nat.gcd_dvd_left n (n + 1)
-
-theorem gcd_self_add_two_dvd_two (n : Nat) : Nat.gcd n (n + 2) ∣ 2 := by
-  have h : Nat.gcd n (n + 2) ∣ n + 2 := Nat.gcd_dvd_right n (n + 2)
-  have h1 : Nat.gcd n (n + 2) ∣ n := Nat.gcd_dvd_left n (n + 2)
-  rw [Nat.dvd_add_right h1] at h
-  exact h
 
 theorem gcd_consecutive_odds (n : Nat) : Nat.gcd (2 * n + 1) (2 * n + 3) = 1 := by
   have h1 : Nat.gcd (2 * n + 1) (2 * n + 3) ∣ 2 * n + 1 := Nat.gcd_dvd_left _ _
@@ -156,14 +145,6 @@ theorem dvd_of_mul_eq_mul_of_coprime (a b x y : Nat) (h : Nat.gcd a b = 1) (h1 :
   rw [Nat.gcd_mul_left]
   exact Nat.dvd_mul_right b (Nat.gcd y x)
 
-theorem dvd_iff_gcd_eq_self (a b : Nat) : a ∣ b ↔ Nat.gcd a b = a := by
-  constructor
-  · intro h
-    exact Nat.gcd_eq_left h
-  · intro h
-    rw [← h]
-    exact Nat.gcd_dvd_right a b
-
 theorem coprime_add_mul (a b : Nat) (h : Nat.gcd a b = 1) : Nat.gcd (a + b) (a * b) = 1 := by
   have ha : Nat.gcd (a + b) (a * b) ∣ a * (a + b) := Nat.dvd_mul_left_of_dvd (Nat.gcd_dvd_left _ _) a
   have hb : Nat.gcd (a + b) (a * b) ∣ b * (a + b) := Nat.dvd_mul_left_of_dvd (Nat.gcd_dvd_left _ _) b
@@ -193,12 +174,6 @@ theorem lcm_dvd_of_dvd (a b m : Nat) (hpos : 0 < a) (ha : a ∣ m) (hb : b ∣ m
   · exact Nat.mul_dvd_mul_left a hb
   · rw [Nat.mul_comm a b]
     exact Nat.mul_dvd_mul_left b ha
-
-theorem pow_dvd_pow_of_dvd_of_le (a b m n : Nat) (h : a ∣ b) (h1 : m ≤ n) : a ^ m ∣ b ^ n := by
-  obtain ⟨c, rfl⟩ := h
-  rw [Nat.mul_pow]
-  apply Nat.dvd_mul_right_of_dvd
-  exact Nat.pow_dvd_pow a h1
 
 theorem dvd_of_sq_dvd_sq (a b : Nat) (h : a * a ∣ b * b) : a ∣ b := by
   cases Nat.eq_zero_or_pos (Nat.gcd a b) with
@@ -428,6 +403,17 @@ theorem dvd_133_mixed_powers (n : Nat) : 133 ∣ 11 ^ (n + 2) + 12 ^ (2 * n + 1)
     have h2 : 12 ^ (2 * (n + 1) + 1) = 12 ^ (2 * n + 1) * 144 := Nat.pow_add 12 (2 * n + 1) 2
     omega
 
+theorem three_squares_mod_eight_ne_seven (a b c : Nat) : (a * a + b * b + c * c) % 8 ≠ 7 := by
+  obtain h : ∀ n : Nat, n * n % 8 = 0 ∨ n * n % 8 = 1 ∨ n * n % 8 = 4
+  · intro n
+    have h1 := Nat.mul_mod n n 8
+    have h2 : n % 8 = 0 ∨ n % 8 = 1 ∨ n % 8 = 2 ∨ n % 8 = 3 ∨ n % 8 = 4 ∨ n % 8 = 5 ∨ n % 8 = 6 ∨ n % 8 = 7 := by omega
+    rcases h2 with h2 | h2 | h2 | h2 | h2 | h2 | h2 | h2 <;> rw [h2] at h1 <;> omega
+  have h1 := h a
+  have h2 := h b
+  have h3 := h c
+  omega
+
 theorem four_mul_le_add_sq (a b : Nat) : 4 * a * b ≤ (a + b) ^ 2 := by
   rcases Nat.le_total a b with h | h
   · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
@@ -648,21 +634,6 @@ theorem eq_id_of_involution_monotone (f : Nat → Nat) (h : ∀ n : Nat, f (f n)
     have h3 := h1 (f n) n (Nat.le_of_lt h2)
     rw [h] at h3
     omega
-
-theorem imo_1977_lower_bound (f : Nat → Nat) (h : ∀ n : Nat, f (f n) < f (n + 1)) (n : Nat) : ∀ m : Nat, n ≤ m → n ≤ f m := by
-  induction n with
-  | zero =>
-    intro m hm
-    exact Nat.zero_le (f m)
-  | succ n ih =>
-    intro m hm
-    cases m with
-    | zero => omega
-    | succ m =>
-      have h1 := h m
-      have h2 := ih m (by omega)
-      have h3 := ih (f m) h2
-      omega
 
 theorem imo_1977 (f : Nat → Nat) (h : ∀ n : Nat, f (f n) < f (n + 1)) (n : Nat) : f n = n := by
   obtain h1 : ∀ n m : Nat, n ≤ m → n ≤ f m
@@ -989,12 +960,6 @@ theorem pow_congruence (a b m n : Nat) (h : a % m = b % m) : a ^ n % m = b ^ n %
     rw [Nat.mul_mod, ih, h]
     rw [← Nat.mul_mod]
 
-theorem mul_congruence (a b c d m : Nat) (h : a % m = b % m) (h1 : c % m = d % m) : a * c % m = b * d % m := by
-  rw [Nat.mul_mod a c]
-  rw [h]
-  rw [h1]
-  rw [← Nat.mul_mod]
-
 theorem congruence_iff_dvd_sub (a b m : Nat) (h : b ≤ a) : a % m = b % m ↔ m ∣ a - b := by
   constructor
   · intro h1
@@ -1125,14 +1090,6 @@ theorem div_antitone_divisor (n a b : Nat) (h : 0 < a) (h1 : a ≤ b) : n / b �
   apply Nat.le_trans
   · exact Nat.mul_le_mul_left (n / b) h1
   · exact Nat.div_mul_le_self n b
-
-theorem dvd_iff_div_mul_eq (a b : Nat) : a ∣ b ↔ b / a * a = b := by
-  constructor
-  · intro h
-    exact Nat.div_mul_cancel h
-  · intro h
-    rw [← h]
-    exact Nat.dvd_mul_left a (b / a)
 
 theorem succ_div_eq_of_not_dvd (n d : Nat) (h : ¬d ∣ n + 1) : (n + 1) / d = n / d := by
   cases Nat.eq_zero_or_pos d with
@@ -1953,12 +1910,6 @@ theorem gcd_pow_sub_one (x a b : Nat) (hx : 0 < x) : Nat.gcd (x ^ a - 1) (x ^ b 
     have h4 : x ^ n - 1 = (x ^ (n % m) - 1) + (x ^ m - 1) * (k * x ^ (n % m)) := by rw [h3, hk, Nat.add_mul, Nat.one_mul, Nat.mul_assoc]; omega
     rw [h4, Nat.gcd_rec, Nat.add_mul_mod_self_left, ← Nat.gcd_rec, Nat.gcd_comm, ih, Nat.gcd_rec m n]
 
-theorem lt_of_pow_lt_pow_base (a b n : Nat) (h : a ^ n < b ^ n) : a < b := by
-  apply Nat.lt_of_not_le
-  intro h1
-  have h2 := Nat.pow_le_pow_left h1 n
-  exact Nat.not_lt_of_le h2 h
-
 theorem pow_left_injective (a b n : Nat) (hn : 0 < n) (h : a ^ n = b ^ n) : a = b := by
   rcases Nat.lt_trichotomy a b with h1 | h1 | h1
   · have h2 := Nat.pow_lt_pow_left h1 (Nat.ne_of_gt hn)
@@ -2007,13 +1958,6 @@ theorem sum_cubes_ge_three_products (a b c : Nat) (h : a ≤ b) (h1 : b ≤ c) :
   have e2 : a * (x + y) * (x + y) ≥ a * x * x + 2 * (a * x * y) := by grind
   have e3 : a * a * (x + y) = a * a * x + a * a * y := by grind
   omega
-
-theorem sq_sum_le_two_mul_sum_sq (a b : Nat) : (a + b) ^ 2 ≤ 2 * (a ^ 2 + b ^ 2) := by
-  rcases Nat.le_total a b with h | h
-  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
-    grind
-  · obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
-    grind
 
 theorem product_max_at_middle (a b s : Nat) (h : a + b = 2 * s) : a * b ≤ s * s := by
   rcases Nat.le_total a s with h1 | h1
@@ -2151,42 +2095,12 @@ theorem coprime_prime_iff_not_dvd (p n : Nat) (h : ∀ d, d ∣ p → d = 1 ∨ 
       rw [← h2]
       exact Nat.gcd_dvd_right p n
 
-theorem gcd_linear_comb_dvd (a b c x y : Nat) (h : a * x + b * y = c) : Nat.gcd a b ∣ c := by
-  rw [← h]
-  apply Nat.dvd_add
-  · exact Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_left a b) x
-  · exact Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_right a b) y
-
-theorem coprime_squares (a b : Nat) (h : Nat.gcd a b = 1) : Nat.gcd (a * a) (b * b) = 1 := by
-  obtain h1 : ∀ x y z : Nat, Nat.gcd x y = 1 → Nat.gcd x z = 1 → Nat.gcd x (y * z) = 1
-  · intro x y z hy hz
-    have h2 : Nat.gcd (x * z) (y * z) = z := by rw [Nat.gcd_mul_right, hy, Nat.one_mul]
-    have h3 := Nat.gcd_dvd_gcd_of_dvd_left (y * z) (Nat.dvd_mul_right x z)
-    rw [h2] at h3
-    apply Nat.eq_one_of_dvd_one
-    rw [← hz]
-    exact Nat.dvd_gcd (Nat.gcd_dvd_left _ _) h3
-  have h2 := h1 a b b h h
-  rw [Nat.gcd_comm] at h2
-  rw [Nat.gcd_comm]
-  exact h1 (b * b) a a h2 h2
-
 theorem gcd_sub_self_left (a b : Nat) (h : b ≤ a) : Nat.gcd (a - b) b = Nat.gcd a b := by
   obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h
   rw [Nat.add_sub_cancel_left]
   rw [Nat.gcd_comm, Nat.gcd_rec]
   rw [Nat.gcd_comm (b + k), Nat.gcd_rec b (b + k)]
   rw [Nat.add_mod_left]
-
-theorem gcd_three_term (a b c : Nat) (h : a + b = c) : Nat.gcd a b = Nat.gcd a c := by
-  rw [← h]
-  apply Nat.dvd_antisymm
-  · apply Nat.dvd_gcd
-    · exact Nat.gcd_dvd_left a b
-    · exact Nat.dvd_add (Nat.gcd_dvd_left a b) (Nat.gcd_dvd_right a b)
-  · apply Nat.dvd_gcd
-    · exact Nat.gcd_dvd_left a (a + b)
-    · exact (Nat.dvd_add_right (Nat.gcd_dvd_left a (a + b))).mp (Nat.gcd_dvd_right a (a + b))
 
 theorem sub_one_dvd_sq_add_one (n : Nat) (h : 1 < n) (h1 : n - 1 ∣ n * n + 1) : n = 2 ∨ n = 3 := by
   obtain ⟨m, rfl⟩ : ∃ m, n = m + 2 := ⟨n - 2, by omega⟩
