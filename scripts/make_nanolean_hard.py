@@ -2,11 +2,13 @@
 
     python -m scripts.make_nanolean_hard                              # are they what they say? (exit 1 if not)
     python -m scripts.make_nanolean_hard candidates --out FILE        # generated statements, with their proofs
-    python -m scripts.make_nanolean_hard write --candidates FILE --left-by DIR DIR --left-by DIR DIR
+    python -m scripts.make_nanolean_hard write --candidates FILE --left-by DIR DIR --left-by DIR DIR --resists DIR DIR
 
-`nanolean-hard` has three parts. *Selected*: generated statements that provers left open with solvers at every node;
-each `--left-by` names the evaluations of one network, and a statement is selected if for every network at least one of
-its searches left it open, so that no search is favoured that comes later. *Library*: theorems of NanoLean's library
+The parts of `nanolean-hard`: *selected* are generated statements that finetuned networks left open with solvers at
+every node, *resistant* those that a network after RL left open as well. Each `--left-by` names the evaluations of one
+finetuned network, `--resists` those of the one after RL. A network left a statement open if at least one of its
+searches did, so that no search is favoured that comes later. Those of valid and test were left open by all networks
+named, those of train by one at least. *Library*: theorems of NanoLean's library
 with long proofs, which no training proof proves or names. *Classic*: exercises written by hand. The text in
 `data/nanolean/` is fixed: scores are comparable only as long as it does not change. Reference proofs are kept with the
 tests, where no training looks.
@@ -49,8 +51,8 @@ PREMISES = {"valid": "premise_valid.lean", "test": "premise_test.lean"}
 PROOFS = TESTS / "hard_proofs.jsonl"
 HELD_OUT = ("valid", "test")
 HELD_OUT_SIZE = 120
-CLASSICS_HELD_OUT = 46
-"""Classics in each of valid and test."""
+CLASSICS_HELD_OUT, OPEN_HELD_OUT = 40, 5
+"""Classics, and open ones, in each of valid and test."""
 MIN_LIBRARY_PROOF = 8
 SEED = 31_415_926
 QUOTAS: dict[str, tuple[int, ...]] = {
@@ -119,24 +121,29 @@ def _family_candidates(family: str, known: frozenset[str]) -> list[dict[str, Any
 # -- The parts -------------------------------------------------------------------------------------------------------
 
 
-def selected(candidates: Path, left_by: Sequence[Sequence[str]]) -> list[HardTheorem]:
-    """Return the candidates that for every network at least one of its evaluations left open, in a random order.
+def selected(
+    candidates: Path, left_by: Sequence[Sequence[str]], resists: Sequence[str]
+) -> tuple[list[HardTheorem], list[HardTheorem], list[HardTheorem]]:
+    """Return the candidates that all finetuned networks left open, those that resist RL too, and those of some networks.
 
-    Candidates that an evaluation has not tried count as proved by it, unless another one of the same network that has
-    tried them left them open.
+    A network has left open what at least one of its evaluations did; what an evaluation has not tried counts as proved.
     """
-    open_by = [set().union(*(_left_open(Path(directory)) for directory in group)) for group in left_by]
-    rows = [row for row in read_jsonl(candidates) if all(row["id"] in ids for ids in open_by)]
-    random.Random(SEED).shuffle(rows)
-    return [
-        HardTheorem(f"selected_{row['id']}", row["source"], row["proof"], f"{row['family']}_{row['level']}")
-        for row in rows
-    ]
+    open_by = [set[str]().union(*map(_left_open, group)) for group in left_by]
+    resistant = set[str]().union(*map(_left_open, resists))
+    found: tuple[list[HardTheorem], ...] = ([], [], [])
+    for row in read_jsonl(candidates):
+        times = sum(row["id"] in ids for ids in open_by)
+        if times:
+            hard = row["id"] in resistant
+            name = f"{'resistant' if hard else 'selected'}_{row['id']}"
+            theorem = HardTheorem(name, row["source"], row["proof"], f"{row['family']}_{row['level']}")
+            found[2 if times < len(open_by) else int(hard)].append(theorem)
+    return found[0], found[1], found[2]
 
 
-def _left_open(directory: Path) -> set[str]:
+def _left_open(directory: str) -> set[str]:
     """Read the ids of the theorems that an evaluation tried and did not prove."""
-    records = read_jsonl(directory / "results.jsonl")
+    records = read_jsonl(Path(directory) / "results.jsonl")
     return {record["theorem"]["id"] for record in records if record["outcome"] == "unproven"}
 
 
@@ -191,21 +198,24 @@ def _without_comments(text: str) -> str:
 # -- Splits ----------------------------------------------------------------------------------------------------------
 
 
-def draw(state: EnvState, candidates: Path, left_by: Sequence[Sequence[str]]) -> dict[str, list[HardTheorem]]:
+def draw(
+    state: EnvState, candidates: Path, left_by: Sequence[Sequence[str]], resists: Sequence[str]
+) -> dict[str, list[HardTheorem]]:
     """Deal all parts out to train, valid and test: the held-out splits get the same number of each part."""
     by_hand = [t for name in CLASSICS for t in written_by_hand(TESTS / name, "classic")]
     by_hand = [theorem for theorem in _distinct(by_hand) if not is_trivial(state, theorem.source)]
     splits: dict[str, list[HardTheorem]] = {"train": [], "valid": [], "test": []}
     _deal(splits, long_library_theorems(state), None)
+    unproved: list[HardTheorem] = []
     for name in OPEN:
-        if (TESTS / name).exists():
-            _deal(splits, list(written_by_hand(TESTS / name, "open")), None)
+        unproved += written_by_hand(TESTS / name, "open")
+    _deal(splits, list(_distinct(unproved)), OPEN_HELD_OUT)
     _deal(splits, by_hand, CLASSICS_HELD_OUT)
-    _deal(splits, selected(candidates, left_by), HELD_OUT_SIZE - len(splits["valid"]))
-    return {
-        split: _interleaved(theorems[:HELD_OUT_SIZE] if split != "train" else theorems)
-        for split, theorems in splits.items()
-    }
+    by_all, by_rl_too, by_some = selected(candidates, left_by, resists)
+    _deal(splits, by_rl_too, (HELD_OUT_SIZE - len(splits["test"])) // 2)
+    _deal(splits, by_all, HELD_OUT_SIZE - len(splits["test"]))
+    splits["train"] += by_some
+    return {split: _interleaved(theorems) for split, theorems in splits.items()}
 
 
 def _distinct(theorems: list[HardTheorem]) -> Iterator[HardTheorem]:
@@ -320,6 +330,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     writing.add_argument(
         "--left-by", action="append", nargs="+", default=[], metavar="DIR", help="Evaluations of one network."
     )
+    writing.add_argument("--resists", nargs="+", default=[], metavar="DIR", help="Evaluations of a network after RL.")
     commands.add_parser("write-premise", help="Write nanolean-premise from the files of its theorems with proofs.")
     commands.add_parser("check", help="Check the sets (also without a command).")
     return run(parser.parse_args(argv))
@@ -333,7 +344,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     state = library()
     if args.command == "write":
-        write(draw(state, args.candidates, args.left_by), HARD)
+        write(draw(state, args.candidates, args.left_by, args.resists), HARD)
     if args.command == "write-premise":
         write({split: list(written_by_hand(TESTS / name, "premise")) for split, name in PREMISES.items()}, PREMISE)
     found = problems_of(state)
