@@ -11,10 +11,13 @@ with the tests, where no training looks.
 import itertools
 import json
 import random
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nanolean.commands.runner import run_text
 from nanolean.data.families import FAMILIES, LEVELS, family_problems
@@ -23,17 +26,20 @@ from nanolean.data.replay import ReplayError, is_trivial, library, replay, start
 from nanolean.data.statement_key import Entry, library_keys, statement_key, tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
+from nanolean.kernel.declaration import TheoremInfo
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of
+from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of, theorem_text
 from nanoproof.lean.source import splice
 from nanoproof.lean.types import Theorem
 
 TESTS = REPO_ROOT / "tests" / "data"
 CLASSICS = TESTS / "benchmark_classics.lean"
 PROOFS = TESTS / "benchmark_proofs.jsonl"
+PREMISE_SPLITS = {split: TESTS / f"premise_{split}.lean" for split in ("valid", "test")}
+"""The premise-novel theorems with their reference proofs, each below a line `-- premise: NAME`."""
 SPLITS = ("valid", "test")
 SPLIT_SIZE = 200
 SEED = 2_718_281
@@ -161,16 +167,119 @@ def proves(state: EnvState, theorem: Theorem, proof: str) -> bool:
     return not [m for m in run_text(state, splice(theorem, proof)).messages if m.severity != "info"]
 
 
+# -- The premise-novel split: every reference proof uses a library theorem that no training proof uses ---------------
+
+
+@dataclass(frozen=True)
+class PremiseTheorem:
+    """A theorem of the premise-novel split: the library theorem that is new in it, and its text with the proof."""
+
+    premise: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.text.split()[1]
+
+    @property
+    def proof(self) -> str:
+        """The tactics of the reference proof."""
+        return self.text.partition(":= by\n")[2]
+
+
+def premise_theorems(path: Path) -> list[PremiseTheorem]:
+    """Read one of `PREMISE_SPLITS`."""
+    blocks = path.read_text(encoding="utf-8").split("-- premise: ")[1:]
+    pairs = (block.strip().split("\n", 1) for block in blocks)
+    return [PremiseTheorem(premise, text) for premise, text in pairs]
+
+
+def premises_used_in(proof: str, premises: Iterable[str]) -> set[str]:
+    """Return those of the premises that a proof's text names in full, alone or with a field such as `.mp`."""
+    names = re.findall(r"[\w.'?]+", proof)
+    return {premise for premise in premises if any(f"{name}.".startswith(f"{premise}.") for name in names)}
+
+
+def premises_of_training(state: EnvState, theorem: dict[str, Any], premises: Iterable[str]) -> set[str]:
+    """Return the premises that a training proof uses: by name in a tactic, or unnamed in the term of its proof.
+
+    The theorem is one of the transitions file. A library theorem's term is the one that the library holds.
+    """
+    nodes = theorem["by_blocks"][0]["tree"]["nodes"]
+    named = premises_used_in("\n".join(node["tactic"]["tactic_string"] for node in nodes), premises)
+    if level_of(theorem["name"]) is None:
+        infos = [info for info in state.env if info.name == theorem["name"]]
+    else:
+        result = run_text(state, theorem_text(theorem) or "")
+        infos = [info for info in result.state.env if info.name not in state.env]
+    return named | {name for info in infos for name in info.mentions if name in set(premises)}
+
+
+def premise_problems(state: EnvState, step: int = 1) -> list[str]:
+    """List what is wrong with the premise-novel split itself; of the theorems every `step`th is looked at.
+
+    Each reference proof goes through, names its premise and has it in its term, and neither `simp` nor a finisher
+    alone has it: the premise is a plain theorem of the library, and no finisher proves the statement. A premise is in
+    one split, under at most two theorems.
+    """
+    splits = {split: premise_theorems(path) for split, path in PREMISE_SPLITS.items()}
+    tagged = {name for names in state.attributes.values() for name in names}
+    found = [f"premises of both splits: {name}" for name in set.intersection(*map(_premises, splits.values()))]
+    keys = dict.fromkeys(library_keys(), "the library")
+    for theorem in (theorem for theorems in splits.values() for theorem in theorems[::step]):
+        result = run_text(state, theorem.text)
+        info = result.state.env.get(theorem.name)
+        if [m for m in result.messages if m.severity != "info"] or info is None:
+            found.append(f"the reference proof of {theorem.name} does not go through")
+            continue
+        key = statement_key(theorem.text)
+        if key in keys:
+            found.append(f"{theorem.name} states the same as {keys[key]}")
+        keys[key] = theorem.name
+        premise = state.env.get(theorem.premise)
+        if not isinstance(premise, TheoremInfo) or premise.name in tagged:
+            found.append(f"{theorem.premise} is no plain theorem of the library")
+        if not premises_used_in(theorem.proof, [theorem.premise]) or theorem.premise not in info.mentions:
+            found.append(f"the reference proof of {theorem.name} does not use {theorem.premise}")
+        if is_trivial(state, splice_sorry(theorem)):
+            found.append(f"{theorem.name} is proved by one finisher")
+    for theorems in splits.values():
+        counts = Counter(theorem.premise for theorem in theorems)
+        found += [f"{name} is the premise of {count} theorems" for name, count in counts.items() if count > 2]
+    return found
+
+
+def splice_sorry(theorem: PremiseTheorem) -> str:
+    """Return the statement with `sorry` for its proof."""
+    return theorem.text.removesuffix(theorem.proof) + "  sorry"
+
+
+def training_problems(state: EnvState, transitions: Path, step: int = 1) -> list[str]:
+    """List the training proofs that use a premise of the split; of a file's theorems every `step`th is looked at."""
+    premises = set.union(*(_premises(premise_theorems(path)) for path in PREMISE_SPLITS.values()))
+    theorems = [theorem for line in read_jsonl(transitions) for theorem in line["theorems"]]
+    used = ((theorem["name"], premises_of_training(state, theorem, premises)) for theorem in theorems[::step])
+    return [f"the training proof of {name} uses {', '.join(sorted(names))}" for name, names in used if names]
+
+
+def _premises(theorems: Iterable[PremiseTheorem]) -> set[str]:
+    return {theorem.premise for theorem in theorems}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check."""
     parser = Parser(prog="python -m scripts.make_nanolean_benchmark", description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="Draw the benchmark anew and write it.")
+    parser.add_argument("--transitions", type=Path, help="Check the premise-novel split against this training file.")
     args = parser.parse_args(argv)
     allow_deep_recursion()
     state = library()
     if args.write:
         write(draw(state))
-    found = problems_of(state)
+    found = problems_of(state) + premise_problems(state)
+    if args.transitions is not None:
+        found += training_problems(state, args.transitions)
     for line in found:
         print(line, file=sys.stderr)
     counts = Counter(level_of(t.id) for s in SPLITS for t in benchmark_theorems(Path(BENCHMARK / f"{s}.lean")))
