@@ -188,7 +188,7 @@ def test_solvers_can_be_left_to_the_search_as_in_rl(tmp_path):
     assert prover_eval.main(words(tmp_path / "out", "--disable-solvers", "--max-theorems", 1)) == 0
     settings = read_json(tmp_path / "out" / "summary.json")["settings"]
     assert settings["search_disable_solvers"] is True
-    assert (settings["search_finishers"], settings["search_finisher_use"]) == (["grind"], "candidate")
+    assert (settings["search_finishers"], settings["search_finisher_use"]) == (["simp", "omega", "grind"], "candidate")
 
 
 def test_the_solver_only_baseline_stands_beside_the_score(tmp_path, capsys):
