@@ -10,6 +10,7 @@ from nanoproof.lean.forbidden import banned_reason, block_reason
 from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.types import SourceError, Theorem, TheoremRejected, Transition
 from nanoproof.prover.check import RUNGS
+from nanoproof.search.expand import Estimate
 
 Outcome = Literal["proven", "disproven", "unproven", "error"]
 REFUSED, NOT_REPLAYED = "refused", "not replayed"
@@ -51,6 +52,8 @@ class Attempt:
     `solved_states` are those of the tree of a proof that passed the check, where they were asked for: also off the way
     of the proof, with the shortest proof found anywhere in the tree. What transitions say already is left out.
 
+    `estimates` say how many tactics seemed to be left after 1, 2, 4, ... simulations without a proof.
+
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
     weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
     `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified. Where
@@ -68,6 +71,7 @@ class Attempt:
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
     solved_states: tuple[SolvedState, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
     budget: int = 0
     seed: int = 0
     policy: str = ""
@@ -130,6 +134,7 @@ class Attempt:
                 "failed_tactics": tuple(
                     FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
                 ),
+                "estimates": tuple(Estimate(*estimate) for estimate in data.get("estimates", ())),
                 "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
             }
         )

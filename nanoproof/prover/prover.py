@@ -31,7 +31,7 @@ from nanoproof.prover.linearize import layouts
 from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths
 from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.expand import SearchLog
+from nanoproof.search.expand import Estimate, SearchLog
 from nanoproof.search.node import Node, or_node
 from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.search import search
@@ -234,6 +234,7 @@ class Prover:
             seconds={name: round(seconds, 4) for name, seconds in spent.items()},
             policy=attempt.policy,
             failed_tactics=attempt.failed_tactics,
+            estimates=attempt.estimates,
         )
 
     def _begin(self, run: "_Run") -> tuple[Theorem, Branch]:
@@ -338,6 +339,7 @@ class Prover:
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
             solved_states=solved_states_of(run.root, run.steps) if run.root is not None and keeps_solved else (),
+            estimates=tuple(Estimate(count, round(mean, 3), round(best, 3)) for count, mean, best in run.log.estimates),
             budget=budget,
             seed=run.seed,
             policy=self.policy_revision(),

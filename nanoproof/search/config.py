@@ -135,6 +135,18 @@ class SearchConfig:
     use_value: bool = opt(
         True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
     )
+    stop_value: float | None = opt(
+        None,
+        "A search is given up where more tactics than this seem to be left (none: never).",
+        above=0,
+        advanced=True,
+    )
+    stop_after: int = opt(
+        32,
+        "Simulations before a search may be given up; from then on at each power of two.",
+        min=1,
+        advanced=True,
+    )
     max_nodes: int = opt(200_000, "A search ends when its tree has this many nodes.", min=1, advanced=True)
     max_tree_mbytes: int = opt(
         1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1, advanced=True

@@ -62,10 +62,22 @@ class TimedOut(NamedTuple):
     finisher: bool
 
 
+class Estimate(NamedTuple):
+    """How many tactics seemed to be left for the root after so many simulations.
+
+    `mean` is minus the root's V, `best` the number by the best way in the tree (`search.least_left`).
+    """
+
+    simulations: int
+    mean: float
+    best: float
+
+
 @dataclass
 class SearchLog:
     """What a search records besides its tree.
 
+    `estimates` are those after 1, 2, 4, 8, ... simulations (or the next one that ended) without a proof.
     `failed_tactics`: the policy's tactics that Lean refused, as keys (state, tactic) in order; `disproofs`: by merge
     key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic;
     `scores`: the least and the largest score seen (with `normalize_values`);
@@ -77,6 +89,7 @@ class SearchLog:
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
     disproofs: dict[str, bool] = field(default_factory=dict)
     scores: tuple[float, float] | None = None
+    estimates: list[Estimate] = field(default_factory=list, compare=False)
     timed_out: dict[tuple[Node, str], TimedOut] = field(default_factory=dict, compare=False, repr=False)
     expanded: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
     proofs: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)

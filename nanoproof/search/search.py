@@ -15,13 +15,13 @@ from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.expand import SearchLog, TacticRunner, evaluate_and_expand, keys_of
+from nanoproof.search.expand import Estimate, SearchLog, TacticRunner, evaluate_and_expand, keys_of
 from nanoproof.search.frontier import Frontier
-from nanoproof.search.node import TACTIC_REWARD, Kind, Node
+from nanoproof.search.node import TACTIC_REWARD, Kind, Node, walk
 from nanoproof.search.policy import Policy
 from nanoproof.search.transpositions import is_repeat, note_expanded, reuse_proofs
 
-StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
+StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped", "hopeless"]
 
 
 class Disproof(NamedTuple):
@@ -86,7 +86,47 @@ def search(
             frontier.expanded(num_children)
         if disprover is not None and config.disprove_inner:
             disprove_on(path, disprover, config, num_simulations, log)
+        if estimate_is_due(root, log):
+            log.estimates.append(Estimate(counts.simulations, -root.value, least_left(root)))
+            if counts.simulations < num_simulations and is_hopeless(log.estimates[-1], config):
+                return "hopeless"
     return "solved"
+
+
+# -- giving up ---------------------------------------------------------------------------------------------------------
+
+
+def estimate_is_due(root: Node, log: SearchLog) -> bool:
+    """Tell whether the number of simulations has reached another power of two, without a proof."""
+    last = log.estimates[-1].simulations if log.estimates else 0
+    return not root.solved and log.counts.simulations >= 1 << last.bit_length()
+
+
+def least_left(root: Node) -> float:
+    """Return how many tactics are left for the root by the best way in the tree, as far as it was expanded.
+
+    An expanded node without expanded children needs minus its V; another OR node one tactic more than its best child,
+    and an AND node as many as its worst. Solved nodes need none.
+    """
+    left: dict[Node, float] = {}
+    for node in reversed(list(walk(root))):
+        below = [left[child] for child in node.children if child in left]
+        if node.solved:
+            left[node] = 0.0
+        elif node.dead or not node.visits:
+            continue
+        elif node.kind is Kind.AND:
+            left[node] = max(below, default=-node.value)
+        else:
+            left[node] = 1.0 + min(below) if below else -node.value
+    return left.get(root, -root.value)
+
+
+def is_hopeless(estimate: Estimate, config: SearchConfig) -> bool:
+    """Tell whether a search is given up: by the root's V, or where the search does not follow V, by the best way."""
+    if config.stop_value is None or estimate.simulations < config.stop_after:
+        return False
+    return (estimate.best if config.algorithm == "best-first" else estimate.mean) > config.stop_value
 
 
 # -- selection ---------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import pytest
 from nanoproof.lean.types import ProcessLost
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
-from nanoproof.search.node import Kind, Node, or_node
+from nanoproof.search.node import Kind, Node, or_node, walk
 from nanoproof.search.render import render_tree
-from nanoproof.search.search import search
+from nanoproof.search.search import least_left, search
 from nanoproof.search.tree_json import tree_from_json, tree_to_json
 from tests.fakes.lean import ScriptedLean, branch, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
@@ -241,3 +241,43 @@ def test_presets_have_the_published_constants() -> None:
     assert (alphaproof.unvisited_penalty, alphaproof.c_and, alphaproof.progressive_c) == (32, 1, 0.01)
     with pytest.raises(ValueError, match="preset must be one of"):
         SearchConfig.preset("other")  # type: ignore[arg-type]
+
+
+ENDLESS = {f"{letter}": {f"to {after}": [after]} for letter, after in zip("ABCDEFGHIJKLMNOP", "BCDEFGHIJKLMNOPQ")}
+
+
+def far_away(value: float) -> ScriptedPolicy:
+    return ScriptedPolicy({name: [suggestion(list(tactics), value)] for name, tactics in ENDLESS.items()})
+
+
+@pytest.mark.parametrize("algorithm", ["mcts", "best-first"])
+def test_a_search_is_given_up_at_a_power_of_two_where_much_seems_to_be_left(algorithm: str) -> None:
+    plain = replace(DEFAULT, algorithm=algorithm, stop_after=3)
+    for config, reason, simulations in (
+        (plain, "simulations", 8),
+        (replace(plain, stop_value=6.0), "hopeless", 4),
+        (replace(plain, stop_value=50.0), "simulations", 8),
+    ):
+        root, log = or_node(branch("A")), SearchLog()
+        assert search(root, far_away(6.0), ScriptedLean(ENDLESS), config, 8, log) == reason
+        assert log.counts.simulations == simulations
+        assert [estimate.simulations for estimate in log.estimates] == [1, 2, 4, 8][: 3 if simulations == 4 else 4]
+
+
+def test_a_search_that_was_given_up_can_be_continued_until_the_next_power_of_two() -> None:
+    root, log, config = or_node(branch("A")), SearchLog(), replace(DEFAULT, stop_value=2.0, stop_after=4)
+    ends = [search(root, far_away(6.0), ScriptedLean(ENDLESS), config, 9, log) for _ in range(3)]
+    assert ends == ["hopeless", "hopeless", "simulations"]
+
+
+def test_what_is_left_by_the_best_way_is_counted_from_the_root() -> None:
+    script = {"A": {"s": ["B", "C"], "t": ["D"]}, "B": {"b": ["B2"]}, "C": {"c": ["C2"]}, "D": {"d": ["D2"]}}
+    policy = ScriptedPolicy(
+        {name: [suggestion(list(script.get(name, {})), 4.0)] for name in (*script, "B2", "C2", "D2")}
+    )
+    root, log = grow(ScriptedLean(script), policy, 1)
+    assert least_left(root) == 4.0, "only the root was asked"
+    root, _ = grow(ScriptedLean(script), policy, 4, replace(DEFAULT, algorithm="best-first"))
+    values = {node.state: -node.value for node in walk(root) if node.visits and not node.children}
+    assert least_left(root) == 1 + min(least_left(child) for child in root.children if child.visits)
+    assert log.estimates[0].best == 4.0 and values is not None
