@@ -145,8 +145,10 @@ def saved_interval(searches: Sequence[Search], ends: Sequence[int | None]) -> tu
 
 
 def safe_threshold(searches: Sequence[Search], measure: Callable[[Estimate], float], after: int) -> float:
-    """Return the lowest threshold that gives up no search that finds a proof."""
+    """Return the lowest threshold that gives up no search that finds a proof; infinity if none does."""
     solved = [search for search in searches if search.solved]
+    if not solved:
+        return float("inf")
     return max((measure(one) for search in solved for one in search.estimates if one.simulations >= after), default=0.0)
 
 
