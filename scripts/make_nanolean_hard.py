@@ -124,7 +124,7 @@ def _family_candidates(family: str, known: frozenset[str]) -> list[dict[str, Any
 def selected(
     candidates: Path, left_by: Sequence[Sequence[str]], resists: Sequence[str]
 ) -> tuple[list[HardTheorem], list[HardTheorem], list[HardTheorem]]:
-    """Return the candidates that all finetuned networks left open, those that resist RL too, and those of some networks.
+    """Return the candidates that all finetuned networks left open, those that resist RL too, and those left by some.
 
     A network has left open what at least one of its evaluations did; what an evaluation has not tried counts as proved.
     """
@@ -219,13 +219,14 @@ def draw(
 
 
 def _distinct(theorems: list[HardTheorem]) -> Iterator[HardTheorem]:
-    """Yield the first theorem of each statement that neither the library nor the first benchmark has."""
-    known = set(library_keys())
+    """Yield the first theorem of each id and of each statement that neither the library nor the first benchmark has."""
+    known, names = set(library_keys()), set[str]()
     known |= {statement_key(theorem.source) for split in HELD_OUT for theorem in list_theorems(split)}
     for theorem in theorems:
         key = statement_key(theorem.source)
-        if key not in known:
+        if key not in known and theorem.id not in names:
             known.add(key)
+            names.add(theorem.id)
             yield theorem
 
 

@@ -80,12 +80,12 @@ Classical.not_iff Classical.propComplete Classical.skolem List.append_cons List.
 List.exists_mem_of_ne_nil List.exists_of_mem_map List.foldl_map List.foldr_map List.length_filter_le
 List.length_pos_of_mem List.map_congr_left List.mem_of_head? List.mem_of_mem_drop List.mem_of_mem_take
 List.reverse_eq_iff List.take_take Nat.add_eq_one_iff Nat.add_min_add_left Nat.add_mod Nat.add_mul_div_right
-Nat.div_eq_iff_eq_mul_left Nat.div_eq_of_eq_mul_left Nat.div_le_of_le_mul Nat.div_lt_self Nat.div_pos Nat.div_self
-Nat.dvd_add_iff_left Nat.dvd_gcd_iff Nat.dvd_iff_mod_eq_zero Nat.dvd_sub Nat.eq_mul_of_div_eq_left
-Nat.eq_zero_of_dvd_of_lt Nat.exists_eq_add_of_le Nat.exists_eq_add_one_of_ne_zero Nat.gcd_add_one
-Nat.gcd_dvd_gcd_of_dvd_left Nat.gcd_dvd_gcd_of_dvd_right Nat.gcd_eq_right Nat.gcd_eq_zero_iff Nat.gcd_le_left
-Nat.gcd_mul_right Nat.gcd_pos_of_pos_right Nat.le_antisymm_iff Nat.le_mul_of_pos_left Nat.le_sub_iff_add_le Nat.lt_min
-Nat.lt_pow_self Nat.max_assoc Nat.max_lt Nat.mod_lt_of_lt Nat.mod_mod_of_dvd Nat.mul_div_assoc Nat.mul_div_mul_right
+Nat.div_eq_iff_eq_mul_left Nat.div_le_of_le_mul Nat.div_lt_self Nat.div_pos Nat.div_self Nat.dvd_add_iff_left
+Nat.dvd_gcd_iff Nat.dvd_iff_mod_eq_zero Nat.dvd_sub Nat.eq_mul_of_div_eq_left Nat.eq_zero_of_dvd_of_lt
+Nat.exists_eq_add_of_le Nat.exists_eq_add_one_of_ne_zero Nat.gcd_add_one Nat.gcd_dvd_gcd_of_dvd_left
+Nat.gcd_dvd_gcd_of_dvd_right Nat.gcd_eq_right Nat.gcd_eq_zero_iff Nat.gcd_le_left Nat.gcd_mul_right
+Nat.gcd_pos_of_pos_right Nat.le_antisymm_iff Nat.le_mul_of_pos_left Nat.le_sub_iff_add_le Nat.lt_min Nat.lt_pow_self
+Nat.max_assoc Nat.max_lt Nat.mod_lt_of_lt Nat.mod_mod_of_dvd Nat.mul_div_assoc Nat.mul_div_mul_right
 Nat.mul_dvd_mul_iff_left Nat.mul_dvd_mul_iff_right Nat.mul_left_cancel_iff Nat.mul_mod Nat.mul_mod_mul_right
 Nat.mul_ne_zero Nat.mul_right_cancel_iff Nat.mul_self_inj Nat.pos_of_div_pos Nat.pos_of_dvd_of_pos Nat.pow_add_one'
 Nat.pow_dvd_pow Nat.pow_lt_pow_right Nat.pow_mul' Nat.pow_pos Nat.pow_right_comm Nat.sub_add_comm Nat.sub_eq_sub_min

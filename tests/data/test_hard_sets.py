@@ -1,0 +1,52 @@
+"""The sets `nanolean-hard` and `nanolean-premise`: fixed, provable, not trivial, and held out of all training data."""
+
+import re
+
+import pytest
+
+from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, library_texts, make_library
+from nanolean.data.replay import library
+from nanolean.data.statement_key import library_proofs
+from nanoproof.common.errors import UserError
+from nanoproof.data.nanolean import FIXED, HARD, PREMISE, fixed_theorems, goal_object, part_of
+from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, splits_of
+from scripts.make_nanolean_hard import HELD_OUT_SIZE, problems_of
+
+
+def test_a_sample_of_the_sets_is_what_they_say() -> None:
+    assert problems_of(library(), step=60) == []
+
+
+def test_the_held_out_splits_have_the_same_parts() -> None:
+    parts = [[part_of(t.id) for t in fixed_theorems(HARD, split)] for split in ("valid", "test")]
+    for name in {*parts[0], *parts[1]}:
+        assert abs(parts[0].count(name) - parts[1].count(name)) <= 1
+        beginning = parts[1][: HELD_OUT_SIZE // 2].count(name)
+        assert abs(beginning - parts[1].count(name) / 2) <= 2, f"the beginning is no fair sample: {name}"
+
+
+def test_the_sets_are_listed_like_any_other() -> None:
+    assert splits_of(HARD) == ("train", "valid", "test") and splits_of(PREMISE) == ("valid", "test")
+    assert is_benchmark(HARD, "test") and not is_benchmark(HARD, "train")
+    assert len(list_theorems(HARD, "train", "v4.27.0")) >= 400
+    with pytest.raises(UserError, match="unknown split 'train'"):
+        list_theorems(PREMISE, "train")
+
+
+def test_no_training_text_proves_or_names_what_is_held_out() -> None:
+    known = {entry.name for entry in library_proofs()}
+    assert known >= HELD_OUT_PREMISES > HELD_OUT_LIBRARY
+    shown = make_library(goal_object)
+    assert not HELD_OUT_LIBRARY & {record["name"] for record in shown}
+    assert not HELD_OUT_PREMISES & words(str([record["by_blocks"] for record in shown]))
+    assert not HELD_OUT_LIBRARY & words(" ".join(library_texts()))
+
+
+def words(text: str) -> set[str]:
+    return {word.rstrip(".") for word in re.findall(r"[A-Za-z_][\w'.?!]*", text)}
+
+
+def test_every_set_has_a_file_for_each_split() -> None:
+    assert {
+        name: {split: len(fixed_theorems(name, split)) > 0 for split in splits} for name, splits in FIXED.items()
+    } == {name: dict.fromkeys(splits, True) for name, splits in FIXED.items()}
