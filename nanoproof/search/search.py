@@ -159,7 +159,7 @@ def able_children(node: Node, config: SearchConfig, log: SearchLog) -> list[Node
             limit *= 1.0 + config.progressive_disagreement * (max(scores, default=0.0) - min(scores, default=0.0))
         if node.expansions <= limit:
             return []
-    able = [child for child in node.children if child.open]
+    able = [child for child in node.children if not (child.solved or child.dead or child.given_up)]
     if config.defer_repeats:
         able = [child for child in able if not is_repeat(child, log)] or able
     return able
