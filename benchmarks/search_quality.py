@@ -165,7 +165,8 @@ def cells_of(arm: str, flags: str, options: QualityOptions) -> list[Cell]:
 def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) -> Evaluated:
     """Return the evaluation of a cell, run unless its directory has it. Raises UserError if it did not finish.
 
-    Its summary has the processor seconds of the evaluation and its Lean processes as `processor_seconds`.
+    Its summary has the processor seconds of the evaluation and its Lean processes as `processor_seconds`, None if a
+    part of it was killed and they are not known.
     """
     path = Path(options.output_dir) / cell.arm / cell.key
     cost = path.with_name(path.name + ".cost.json")
@@ -180,13 +181,13 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
             *(*extra, *shlex.split(flags)),
         ]
         print(f"== {cell.arm} ({flags or 'no flags'}), {cell.key}", flush=True)
+        spent = read_json(cost)["processor_seconds"] if cost.exists() else 0.0
+        cost.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write_json(cost, {"processor_seconds": None})  # what it stays if this process is killed
         before = _processor_seconds()
-        try:
-            code = subprocess.run(command).returncode
-        finally:
-            spent = _processor_seconds() - before + (read_json(cost)["processor_seconds"] if cost.exists() else 0.0)
-            cost.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write_json(cost, {"processor_seconds": round(spent, 1)})
+        code = subprocess.run(command).returncode
+        if spent is not None:
+            atomic_write_json(cost, {"processor_seconds": round(spent + _processor_seconds() - before, 1)})
         if code != 0:
             raise UserError(f"{cell.arm}, {cell.key}: prover_eval ended with status {code}; start again to go on")
     found = read_evaluation(path)
