@@ -185,9 +185,11 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
         cost.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(cost, {"processor_seconds": None})  # what it stays if this process is killed
         before = _processor_seconds()
-        code = subprocess.run(command).returncode
-        if spent is not None:
-            atomic_write_json(cost, {"processor_seconds": round(spent + _processor_seconds() - before, 1)})
+        try:
+            code = subprocess.run(command).returncode
+        finally:
+            if spent is not None:
+                atomic_write_json(cost, {"processor_seconds": round(spent + _processor_seconds() - before, 1)})
         if code != 0:
             raise UserError(f"{cell.arm}, {cell.key}: prover_eval ended with status {code}; start again to go on")
     found = read_evaluation(path)
