@@ -7,7 +7,7 @@ python -m scripts.inspect_buffer rl/RUN --until-step 10 --search "omega" --json
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, print_lines, printable, shorten, table, width
 from nanoproof.lean.types import Transition
+from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer, buffers_of
 from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
@@ -27,8 +28,12 @@ from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.search.render import shorten as shorten_state
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
-Kind = Literal["replay", "negative"]
-WINDOWS = {"replay": "replay_buffer_window_size", "negative": "negative_buffer_window_size"}
+Kind = Literal["replay", "hindsight", "negative"]
+WINDOWS: dict[Kind, str] = {
+    "replay": "replay_buffer_window_size",
+    "hindsight": "hindsight_buffer_window_size",
+    "negative": "negative_buffer_window_size",
+}
 BARS = 30
 
 
@@ -36,13 +41,18 @@ BARS = 30
 class BufferOptions:
     """Buffer and filters."""
 
-    kind: Kind = opt("replay", "Transitions of proofs, or tactics that Lean refused.")
+    kind: Kind = opt(
+        "replay", "Transitions of proofs, of subgoals that failed searches solved, or tactics that Lean refused."
+    )
     dataset: tuple[str, ...] = opt((), "Data sets of the theorems; * and ? stand for anything.")
     id: tuple[str, ...] = opt((), "Ids of the theorems; * and ? stand for anything.")
     search: str | None = opt(None, "Text in the state or the tactic, upper and lower case alike.")
     depth: tuple[int, ...] = opt((), "Numbers of tactics still to go.")
     until_step: int | None = opt(None, "As after this collection step.", min=0)
     replay_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=1)
+    hindsight_buffer_window_size: int | None = opt(
+        None, "As with this window; default: the run's own, which is 0 if it learns from no solved subgoals.", min=0
+    )
     negative_buffer_window_size: int | None = opt(
         None, "As with this window; default: the run's own, which is 0 if it learns from no failed tactics.", min=0
     )
@@ -73,18 +83,25 @@ class Rebuilt:
     """The buffers after the last collection step that counts, and whom their items are from."""
 
     buffers: Buffers
-    origins: dict[str, dict[tuple[str, str], tuple[str, str]]]
+    origins: dict[Kind, dict[tuple[str, str], tuple[str, str]]]
     attempts: int
     last_step: int
 
     def items(self, kind: Kind) -> list[Item]:
         """Return the contents of a buffer, newest first."""
-        buffer = self.buffers.replay if kind == "replay" else self.buffers.negative
         found = [
             Item(transition, step, self.last_step - step, *self.origins[kind][key])
-            for key, transition, step in buffer.entries()
+            for key, transition, step in self.buffer(kind).entries()
         ]
         return found[::-1]
+
+    def buffer(self, kind: Kind) -> WindowBuffer[tuple[str, str], Transition]:
+        """Return a buffer."""
+        return {
+            "replay": self.buffers.replay,
+            "hindsight": self.buffers.hindsight,
+            "negative": self.buffers.negative,
+        }[kind]
 
 
 def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[str]]:
@@ -95,6 +112,7 @@ def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequen
         *WINDOWS.values(),
         "load_buffer",
         "negative_fraction",
+        "hindsight_fraction",
         "unlikelihood_weight",
         "disable_solvers",
         "value_targets",
@@ -113,8 +131,9 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Rebuild the buffers from the log as a resumed run does. Raises UserError if there is none."""
     own, solvers = buffer_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
-    buffers = buffers_of(own, solvers, options.negative_buffer_window_size)
-    origins: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"replay": {}, "negative": {}}
+    buffers = buffers_of(own, solvers, options.negative_buffer_window_size, options.hindsight_buffer_window_size)
+    origins: dict[Kind, dict[tuple[str, str], tuple[str, str]]] = {kind: {} for kind in WINDOWS}
+    rebuilt = Rebuilt(buffers, origins, 0, 0)
     attempts = last_step = 0
     for source in runs:
         for step, attempt in logged_attempts(source):
@@ -124,13 +143,21 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
                 break
             buffers.add([attempt], step)
             attempts, last_step = attempts + 1, step
-            for kind, steps in (("replay", attempt.transitions), ("negative", attempt.failed_tactics)):
-                origins[kind].update({(step.state, step.tactic): name_of(attempt.theorem) for step in steps})
-            _drop_evicted(origins["replay"], buffers.replay)
-            _drop_evicted(origins["negative"], buffers.negative)
+            for kind in WINDOWS:
+                origins[kind].update({key: name_of(attempt.theorem) for key in _keys(attempt, kind)})
+                _drop_evicted(origins[kind], rebuilt.buffer(kind))
     if not attempts:
         raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
-    return Rebuilt(buffers, origins, attempts, last_step)
+    return replace(rebuilt, attempts=attempts, last_step=last_step)
+
+
+def _keys(attempt: Attempt, kind: Kind) -> Iterator[tuple[str, str]]:
+    """Yield state and tactic of what an attempt has for a buffer."""
+    if kind == "negative":
+        yield from attempt.failed_tactics
+        return
+    subgoals = [attempt] if kind == "replay" else attempt.hindsight
+    yield from ((step.state, step.tactic) for proved in subgoals for step in proved.transitions)
 
 
 def _drop_evicted(
@@ -155,9 +182,12 @@ def filtered_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
 
 
 def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
-    """Render the size and age of both buffers."""
+    """Render the sizes and ages of the buffers; that of solved subgoals only where it is kept."""
     rows = []
-    for kind, buffer in (("replay", rebuilt.buffers.replay), ("negative", rebuilt.buffers.negative)):
+    for kind in WINDOWS:
+        buffer = rebuilt.buffer(kind)
+        if kind == "hindsight" and not buffer.window:
+            continue
         steps = [step for _, _, step in buffer.entries()]
         oldest = rebuilt.last_step - min(steps) if steps else None
         theorems = len({rebuilt.origins[kind][key] for key, _, _ in buffer.entries()})
@@ -167,9 +197,9 @@ def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
 
 
 def histograms(items: Sequence[Item], kind: Kind, paint: Paint) -> Iterator[str]:
-    """Render how many items are how old, and (in the replay buffer) how many tactics from the end."""
+    """Render how many items are how old, and (unless they failed) how many tactics from the end."""
     names = {"age": [item.age for item in items]}
-    if kind == "replay":
+    if kind != "negative":
         names["to go"] = [item.transition.depth for item in items]
     for name, values in names.items():
         yield ""

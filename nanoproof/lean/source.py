@@ -199,6 +199,8 @@ _SCOPE = re.compile(
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
+_SORT = re.compile(r"(?<![\w.'])(?:Type|Sort) (\([^()\n]*\)|[^\W\d][\w']*)")
+_LEVEL_NAME = re.compile(r"(?!(?:max|imax)(?![\w']))(?<![\w'])[^\W\d][\w']*")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
 _IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
@@ -382,6 +384,21 @@ def _without_documentation(before: str, masked: str) -> str:
     code = len(masked[: len(before)].rstrip())
     documented = before.find("/--", code)
     return before if documented < 0 else before[:documented]
+
+
+def restate(source: str, name: str, statement: str) -> str:
+    """Replace the declaration with the `sorry`, and what follows it, by the theorem of a statement, `(x : ℕ) : x = x`.
+
+    Universes that the statement names are parameters of the theorem; any other name that it does not bind is an error
+    in it. Raises `SourceError` where `parse_declaration` does.
+    """
+    found = parse_declaration(source, whole=False)
+    before = _without_documentation(source[: found.start], mask(source)).removesuffix(EXPLICIT + found.indent)
+    levels = dict.fromkeys(word for level in _SORT.findall(statement) for word in _LEVEL_NAME.findall(level))
+    universes = f".{{{', '.join(levels)}}}" if levels else ""
+    indented = statement.replace("\n", "\n" + found.indent + "    ")
+    head = f"{before}{EXPLICIT}{found.indent}theorem {name}{universes} {indented}"
+    return f"{head} := by\n{found.indent}  sorry\n"
 
 
 def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:

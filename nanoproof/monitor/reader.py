@@ -193,6 +193,7 @@ class RunReader:
             "proofs_per_hour": self.attempts.proofs_per_hour(now if live else self.attempts.last_time() or now),
             "replay": number("replay"),
             "negative": number("negative"),
+            "hindsight": number("hindsight"),
             "metrics": self.metrics.latest,
             "previous": self.metrics.previous,
             "ranks": self.ranks.rank_statuses(now),

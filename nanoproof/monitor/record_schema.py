@@ -87,6 +87,14 @@ class FailedTactic(TypedDict):
     tactic: str
 
 
+class SolvedSubgoal(TypedDict):
+    """A subgoal that a failed search solved, as a theorem with its proof, and what is learned from it."""
+
+    source: str
+    transitions: list[Transition]
+    total_transitions: int
+
+
 class Attempt(AttemptRow):
     """/api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree."""
 
@@ -105,6 +113,7 @@ class Attempt(AttemptRow):
     total_transitions: int
     failed_tactics: list[FailedTactic]
     total_failed_tactics: int
+    hindsight: list[SolvedSubgoal]
 
 
 class Theorem(TypedDict):
@@ -189,7 +198,7 @@ class TrainSample(TypedDict):
     step: int
     time: float | None
     kind: str
-    """sft, replay, negative, or value (a solved state without a tactic)."""
+    """sft, replay, hindsight, negative, or value (a solved state without a tactic)."""
     tokens: list[str]
     losses: list[float | None]
     loss: float | None

@@ -155,6 +155,8 @@ class LiveOverview(TypedDict):
     """Of the last hour, or of as much as there is."""
     replay: int | None
     negative: int | None
+    hindsight: int | None
+    """Transitions of subgoals that failed searches solved; 0 where they are not learned from."""
     metrics: dict[str, float | None]
     """The newest value of each."""
     previous: dict[str, float | None]

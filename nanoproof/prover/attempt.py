@@ -1,6 +1,7 @@
 """The record of one attempt to prove one theorem, which logs, training and evaluation read."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -39,6 +40,34 @@ class SolvedState(NamedTuple):
 
 
 @dataclass(frozen=True)
+class SolvedSubgoal:
+    """A subgoal that a failed search solved, proved once more as a theorem of its own.
+
+    `source` is the whole Lean text that passed the final check, and `check` the record of that; `proof` is the tactic
+    block in it, of `num_tactics` steps.
+    """
+
+    source: str
+    proof: str
+    num_tactics: int
+    transitions: tuple[Transition, ...]
+    check: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        return {**vars(self), "transitions": [[step.state, step.tactic, step.depth] for step in self.transitions]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "SolvedSubgoal":
+        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for other data."""
+        return cls(**{**data, "transitions": _transitions(data["transitions"])})
+
+
+def _transitions(rows: Iterable[Any]) -> tuple[Transition, ...]:
+    return tuple(Transition(state, tactic, depth) for state, tactic, depth in rows)
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One attempt; JSON in both directions.
 
@@ -59,6 +88,9 @@ class Attempt:
     `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified. Where
     tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked then.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
+
+    `hindsight` are subgoals that a search without success solved, where these were asked for; `counts` has what became
+    of all of them, under names that begin with `hindsight_` (see `prover/hindsight.py`).
     """
 
     theorem: Theorem
@@ -80,6 +112,7 @@ class Attempt:
     seconds: dict[str, float] = field(default_factory=dict)
     check: dict[str, Any] | None = None
     tree: dict[str, Any] | None = None
+    hindsight: tuple[SolvedSubgoal, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -119,6 +152,8 @@ class Attempt:
         if self.failed_tactics:
             runs = groupby(self.failed_tactics, key=lambda entry: entry.state)
             data["failed_tactics"] = [[state, *(entry.tactic for entry in run)] for state, run in runs]
+        if self.hindsight:
+            data["hindsight"] = [subgoal.to_json() for subgoal in self.hindsight]
         return {**data, "theorem": theorem}
 
     @classmethod
@@ -128,14 +163,13 @@ class Attempt:
             **{
                 **data,
                 "theorem": Theorem(**data["theorem"]),
-                "transitions": tuple(
-                    Transition(state, tactic, depth) for state, tactic, depth in data.get("transitions", ())
-                ),
+                "transitions": _transitions(data.get("transitions", ())),
                 "failed_tactics": tuple(
                     FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
                 ),
                 "estimates": tuple(Estimate(*estimate) for estimate in data.get("estimates", ())),
                 "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
+                "hindsight": tuple(map(SolvedSubgoal.from_json, data.get("hindsight", ()))),
             }
         )
 
@@ -156,10 +190,16 @@ def fault_of(attempt: Attempt) -> str:
     """
     if reason := _not_of_its_type(attempt):
         return reason
-    if attempt.outcome not in ("proven", "disproven"):
-        has_steps = attempt.transitions or attempt.solved_states
-        return f"it is {attempt.outcome} and has steps of a proof" if has_steps else ""
-    return _unchecked(attempt) or _misfitting_steps(attempt)
+    if attempt.hindsight and attempt.outcome != "unproven":
+        return f"it is {attempt.outcome} and has subgoals of a failed search"
+    if attempt.outcome in ("proven", "disproven"):
+        if attempt.outcome == "disproven" and not attempt.disproving:
+            return "it is disproven, and the negation was not what was to be proved"
+        return _unchecked(attempt) or _misfitting_steps(attempt)
+    if attempt.transitions or attempt.solved_states:
+        return f"it is {attempt.outcome} and has steps of a proof"
+    faults = (_unchecked(subgoal) or _misfitting_steps(subgoal) for subgoal in attempt.hindsight)
+    return next((f"a solved subgoal: {fault}" for fault in faults if fault), "")
 
 
 def _not_of_its_type(attempt: Attempt) -> str:
@@ -167,10 +207,13 @@ def _not_of_its_type(attempt: Attempt) -> str:
     theorem = attempt.theorem
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
-    texts += [text for step in attempt.transitions for text in (step.state, step.tactic)]
+    steps = [*attempt.transitions, *(step for subgoal in attempt.hindsight for step in subgoal.transitions)]
+    texts += [text for step in steps for text in (step.state, step.tactic)]
+    texts += [text for subgoal in attempt.hindsight for text in (subgoal.source, subgoal.proof)]
     texts += [text for failed in attempt.failed_tactics for text in failed]
     texts += [solved.state for solved in attempt.solved_states]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
+    counts += [subgoal.num_tactics for subgoal in attempt.hindsight]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:
         return f"not a text: {str(wrong[0])[:80]!r}"
@@ -179,7 +222,8 @@ def _not_of_its_type(attempt: Attempt) -> str:
         return f"not a number that counts something: {str(wrong[0])[:80]!r}"
     if not all(_is_count(solved.depth) and solved.depth >= 1 for solved in attempt.solved_states):
         return "a solved state without the number of tactics that it needs"
-    if not isinstance(attempt.disproving, bool) or not isinstance(attempt.check, dict | None):
+    checks: list[object] = [attempt.check, *(subgoal.check for subgoal in attempt.hindsight)]
+    if not isinstance(attempt.disproving, bool) or not all(isinstance(check, dict | None) for check in checks):
         return "`disproving` or `check` is not what it should be"
     return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"
 
@@ -188,17 +232,15 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _unchecked(attempt: Attempt) -> str:
+def _unchecked(proved: Attempt | SolvedSubgoal) -> str:
     """Return why the proof has not passed the final check; empty if it has."""
-    check = attempt.check or {}
+    check = proved.check or {}
     rungs = check.get("rungs")
-    if check.get("accepted") is not True or not attempt.proof or not attempt.source:
+    if check.get("accepted") is not True or not proved.proof or not proved.source:
         return "its proof was not checked"
     if not isinstance(rungs, dict) or any(rungs.get(rung) is not True for rung in {*RUNGS[1:], *rungs}):
         return "its proof has not passed every rung of the check"
-    if attempt.outcome == "disproven" and not attempt.disproving:
-        return "it is disproven, and the negation was not what was to be proved"
-    return _no_proof(attempt.proof)
+    return _no_proof(proved.proof)
 
 
 @lru_cache(10_000)
@@ -207,12 +249,12 @@ def _no_proof(text: str) -> str:
     return block_reason(text) or banned_reason(text) or ""
 
 
-def _misfitting_steps(attempt: Attempt) -> str:
+def _misfitting_steps(proved: Attempt | SolvedSubgoal) -> str:
     """Return why the steps are not those of the proof; empty if they are."""
-    steps, number = attempt.transitions, attempt.num_tactics
+    steps, number = proved.transitions, proved.num_tactics
     if len(steps) > number:
         return f"it has {len(steps)} steps, and a proof of {number} tactics"
-    words = set(_FIRST_WORD.findall(attempt.proof))
+    words = set(_FIRST_WORD.findall(proved.proof))
     for position, step in enumerate(steps):
         tactic, depth = step.tactic, step.depth
         if not _is_count(depth) or not 1 <= depth <= number:

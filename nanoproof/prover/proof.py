@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nanoproof.lean.types import Transition
 from nanoproof.search.node import Kind, Node, walk
 
 # -- A proof as a flat list of steps ---------------------------------------------------------------------------------
@@ -80,6 +81,15 @@ def depths(steps: Sequence[Step]) -> list[int]:
         del below[len(below) - count :]
         below.append(result[i])
     return result
+
+
+def transitions_of(steps: Proof) -> tuple[Transition, ...]:
+    """Return the training data of a checked proof: (state, tactic, tactics still needed), without finishers."""
+    return tuple(
+        Transition(step.state, step.tactic, depth)
+        for step, depth in zip(steps, depths(steps), strict=True)
+        if not step.finisher
+    )
 
 
 def shortest(proofs: Sequence[Proof]) -> list[Proof]:

@@ -22,13 +22,22 @@ from nanoproof.lean.types import (
     TacticFailed,
     Theorem,
     TheoremRejected,
-    Transition,
 )
-from nanoproof.prover.attempt import NOT_REPLAYED, ON_RETRY, REFUSED, Attempt, FailedTactic, Outcome, SolvedState
+from nanoproof.prover.attempt import (
+    NOT_REPLAYED,
+    ON_RETRY,
+    REFUSED,
+    Attempt,
+    FailedTactic,
+    Outcome,
+    SolvedState,
+    SolvedSubgoal,
+)
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
+from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths
+from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths, transitions_of
 from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
@@ -147,7 +156,8 @@ class ProverOptions:
 class Prover:
     """Proves theorems with one policy and one configuration; safe to use from many threads, one session each.
 
-    `policy_revision` gives the revision of the policy's weights, for the record at the end of each attempt.
+    `policy_revision` gives the revision of the policy's weights, for the record at the end of each attempt. With
+    `hindsight` the subgoals that failed searches solved are proved as theorems of their own.
     """
 
     def __init__(
@@ -156,11 +166,13 @@ class Prover:
         search_config: SearchConfig,
         options: ProverOptions,
         policy_revision: Callable[[], str] = str,
+        hindsight: Hindsight | None = None,
     ) -> None:
         self.policy = policy
         self.search_config = search_config
         self.options = options
         self.policy_revision = policy_revision
+        self.hindsight = hindsight
 
     def prove(
         self,
@@ -263,9 +275,20 @@ class Prover:
             )
         if not run.root.solved:
             run.message = "no proof found"
+            self._look_back(run, target, run.root)
             return
         root = run.root
         self._check_found(run, target, lambda: replay_tree(run.lean, start, root), root)
+
+    def _look_back(self, run: "_Run", target: Theorem, root: Node) -> None:
+        """Collect what a failed search has solved on its way, if that is asked for."""
+        if self.hindsight is None or run.should_stop():
+            return
+        with run.phase("hindsight"):
+            run.hindsight, counts = self.hindsight.collect(
+                run.lean, root, target, self.options.proof_simplification, lambda: not run.should_stop()
+            )
+            run.counts.update(counts)
 
     def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
         """Check a proof that was found: `replayed` runs its steps again, the tree may have shorter proofs of states."""
@@ -348,6 +371,7 @@ class Prover:
             seconds=run.seconds(),
             check=run.check(),
             tree=tree_to_json(run.root) if run.root is not None and self.options.keep_tree else None,
+            hindsight=run.hindsight,
         )
 
 
@@ -374,6 +398,7 @@ class _Run:
     verdict: Verdict | None = None
     found: bool = False
     lost: str = ""
+    hindsight: tuple[SolvedSubgoal, ...] = ()
 
     def fail(self, error: LeanError) -> None:
         """Record that the server failed; a proof that was found is lost with it."""
@@ -398,15 +423,6 @@ class _Run:
         """Return the seconds of each phase, and of Lean and the policy in them."""
         timers = {**self.timers, "lean": self.lean.timer, "policy": self.policy.timer}
         return {name: round(timer.seconds, 4) for name, timer in timers.items()}
-
-
-def transitions_of(steps: Proof) -> tuple[Transition, ...]:
-    """Return the training data of a checked proof: (state, tactic, tactics still needed), without finishers."""
-    return tuple(
-        Transition(step.state, step.tactic, depth)
-        for step, depth in zip(steps, depths(steps), strict=True)
-        if not step.finisher
-    )
 
 
 def solved_states_of(root: Node, steps: Proof) -> tuple[SolvedState, ...]:

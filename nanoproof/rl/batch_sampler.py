@@ -1,4 +1,4 @@
-"""The batches of a step: replay buffers of proofs and failed tactics, and SFT data, in their proportions.
+"""The batches of a step: buffers of proofs, of subgoals that failed searches solved, of failed tactics; and SFT data.
 
 Buffers and batches are pure functions of the sequence of attempts, so a resumed run rebuilds them from its logs, and
 draws from them what it would have drawn.
@@ -7,7 +7,7 @@ draws from them what it would have drawn.
 import logging
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt import Attempt, SolvedState
 from nanoproof.prover.proof import untagged
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig, RLOptions
@@ -127,8 +127,8 @@ class WindowBuffer(Generic[K, V]):
 class ShortestProofs:
     """The fewest tactics that are known to prove each of the newest `window` states (`--value-targets search`).
 
-    States that differ in case tags alone are one. `aside` holds those that are in no transition of the replay buffer,
-    as transitions without a tactic.
+    States that differ in case tags alone are one. `aside` holds those that are in no transition of a proof or of a
+    solved subgoal that is in the buffers, as transitions without a tactic.
     """
 
     def __init__(self, window: int) -> None:
@@ -153,13 +153,13 @@ class ShortestProofs:
         return otherwise if known is None else min(known, otherwise)
 
     def joined(self, transition: Transition) -> None:
-        """Note that a transition has come into the replay buffer."""
+        """Note that a transition has come into a buffer."""
         key = untagged(transition.state)
         self._keys.setdefault(key, {})[transition.state, transition.tactic] = None
         self.aside.discard(key)
 
     def left(self, transition: Transition) -> None:
-        """Note that a transition has left the replay buffer."""
+        """Note that a transition has left its buffer."""
         key = untagged(transition.state)
         self._keys[key].pop((transition.state, transition.tactic))
         if not self._keys[key]:
@@ -167,14 +167,16 @@ class ShortestProofs:
 
 
 class Buffers:
-    """The replay buffers: transitions of proofs, and tactics that Lean refused.
+    """The buffers: transitions of proofs, transitions of solved subgoals, and tactics that Lean refused.
 
-    With `shortest` the depth of each transition is that of the shortest proof known of its state, in all attempts so
-    far: one that is found later lowers the depths of transitions that are there. It is not passed on to the states of
-    other attempts from which a tactic leads to this one.
+    A transition is in one of the first two at most: that of a proof takes the place of that of a subgoal. A tactic
+    that is in either of them is no failed one, even if Lean once refused it in the same state. Nothing that uses one of
+    the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
 
-    A tactic of a proof that is in the replay buffer is no failed one, even if Lean once refused it in the same state.
-    Nothing that uses one of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
+    With `shortest` the depth of each transition of the first two is that of the shortest proof known of its state, in
+    all attempts so far: one that is found later, by a proof or by a solved subgoal that is learned from, lowers the
+    depths of transitions that are there. It is not passed on to the states of other attempts from which a tactic leads
+    to this one.
     """
 
     def __init__(
@@ -183,62 +185,93 @@ class Buffers:
         negative_window: int,
         solvers: Sequence[str] = (),
         shortest: ShortestProofs | None = None,
+        hindsight_window: int = 0,
     ) -> None:
         self._solver = solver_pattern(tuple(solvers)) if solvers else None
         self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
+        self.hindsight: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(hindsight_window)
         self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
         self.depths: Counter[int] = Counter()
         """How many transitions of the replay buffer have each depth."""
         self.shortest = shortest
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
-        """Add transitions and failed tactics of attempts; returns the number of transitions."""
+        """Add transitions and failed tactics of attempts; returns the number of transitions of proofs."""
         count = 0
         for attempt in attempts:
-            self._note_shortest(attempt, step)
+            of_subgoals = [item for subgoal in attempt.hindsight for item in subgoal.transitions]
+            if not self.hindsight.window:
+                of_subgoals = []
+            self._note_shortest([*attempt.transitions, *of_subgoals], attempt.solved_states, step)
             for transition in attempt.transitions:
-                if self._uses_solver(transition.tactic):
-                    continue
+                if not self._uses_solver(transition.tactic):
+                    self._add_played(transition, step)
+                    count += 1
+            for transition in of_subgoals:
                 key = (transition.state, transition.tactic)
-                if self.shortest is not None:
-                    transition = replace(transition, depth=self.shortest.depth(transition.state, transition.depth))
-                gone = self.replay.add(key, transition, step)
-                self.depths[transition.depth] += 1
-                self.depths.subtract(item.depth for item in gone)
-                if self.shortest is not None:
-                    for item in gone:
-                        self.shortest.left(item)
-                    self.shortest.joined(transition)
-                self.negative.discard(key)
-                count += 1
+                if key not in self.replay and not self._uses_solver(transition.tactic):
+                    self._enter(self.hindsight, transition, step)
             if self.negative.window:
-                for state, tactic in attempt.failed_tactics:
-                    if (state, tactic) not in self.replay and not self._uses_solver(tactic):
-                        self.negative.add((state, tactic), Transition(state, tactic, 1), step)
+                for key in attempt.failed_tactics:
+                    if key not in self.replay and key not in self.hindsight and not self._uses_solver(key.tactic):
+                        self.negative.add((key.state, key.tactic), Transition(key.state, key.tactic, 1), step)
         return count
 
-    def _note_shortest(self, attempt: Attempt, step: int) -> None:
-        """Lower the depths of states of which the attempt has a shorter proof than was known."""
+    def _add_played(self, transition: Transition, step: int) -> None:
+        key = (transition.state, transition.tactic)
+        if key in self.hindsight:
+            self.hindsight.discard(key)
+            if self.shortest is not None:
+                self.shortest.left(transition)
+        entered, gone = self._enter(self.replay, transition, step)
+        self.depths[entered.depth] += 1
+        self.depths.subtract(item.depth for item in gone)
+
+    def _enter(
+        self, buffer: WindowBuffer[tuple[str, str], Transition], transition: Transition, step: int
+    ) -> tuple[Transition, list[Transition]]:
+        """Put a transition into a buffer; returns it with the depth that it has there, and those that left."""
+        key = (transition.state, transition.tactic)
+        if self.shortest is not None:
+            transition = replace(transition, depth=self.shortest.depth(transition.state, transition.depth))
+        gone = buffer.add(key, transition, step)
+        if self.shortest is not None:
+            for item in gone:
+                self.shortest.left(item)
+            self.shortest.joined(transition)
+        self.negative.discard(key)
+        return transition, gone
+
+    def _note_shortest(self, proved: Iterable[Transition], solved: Iterable[SolvedState], step: int) -> None:
+        """Lower the depths of states of which an attempt has a shorter proof than was known."""
         if self.shortest is None:
             return
-        solved = [(item.state, item.depth) for item in attempt.transitions] + list(attempt.solved_states)
-        for state, depth in solved:
+        for state, depth in [(item.state, item.depth) for item in proved] + list(solved):
             for key in self.shortest.lower(state, depth, step):
-                item = self.replay.get(key)
+                buffer = self.replay if key in self.replay else self.hindsight
+                item = buffer.get(key)
                 if item is not None and depth < item.depth:
-                    self.replay.change(key, replace(item, depth=depth))
-                    self.depths[item.depth] -= 1
-                    self.depths[depth] += 1
+                    buffer.change(key, replace(item, depth=depth))
+                    if buffer is self.replay:
+                        self.depths[item.depth] -= 1
+                        self.depths[depth] += 1
 
     def _uses_solver(self, tactic: str) -> bool:
         return self._solver is not None and self._solver.search(tactic) is not None
 
 
-def buffers_of(options: RLOptions, solvers: Sequence[str], negative_window: int | None = None) -> Buffers:
-    """Make the empty buffers of a run; `negative_window` instead of the run's own."""
+def buffers_of(
+    options: RLOptions,
+    solvers: Sequence[str],
+    negative_window: int | None = None,
+    hindsight_window: int | None = None,
+) -> Buffers:
+    """Make the empty buffers of a run; `negative_window` and `hindsight_window` instead of the run's own."""
+    negative = options.negative_window if negative_window is None else negative_window
+    hindsight = options.hindsight_window if hindsight_window is None else hindsight_window
     window = options.replay_buffer_window_size
-    shortest = ShortestProofs(window) if options.value_targets == "search" else None
-    return Buffers(window, options.negative_window if negative_window is None else negative_window, solvers, shortest)
+    shortest = ShortestProofs(window + hindsight) if options.value_targets == "search" else None
+    return Buffers(window, negative, solvers, shortest, hindsight)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------
@@ -249,11 +282,22 @@ DRAWS = 4
 
 @dataclass
 class Batch:
-    """One rank's examples of an update, the first `num_sft` of them SFT data, and figures of how they were drawn."""
+    """One rank's examples of an update, and figures of how they were drawn.
+
+    The first `num_sft` are SFT data, the `num_hindsight` behind them of solved subgoals.
+    """
 
     examples: list[Example]
     num_sft: int
     metrics: dict[str, float] = field(default_factory=dict)
+    num_hindsight: int = 0
+
+    def kind(self, number: int) -> str:
+        """Return where an example is from: sft, hindsight, replay, negative, or value (a solved state by itself)."""
+        if number < self.num_sft + self.num_hindsight:
+            return "sft" if number < self.num_sft else "hindsight"
+        kind = self.examples[number].continuations[0].kind
+        return kind if kind in ("negative", "value") else "replay"
 
 
 class BatchSampler:
@@ -306,26 +350,43 @@ class BatchSampler:
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
-        failed = int(rng.binomial(rest, options.negative_fraction)) if rest > 0 and len(self._buffers.negative) else 0
-        aside = self._value_only(rng, rest - failed)
-        wanted, metrics, replayed = rest - failed - len(aside), dict[str, float](), list[Example]()
+        failed, solved, alone = self._shares(rng, rest)
+        aside = self._value_only(rng, alone) if alone else []
+        wanted, metrics, replayed = rest - failed - solved - len(aside), dict[str, float](), list[Example]()
         if wanted > 0:
-            fitting, usable, metrics = self._replayed(rng, wanted)
+            fitting, usable, metrics = self._drawn(rng, self._buffers.replay, wanted)
             replayed = (usable if usable or sft else fitting)[:wanted]
         if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
             sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
             failed = math.ceil(failed * len(replayed) / wanted)
+            solved = math.ceil(solved * len(replayed) / wanted)
             aside = aside[: math.ceil(len(aside) * len(replayed) / wanted)]
+        hindsight = self._drawn(rng, self._buffers.hindsight, solved)[1][:solved] if solved else []
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return Batch(sft + replayed + refused + aside, len(sft), metrics)
+        return Batch(sft + hindsight + replayed + refused + aside, len(sft), metrics, len(hindsight))
 
-    def _value_only(self, rng: np.random.Generator, rest: int) -> list[Example]:
-        """Draw solved states that are in no transition of the replay buffer, for `rest` slots at most."""
-        fraction, shortest = self._config.rl.value_only_fraction, self._buffers.shortest
-        if not fraction or shortest is None or rest <= 0 or not len(shortest.aside):
-            return []
-        share = min(1.0, fraction / (1.0 - self._config.rl.negative_fraction))
-        drawn = shortest.aside.sample(rng, int(rng.binomial(rest, share)))
+    def _shares(self, rng: np.random.Generator, rest: int) -> list[int]:
+        """Draw how many of `rest` examples are failed tactics, of solved subgoals, and solved states by themselves."""
+        options, shortest = self._config.rl, self._buffers.shortest
+        sources: list[tuple[float, Sized]] = [
+            (options.negative_fraction, self._buffers.negative),
+            (options.hindsight_fraction, self._buffers.hindsight),
+            (options.value_only_fraction, shortest.aside if shortest is not None else ()),
+        ]
+        counts, others = list[int](), 1.0
+        for fraction, source in sources:
+            left = rest - sum(counts)
+            if not fraction or not len(source) or left <= 0:
+                counts.append(0)
+                continue
+            counts.append(int(rng.binomial(left, fraction / others if fraction < others else 1.0)))
+            others -= fraction
+        return counts
+
+    def _value_only(self, rng: np.random.Generator, count: int) -> list[Example]:
+        """Draw solved states that are in no transition of the buffers; those that fit in a row."""
+        assert self._buffers.shortest is not None, "it gave the number"
+        drawn = self._buffers.shortest.aside.sample(rng, count)
         examples = self._encode(drawn, depth_weights=self._depth_weights())
         return [Example(example.prefix, example.continuations[1:]) for example in examples]
 
@@ -334,8 +395,10 @@ class BatchSampler:
         balanced = self._config.rl.learning.balance_value_by_depth
         return balanced_depth_weights(self._buffers.depths) if balanced else None
 
-    def _replayed(self, rng: np.random.Generator, count: int) -> tuple[list[Example], list[Example], dict[str, float]]:
-        """Draw transitions of proofs that fit in a row, those with log-probabilities within the limits, and figures.
+    def _drawn(
+        self, rng: np.random.Generator, buffer: WindowBuffer[tuple[str, str], Transition], count: int
+    ) -> tuple[list[Example], list[Example], dict[str, float]]:
+        """Draw transitions that fit in a row, those with log-probabilities within the limits, and figures.
 
         So many of the latter, if there are so many among `DRAWS` times as many.
         """
@@ -345,7 +408,7 @@ class BatchSampler:
         draws = 0
         while len(usable) < count and draws < DRAWS:
             draws += 1
-            drawn = self._encode(self._buffers.replay.sample(rng, count), depth_weights=weights)
+            drawn = self._encode(buffer.sample(rng, count), depth_weights=weights)
             fitting += drawn
             usable += self._within_limits(drawn)
         metrics = {"replay_too_long": 1 - len(fitting) / (draws * count)}

@@ -6,6 +6,7 @@ buffers are functions of the attempts in that order, so every rank holds the sam
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +25,7 @@ from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import model_policy
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
@@ -86,6 +88,7 @@ class CollectSource:
         buffers = experience.buffers
         self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
         self._shared += ("solved_states",) if buffers.shortest is not None else ()
+        self._shared += ("hindsight",) if buffers.hindsight.window else ()
         self._refusals, self._refusal = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
@@ -224,6 +227,7 @@ class Collection:
         if not theorems:
             raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
         buffers = buffers_of(options, config.solvers_left_out)
+        self._hindsight = Hindsight(options.hindsight) if options.hindsight_window else None
         self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
     @contextmanager
@@ -288,7 +292,7 @@ class Collection:
             keep_solved_states=collect and config.rl.value_targets == "search",
         )
         search = replace(config.search, finisher_use="leaf" if collect else "candidate")
-        return Prover(policy, search, options, lambda: f"step {state.step}")
+        return Prover(policy, search, options, lambda: f"step {state.step}", self._hindsight if collect else None)
 
     def gather(self, max_seconds: float | None) -> None:
         """Collect the transitions of a step, for at most so many seconds. All ranks call it together.
@@ -308,6 +312,8 @@ class Collection:
             transitions = self.experience.learn(step, attempts)
         buffers = self.experience.buffers
         self._staleness = {"replay": buffers.replay.staleness(step), "negative": buffers.negative.staleness(step)}
+        if buffers.hindsight.window:
+            self._staleness["hindsight"] = buffers.hindsight.staleness(step)
         return {
             "attempts": len(attempts),
             "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
@@ -318,7 +324,17 @@ class Collection:
             "theorems_proven": len(self.experience.ever_proven),
             "replay": len(self.experience.buffers.replay),
             "staleness": self._staleness["replay"],
+            **self._of_hindsight(attempts),
         }
+
+    def _of_hindsight(self, attempts: Sequence[Attempt]) -> dict[str, float]:
+        """Sum up what became of the solved subgoals of failed searches, and count the transitions kept of them."""
+        if not self.experience.buffers.hindsight.window:
+            return {}
+        sums = Counter(dict.fromkeys(("hindsight_found", "hindsight_subgoals", "hindsight_transitions"), 0))
+        for attempt in attempts:
+            sums.update({name: count for name, count in attempt.counts.items() if name.startswith("hindsight_")})
+        return {**sums, "hindsight": len(self.experience.buffers.hindsight)}
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Count found proofs that the final check lost or refused; logs the first of each."""
@@ -350,6 +366,7 @@ class Collection:
             "theorems": len(experience.theorems),
             "replay": len(experience.buffers.replay),
             "negative": len(experience.buffers.negative),
+            "hindsight": len(experience.buffers.hindsight),
             "staleness": self._staleness,
             "servers": self.pool.servers.snapshot(),
             "actors": [actor.snapshot() for actor in self.pool.actors],

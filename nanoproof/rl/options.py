@@ -10,6 +10,7 @@ from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.lean.solvers import AUTO
 from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.hindsight import HindsightLimits
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
@@ -72,6 +73,18 @@ class RLOptions:
     negative_fraction: float = opt(
         0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1, advanced=True
     )
+    hindsight_fraction: float = opt(
+        0.0,
+        "Probability that a slot not from SFT data is from a subgoal that a failed search solved (0: they are not "
+        "collected either).",
+        min=0,
+        max=1,
+        advanced=True,
+    )
+    hindsight_buffer_window_size: int = opt(
+        250_000, "Newest transitions of solved subgoals that are kept, if any are used.", min=0, advanced=True
+    )
+    hindsight: HindsightLimits = group(HindsightLimits, "hindsight-")
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0, advanced=True)
     value_targets: Literal["played", "search"] = opt(
         "played",
@@ -151,6 +164,11 @@ class RLOptions:
         used = self.negative_fraction > 0 and self.unlikelihood_weight > 0
         return self.negative_buffer_window_size if used else 0
 
+    @property
+    def hindsight_window(self) -> int:
+        """How many transitions of solved subgoals are kept: none where training has no use for them."""
+        return self.hindsight_buffer_window_size if self.hindsight_fraction > 0 else 0
+
     def __post_init__(self) -> None:
         validate(self, "rl")
         low, high = self.replay_logprob_min, self.replay_logprob_max
@@ -165,8 +183,8 @@ class RLOptions:
             "rl",
         )
         check(
-            self.negative_fraction + self.value_only_fraction <= 1,
-            "rl.negative_fraction and rl.value_only_fraction must leave room for each other",
+            self.negative_fraction + self.hindsight_fraction + self.value_only_fraction <= 1,
+            "rl.negative_fraction, rl.hindsight_fraction and rl.value_only_fraction must not add up to more than 1",
             "rl",
         )
         check(

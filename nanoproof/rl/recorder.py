@@ -6,7 +6,7 @@
      "seconds": 812.4, "remaining": 3600.0,          # of the whole run so far, and to its end at the present pace
      "collected": 57, "collect_transitions": 100,    # transitions of this step so far, and how many it is to have
      "attempts": 9000, "proofs": 4100, "theorems_proven": 700, "theorems": 2000,
-     "replay": 5000, "negative": 250000, "staleness": {"replay": 3.2, "negative": 1.0},
+     "replay": 5000, "negative": 250000, "hindsight": 400, "staleness": {"replay": 3.2, "negative": 1.0},
      "memory": 1200000000, "gpu": {"name": ..., "utilization": 0.9, "memory": ..., "memory_total": ...},
      "servers": [{"address": "host:8000", "state": "up", "actors": 16}],
      "actors": [{"actor": 0, "state": "lean", "state_seconds": 0.1, "theorem": "lists_17", "simulations": 12,

@@ -9,7 +9,6 @@ import torch
 
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.distributed import DistInfo, StopSignal
-from nanoproof.data.transitions.packing import Example
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.batch_sampler import Batch, BatchSampler
@@ -49,7 +48,8 @@ class Updates:
             metrics.append({**losses, **batch.metrics})
         learner.model.eval()
         state.sft_position = self._sampler.position()
-        return {name: statistics.fmean(one[name] for one in metrics) for name in metrics[0]}
+        names = dict.fromkeys(name for one in metrics for name in one)  # a batch without replay has fewer
+        return {name: statistics.fmean(one[name] for one in metrics if name in one) for name in names}
 
     def _restart(self, stage: Stage, progress: float) -> None:
         """Go back to the first weights and train them on what is known by now.
@@ -84,7 +84,7 @@ def record_training(
     began = time.monotonic()
     count = min(recorder.samples_per_step, options.device_batch_size, len(examples))
     chosen = random.Random(step).sample(range(len(examples)), count)
-    kinds = [_kind(examples[number], number < batch.num_sft) for number in chosen]
+    kinds = [batch.kind(number) for number in chosen]
     try:
         losses = token_losses(model, tokenizer, [examples[number] for number in chosen], options)
     except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
@@ -94,10 +94,3 @@ def record_training(
     recorder.trained(
         [{**about, "kind": kind, **shown} for kind, shown in zip(kinds, losses, strict=True)], time.monotonic() - began
     )
-
-
-def _kind(example: Example, sft: bool) -> str:
-    if sft:
-        return "sft"
-    kind = example.continuations[0].kind
-    return kind if kind in ("negative", "value") else "replay"

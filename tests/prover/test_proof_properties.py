@@ -7,8 +7,7 @@ import pytest
 
 from nanoproof.lean.types import Branch
 from nanoproof.prover.linearize import layouts, linearize
-from nanoproof.prover.proof import Proof, SolvedStates, depths, proof_depths
-from nanoproof.prover.prover import transitions_of
+from nanoproof.prover.proof import Proof, SolvedStates, depths, proof_depths, transitions_of
 from nanoproof.prover.replay import Replayed, replay_tree, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog

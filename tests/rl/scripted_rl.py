@@ -33,18 +33,20 @@ from tests.training import small
 
 COUNT = 12
 SCRIPT = {f"A{n}": {"step": (f"B{n}",)} for n in range(COUNT - 2)} | {f"B{n}": {"close": ()} for n in range(COUNT - 2)}
+SCRIPT |= {f"A{COUNT - 1}": {"step": ("H", "hopeless")}, "H": {"step": ("I",)}, "I": {"close": ()}}
 
 
 def theorems(split: str = "train", lean_version: str | None = None) -> list[Theorem]:
-    """The last two cannot be proved."""
+    """The last two cannot be proved; of the last one, a subgoal can."""
     return [Theorem(f"theorem t{n} : A{n} := by sorry", "scripted", f"t{n}") for n in range(COUNT)]
 
 
 class Session(ScriptedLean):
-    """Starts at the state of its theorem; every call takes `SLOW` seconds. `LOSES` is said of each finished text."""
+    """Starts at the state of its theorem or subgoal; a call takes `SLOW` seconds. `LOSES`: said of finished texts."""
 
     def start(self, theorem: Theorem) -> Any:
-        return branch(theorem.id.replace("t", "A"))
+        is_subgoal = "theorem subgoal_" in theorem.source
+        return branch(theorem.source.split()[-4] if is_subgoal else theorem.id.replace("t", "A"))
 
     def apply(self, branch: Any, tactics: Sequence[str]) -> Any:
         time.sleep(float(os.environ.get("SLOW", 0.001)))

@@ -14,7 +14,7 @@ from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
 from nanoproof.training.loss import tactic_logprobs
-from tests.rl.small import theorems
+from tests.rl.small import subgoal, theorems
 from tests.training import small
 
 FOUND = [Transition(f"⊢ p{n % 3}", f"exact h{'x' * n}", 1 + (n > 7)) for n in range(10)]
@@ -34,7 +34,10 @@ def config_of(model, *more):
 
 def mixture_of(model, *more, sft_position=None):
     config = config_of(model, *more)
-    learner, buffers = Learner(config, small.ALONE), Buffers(500, config.rl.negative_window)
+    learner, buffers = (
+        Learner(config, small.ALONE),
+        Buffers(500, config.rl.negative_window, hindsight_window=config.rl.hindsight_window),
+    )
     attempt = Attempt(
         theorems(1)[0], "proven", transitions=tuple(FOUND), failed_tactics=(FailedTactic("⊢ p0", "simp"),)
     )
@@ -59,6 +62,32 @@ def test_failed_tactics_take_their_part_of_the_rest_unless_they_weigh_nothing(mo
     assert 5 <= kinds["negative"] <= 25 and kinds.total() == 30
     without = mixture_of(model, "--negative-fraction", "0.5", "--unlikelihood-weight", "0")[0]
     assert {item.continuations[0].kind for item in replayed(without)} == {"tactic"}
+
+
+def test_solved_subgoals_take_their_part_of_the_rest(model):
+    mixture, learner, _ = mixture_of(model, "--hindsight-fraction", "0.4", "--negative-fraction", "0.2")
+    buffers, steps = mixture._buffers, [(f"⊢ h{number}", "exact h", 2) for number in range(5)]
+    batch = mixture.batch(0, 0)
+    assert batch.num_hindsight == 0  # there are none
+    buffers.add([Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(*steps),))], 1)
+    kinds: Counter[str] = Counter()
+    for update in range(20):
+        batch = mixture.batch(1, update)
+        assert (len(batch.examples), batch.num_sft) == (40, 10)
+        kinds.update(map(batch.kind, range(40)))
+        for number, example in enumerate(batch.examples):
+            goal = learner.tokenizer.decode(example.prefix)
+            assert ("⊢ h" in goal) == (batch.kind(number) == "hindsight")
+    assert kinds["sft"] == 200
+    assert abs(kinds["hindsight"] / 600 - 0.4) < 0.06 and abs(kinds["negative"] / 600 - 0.2) < 0.05
+
+
+def test_fractions_are_of_one_whole(model):
+    with pytest.raises(UserError, match="must not add up to more than 1"):
+        config_of(model, "--hindsight-fraction", "0.6", "--negative-fraction", "0.6")
+    only = mixture_of(model, "--hindsight-fraction", "1")[0]
+    only._buffers.add([Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(("⊢ h", "exact h", 1)),))], 1)
+    assert only.batch(0, 0).num_hindsight == 30
 
 
 def test_depths_are_balanced_over_the_replay_buffer(model):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic, SolvedState, fault_of
 from nanoproof.rl.batch_sampler import Buffers, ShortestProofs, WindowBuffer
-from tests.rl.small import theorems
+from tests.rl.small import subgoal, theorems
 
 
 @given(st.lists(st.integers(0, 8), max_size=60), st.integers(1, 5))
@@ -165,3 +165,62 @@ def test_a_record_with_wrong_solved_states_is_not_learned_from(solved):
 
 def test_solved_states_without_a_proof_are_not_learned_from():
     assert fault_of(replace(searched(solved=[("s", 1)]), outcome="unproven"))
+
+
+def looking_back(*steps):
+    return Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(*steps),))
+
+
+def test_a_transition_of_a_solved_subgoal_gives_way_to_that_of_a_proof():
+    buffers = Buffers(10, 10, hindsight_window=10)
+    assert buffers.add([looking_back(("s", "t", 2), ("u", "v", 1))], step=0) == 0
+    buffers.add([proving(("u", "v", 1))], step=1)
+    buffers.add([looking_back(("u", "v", 1))], step=2)
+    assert buffers.hindsight.entries() == [(("s", "t"), Transition("s", "t", 2), 0)]
+    assert len(buffers.replay) == 1 and +buffers.depths == {1: 1}
+
+
+def test_a_tactic_of_a_solved_subgoal_is_no_failed_one():
+    buffers = Buffers(10, 10, hindsight_window=10)
+    buffers.add([failing(("s", "t"), ("s2", "t")), looking_back(("s", "t", 1)), failing(("s", "t"))], step=0)
+    assert [item.state for item in buffers.negative.items()] == ["s2"]
+
+
+def test_solved_subgoals_are_kept_only_where_they_are_learned_from_and_without_solvers_that_are_left_out():
+    buffers = Buffers(10, 10)
+    buffers.add([looking_back(("s", "t", 1))], step=0)
+    assert len(buffers.hindsight) == 0
+    buffers = Buffers(10, 10, ("grind",), hindsight_window=10)
+    buffers.add([looking_back(("s", "apply h", 2), ("u", "grind", 1))], step=0)
+    assert [item.tactic for item in buffers.hindsight.items()] == ["apply h"]
+
+
+def test_solved_subgoals_and_proofs_lower_each_others_depths():
+    buffers = Buffers(10, 0, shortest=ShortestProofs(20), hindsight_window=10)
+    buffers.add([searched(("s", "t", 5), solved=[("u", 4)])], step=0)
+    buffers.add([looking_back(("s", "other", 2), ("u", "v", 1))], step=1)
+    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [("t", 2)]
+    assert [(item.tactic, item.depth) for item in buffers.hindsight.items()] == [("other", 2), ("v", 1)]
+    assert not len(buffers.shortest.aside) and +buffers.depths == {2: 1}
+    buffers.add([searched(("u", "v", 3), solved=[("case x\ns", 1)])], step=2)
+    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [("t", 1), ("v", 1)]
+    assert [(item.tactic, item.depth) for item in buffers.hindsight.items()] == [("other", 1)]
+    buffers = Buffers(10, 0, shortest=ShortestProofs(20))
+    buffers.add([searched(("s", "t", 5)), looking_back(("s", "other", 2))], step=0)
+    assert [item.depth for item in buffers.replay.items()] == [5], "what is not learned from lowers nothing"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from((proving, looking_back, failing)), st.integers(0, 8)), max_size=40),
+    st.booleans(),
+)
+def test_no_key_is_in_two_buffers(made, shortest):
+    buffers = Buffers(3, 3, shortest=ShortestProofs(4) if shortest else None, hindsight_window=4)
+    for step, (kind, number) in enumerate(made):
+        key = (f"s{number % 5}", f"t{number % 2}")
+        buffers.add([kind(key if kind is failing else (*key, 1))], step)
+        learned = [key for buffer in (buffers.replay, buffers.hindsight) for key, *_ in buffer.entries()]
+        keys = learned + [key for key, *_ in buffers.negative.entries()]
+        assert len(keys) == len(set(keys)) and +buffers.depths == Counter([1] * len(buffers.replay))
+        if shortest:
+            assert not {state for state, _ in learned} & {item.state for item in buffers.shortest.aside.items()}

@@ -72,6 +72,13 @@ export interface FailedTactic {
   tactic: string;
 }
 
+/** A subgoal that a failed search solved, as a theorem with its proof, and what is learned from it. */
+export interface SolvedSubgoal {
+  source: string;
+  transitions: Transition[];
+  total_transitions: number;
+}
+
 /** /api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree. */
 export interface Attempt {
   rank: number;
@@ -102,6 +109,7 @@ export interface Attempt {
   total_transitions: number;
   failed_tactics: FailedTactic[];
   total_failed_tactics: number;
+  hindsight: SolvedSubgoal[];
 }
 
 /** /api/theorem: its history, and its best attempt. */
@@ -176,7 +184,7 @@ export interface Sample {
 export interface TrainSample {
   step: number;
   time: number | null;
-  /** sft, replay, negative, or value (a solved state without a tactic). */
+  /** sft, replay, hindsight, negative, or value (a solved state without a tactic). */
   kind: string;
   tokens: string[];
   losses: (number | null)[];
@@ -353,6 +361,8 @@ export interface LiveOverview {
   proofs_per_hour: number | null;
   replay: number | null;
   negative: number | null;
+  /** Transitions of subgoals that failed searches solved; 0 where they are not learned from. */
+  hindsight: number | null;
   /** The newest value of each. */
   metrics: Record<string, number | null>;
   /** The value before it. */
@@ -384,6 +394,7 @@ export interface Overview {
   proofs_per_hour: number | null;
   replay: number | null;
   negative: number | null;
+  hindsight: number | null;
   metrics: Record<string, number | null>;
   previous: Record<string, number | null>;
   ranks: RankStatus[];

@@ -73,7 +73,7 @@ function Figures({ overview }: { overview: Overview }) {
       </Stat>
       <Stat name="Proofs per hour" note={`${count(overview.proofs, "proof")} in all`}>{integer(overview.proofs_per_hour)}</Stat>
       <Stat name="Attempts" note={`${count(overview.disproofs, "disproof")}, ${count(overview.errors, "error")}`}>{integer(overview.attempts)}</Stat>
-      <Stat name="Replay buffer" unit="transitions" note={overview.negative === null ? undefined : `${integer(overview.negative)} failed tactics`}>
+      <Stat name="Replay buffer" unit="transitions" note={bufferNote(overview)}>
         {compact(overview.replay)}
       </Stat>
       {(overview.lost_proofs > 0 || overview.refused_proofs > 0) && (
@@ -84,6 +84,12 @@ function Figures({ overview }: { overview: Overview }) {
       )}
     </dl>
   );
+}
+
+/** What is learned from besides the replay buffer. */
+function bufferNote({ negative, hindsight }: Overview) {
+  const subgoals = hindsight ? `${integer(hindsight)} of solved subgoals` : undefined;
+  return [subgoals, negative === null ? undefined : `${integer(negative)} failed tactics`].filter(Boolean).join(", ") || undefined;
 }
 
 function Progress({ now, all, word }: { now: number; all: number; word?: string }) {
