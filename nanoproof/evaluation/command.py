@@ -25,6 +25,7 @@ from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import read_manifest, weights_sha256
@@ -101,9 +102,10 @@ class EvalCommand:
         fleet: Fleet,
         loaded: dict[Path | None, Network],
         watch: RankWatch,
+        limits: EngineLimits,
     ) -> None:
         """`loaded` are networks that are there already, by the manifests of their checkpoints."""
-        self._watch = watch
+        self._watch, self._limits = watch, limits
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
         search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
         self.search = search.without_solvers() if self.options.solving.disable_solvers else search
@@ -166,7 +168,7 @@ class EvalCommand:
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" else None,
             served_model=model if options.server.server is not None else None,
-            dtype=str(self.dist.dtype).removeprefix("torch.") if target.model is not None else None,
+            dtype=self._dtype if target.model is not None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
@@ -223,10 +225,16 @@ class EvalCommand:
         self.fleet.check()
         self._watch.check()
 
+    @property
+    def _dtype(self) -> str:
+        """The type that the network computes in, for the record."""
+        name = str(self.dist.dtype).removeprefix("torch.")
+        return f"{name}, padded batches" if self._limits.batch_invariant else name
+
     def _policy(self, network: Network) -> AbstractContextManager[Policy]:
         options = self.options
         server, token = options.server.server, options.server.token
-        return open_policy(options.policy, network, self.sampling, options.solvers, server, token)
+        return open_policy(options.policy, network, self.sampling, options.solvers, server, token, self._limits)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         return Prover(policy, self.search, ProverOptions(keep_tree=False))
@@ -242,15 +250,17 @@ class EvalCommand:
             raise Interrupted(f"interrupted; {describe_progress(job)}") from error
 
 
-def repeatable(dist: DistInfo) -> DistInfo:
-    """On a CPU, compute in float64 unless the user chose otherwise.
+def repeatable(dist: DistInfo, options: EvalOptions) -> tuple[DistInfo, EngineLimits]:
+    """On a CPU, compute in float64, or in float32 in padded batches, unless the user chose a type by the environment.
 
-    What is computed for a state differs in the last bits with the states that share its batch, which in float32 can
-    change a sampled tactic now and then.
+    What is computed for a state differs in the last bits with the states that share its batch, which in float32 without
+    padding can change a sampled tactic now and then.
     """
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
-        return dist
-    return replace(dist, dtype=torch.float64, dtype_reason="evaluations on a CPU that repeat to the last bit")
+        return dist, EngineLimits()
+    dtype = torch.float64 if options.cpu_dtype == "float64" else torch.float32
+    reason = "evaluations on a CPU that repeat to the last bit"
+    return replace(dist, dtype=dtype, dtype_reason=reason), EngineLimits(batch_invariant=dtype == torch.float32)
 
 
 def load_for(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
@@ -297,11 +307,11 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
             refuse_earlier(target.path)
     dist = start_ranks(from_args(RunOptions, args))
     try:
-        dist = repeatable(dist)
+        dist, limits = repeatable(dist, options)
         first = targets[0].model
         loaded = {} if options.continue_ else {first: load_for(options, first, dist)}
         with RankWatch.connect(dist) as watch, open_fleet(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
-            yield EvalCommand(args, dist, fleet, loaded, watch)
+            yield EvalCommand(args, dist, fleet, loaded, watch, limits)
     finally:
         cleanup()

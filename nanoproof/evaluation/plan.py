@@ -51,6 +51,12 @@ class EvalOptions:
     lean_patience: float = opt(
         300.0, "Seconds without any Lean process after which the evaluation ends.", above=0, advanced=True
     )
+    cpu_dtype: Literal["float64", "float32"] = opt(
+        "float64",
+        "How a CPU computes what repeats to the last bit: float64, or float32 in padded batches, which is faster "
+        "(NANOPROOF_DTYPE overrides it, without padding).",
+        advanced=True,
+    )
     retry_timeouts: bool = opt(
         True,
         "Before a theorem is given up, try tactics that ran out of time once more, when nothing else runs.",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from nanoproof.inference.batch_invariance import pad_rows
 from nanoproof.inference.cuda_graphs import RecordedSteps
 from nanoproof.inference.decode import Plan, SequenceGroups, StepOutput, compute_step, plan_step
 from nanoproof.inference.kv_cache import HostCopy, KVCache, SlotPool, SlotSize, to_device
@@ -63,7 +64,15 @@ class _Started:
 class BatchDecoder:
     """Decodes all active groups together, step by step. Which requests are active is decided by the engine."""
 
-    def __init__(self, network: GPT, tokenizer: Tokenizer, cache: KVCache, recorded: RecordedSteps | None) -> None:
+    def __init__(
+        self,
+        network: GPT,
+        tokenizer: Tokenizer,
+        cache: KVCache,
+        recorded: RecordedSteps | None,
+        batch_invariant: bool = False,
+    ) -> None:
+        self._batch_invariant = batch_invariant
         self._network, self._eos, self._bins = network, tokenizer.eos, tokenizer.bins
         self._windows = network.config.windows
         self.cache, self.recorded = cache, recorded
@@ -160,8 +169,12 @@ class BatchDecoder:
             output = self.recorded.compute(plan, self.groups, pools, (self.groups.generation, self.cache.generation))
             if output is not None:
                 return output
+        num_rows = plan.shape.rows
+        if self._batch_invariant:
+            plan, _ = plan.padded(plan.shape.batch_invariant(), self.groups, pools)
         rows_5N, positions_S = self._index(plan.rows_5N), self._index(plan.positions_S)
-        return compute_step(self._network, self._eos + 1, self.groups, pools, plan.shape, rows_5N, positions_S)
+        output = compute_step(self._network, self._eos + 1, self.groups, pools, plan.shape, rows_5N, positions_S)
+        return output.first(num_rows)
 
     def _by_slot_size(self) -> list[tuple[SlotSize, np.ndarray]]:
         """Return the active groups by size of their slots, in the order of these; moves slots together first."""
@@ -244,7 +257,8 @@ class BatchDecoder:
 
     def _value_distributions(self, hidden_SC: torch.Tensor) -> HostCopy:
         bins = slice(self._bins[0], self._bins[-1] + 1)
-        return HostCopy(self._network.logits(hidden_SC, bins).softmax(dim=-1))
+        rows = pad_rows(hidden_SC) if self._batch_invariant else hidden_SC
+        return HostCopy(self._network.logits(rows, bins)[: len(hidden_SC)].softmax(dim=-1))
 
     def _index(self, numbers: np.ndarray) -> torch.Tensor:
         return to_device(numbers, self._network.device)

@@ -16,12 +16,13 @@ F options that shape the distribution.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import torch
 
+from nanoproof.inference.batch_invariance import COLUMNS, ROWS, rounded, weighted_sums
 from nanoproof.inference.kv_cache import SlotPool, SlotSize, to_device
 from nanoproof.inference.sampling import UNSHAPED, EngineRequest, next_tokens, shaped_logits
 from nanoproof.model.gpt import GPT
@@ -154,6 +155,13 @@ class StepShape:
     pools: tuple[PoolShape, ...]
     windowed: bool
     shaped: bool
+    invariant: bool = False
+
+    def batch_invariant(self) -> "StepShape":
+        """Round the shape up so that no row's result depends on the others (`batch_invariance.py`)."""
+        pools = [replace(pool, columns=rounded(pool.columns, COLUMNS)) for pool in self.pools]
+        pools[-1] = replace(pools[-1], rows=pools[-1].rows + rounded(self.rows, ROWS) - self.rows)
+        return replace(self, pools=tuple(pools), invariant=True)
 
     @property
     def rows(self) -> int:
@@ -241,7 +249,8 @@ class DecodeAttention:
         row = slot = 0
         for pool, taken in zip(pools, shape.pools, strict=True):
             rows_5M = rows_5N[:, row : row + taken.rows]
-            self._pools.append(_PoolAttention(pool, taken, rows_5M, slots_S[slot : slot + taken.slots], limits))
+            slots_T = slots_S[slot : slot + taken.slots]
+            self._pools.append(_PoolAttention(pool, taken, rows_5M, slots_T, limits, shape.invariant))
             row, slot = row + taken.rows, slot + taken.slots
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -255,9 +264,15 @@ class _PoolAttention:
     """Attention of the rows of one pool: a grid of its slots and their sequences."""
 
     def __init__(
-        self, pool: SlotPool, shape: PoolShape, rows_5N: torch.Tensor, positions_S: torch.Tensor, limits: set[int]
+        self,
+        pool: SlotPool,
+        shape: PoolShape,
+        rows_5N: torch.Tensor,
+        positions_S: torch.Tensor,
+        limits: set[int],
+        invariant: bool,
     ) -> None:
-        self.pool, self.shape = pool, shape
+        self.pool, self.shape, self._sums = pool, shape, weighted_sums if invariant else torch.bmm
         self._columns_N, sequences_N = rows_5N[COLUMN], rows_5N[SEQUENCE]
         self._slots_N = sequences_N // pool.size.sequences
         pool.bias_SQC.flatten(0, 1).index_put_((sequences_N, self._columns_N), pool.seen)
@@ -287,7 +302,7 @@ class _PoolAttention:
         scores = _scores(grid, keys_SJDC[:slots, :, :, :columns].flatten(0, 1)).view(slots, heads, sequences, columns)
         scores = scores.add_(self._bias.get(window, self._unlimited).unsqueeze(1))
         weights = scores.softmax(dim=-1, dtype=torch.float32).to(v.dtype)
-        y = torch.bmm(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
+        y = self._sums(weights.view(slots * kv_heads, -1, columns), values_SJCD[:slots, :, :columns].flatten(0, 1))
         y = y.view(slots, heads, sequences, size).transpose(1, 2).reshape(slots * sequences, heads, size)
         return y.index_select(0, self._answers_N)
 
@@ -307,6 +322,12 @@ class StepOutput:
     logprobs_N: torch.Tensor
     logits_NV: torch.Tensor
     hidden_NC: torch.Tensor
+
+    def first(self, rows: int) -> "StepOutput":
+        """Return the first rows: the others are padding."""
+        if rows == len(self.tokens_N):
+            return self
+        return StepOutput(self.tokens_N[:rows], self.logprobs_N[:rows], self.logits_NV[:rows], self.hidden_NC[:rows])
 
 
 def compute_step(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from nanoproof.inference.batch_decoder import BatchDecoder, Launched
+from nanoproof.inference.batch_invariance import check_batch_invariance
 from nanoproof.inference.cuda_graphs import CudaRecorder, RecordedSteps, Recorder
 from nanoproof.inference.decode import GroupInfo, split_samples
 from nanoproof.inference.kv_cache import KVCache, SlotSize, cache_budget
@@ -67,7 +68,7 @@ class Engine:
         """By default `recorder`, `kernel` (of prefill) and `read_late` (a step is launched before the last one is read)
         are what suits the device.
 
-        Raises ValueError if CUDA graphs are asked for on another device.
+        Raises ValueError if CUDA graphs are asked for on another device, or if batch-invariant results cannot be had.
         """
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
@@ -79,6 +80,9 @@ class Engine:
             self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
             for parameter in self._network.parameters():
                 parameter.data = parameter.data.to(model.compute_dtype)
+        self._batch_invariant = self.limits.batch_invariant
+        if self._batch_invariant:
+            check_batch_invariance(model, tokenizer.eos + 1)
         if self.limits.cuda_graphs == "on" and not on_cuda:
             raise ValueError(f"engine.cuda_graphs: they need a CUDA device, this is {model.device.type}")
         if recorder is None and on_cuda and self.limits.cuda_graphs != "off":
@@ -116,7 +120,7 @@ class Engine:
         config, dtype = self.model.config, self.model.compute_dtype
         budget = self._budget - int(self.limits.reuse_share * self._budget)
         cache = KVCache(config, dtype, self.model.device, budget, self._first_slots)
-        self._decoder = BatchDecoder(self._network, self.tokenizer, cache, recorded)
+        self._decoder = BatchDecoder(self._network, self.tokenizer, cache, recorded, self._batch_invariant)
         self._prefix_cache.clear()
         self._failed_resets = 0
 
@@ -161,12 +165,14 @@ class Engine:
             reason = "asked for"
         else:
             reason = "CUDA device" if device == "cuda" else f"they need a CUDA device, this is {device}"
+        batches = {"engine_batches": "padded, so that no state's bits depend on the others"}
         prompts = "one by one by SDPA" if self._no_flash else "together by the flash kernel"
         return {
             "engine_cache": f"{self._budget / 1e6:.0f} MB ({self._budget_reason})",
             "engine_rows": f"{self.max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
             "engine_prompts": f"{prompts} ({self._no_flash or 'the fastest there is'})",
             "engine_graphs": f"{graphs} ({reason})",
+            **(batches if self._batch_invariant else {}),
         }
 
     @torch.no_grad()
@@ -358,7 +364,7 @@ class Engine:
                     jobs.append(PrefillJob(prompt, pool, slot, known))
             copies += [(first, other) for other in others]
         if jobs:
-            prefill(self._network, self._masks, jobs, self._kernel)
+            prefill(self._network, self._masks, jobs, self._kernel, self._batch_invariant)
             self._stats.prefills += len(jobs)
             self._stats.prompt_tokens += sum(len(job.prompt) - job.start for job in jobs)
         for source, target in copies:

@@ -12,6 +12,7 @@ from itertools import accumulate
 import torch
 import torch.nn.functional as F
 
+from nanoproof.inference.batch_invariance import ROWS, attend_padded, rounded
 from nanoproof.inference.kv_cache import SlotPool, to_device
 from nanoproof.model.attention import causal_mask, window_mask
 from nanoproof.model.flash_attention import Kernel
@@ -150,6 +151,10 @@ class PrefillMasks:
             return None, True
         return self._masks[window][start:stop, :stop], False
 
+    def whole(self, window: int, start: int, stop: int) -> torch.Tensor:
+        """Return the mask for the queries start:stop and the keys :stop, whatever they see."""
+        return self._masks[window][start:stop, :stop]
+
 
 class PrefillAttention:
     """Attention within prompts, one after the other, or in one call of a flash kernel where there is one.
@@ -158,8 +163,14 @@ class PrefillAttention:
     """
 
     def __init__(
-        self, config: GPTConfig, masks: PrefillMasks, jobs: Sequence[PrefillJob], kernel: Kernel | None
+        self,
+        config: GPTConfig,
+        masks: PrefillMasks,
+        jobs: Sequence[PrefillJob],
+        kernel: Kernel | None,
+        batch_invariant: bool = False,
     ) -> None:
+        self._batch_invariant = batch_invariant
         self._windows, self._prefix_lm, self._masks, self._kernel = config.windows, config.prefix_lm, masks, kernel
         lengths = [len(job.prompt) - job.start for job in jobs]
         self._ranges = list(zip(jobs, accumulate(lengths, initial=0), accumulate(lengths)))
@@ -177,7 +188,17 @@ class PrefillAttention:
             job.pool.values_LSJCD[layer, job.slot, :, columns] = v[0, begin:end].transpose(0, 1)
         if layer == len(self._windows) - 1:
             return torch.zeros_like(q[:, -1:])
+        if self._batch_invariant:
+            return self._padded(layer, q, k, v)
         return self._by_kernel(layer, q, k, v) if self._kernel is not None else self._one_by_one(layer, q, k, v)
+
+    def _padded(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        answers = torch.zeros_like(q)
+        for job, begin, end in self._ranges:
+            k_CJD, v_CJD = self._whole(layer, job, k[0, begin:end], v[0, begin:end])
+            mask_PC = self._masks.whole(self._windows[layer], job.start, len(job.prompt))
+            answers[0, begin:end] = attend_padded(q[0, begin:end], k_CJD, v_CJD, mask_PC)
+        return answers
 
     def _one_by_one(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         answers = []
@@ -213,9 +234,18 @@ class PrefillAttention:
         return torch.cat([keys_JDC.permute(2, 0, 1), k_NJD]), torch.cat([values_JCD.transpose(0, 1), v_NJD])
 
 
-def prefill(network: GPT, masks: PrefillMasks, jobs: Sequence[PrefillJob], kernel: Kernel | None) -> None:
+def prefill(
+    network: GPT,
+    masks: PrefillMasks,
+    jobs: Sequence[PrefillJob],
+    kernel: Kernel | None,
+    batch_invariant: bool = False,
+) -> None:
     """Fill slots with the keys and values of their prompts."""
     tokens = [token for job in jobs for token in job.prompt[job.start :]]
     positions = [position for job in jobs for position in range(job.start, len(job.prompt))]
+    if batch_invariant:
+        missing = rounded(len(tokens), ROWS) - len(tokens)
+        tokens, positions = tokens + missing * [0], positions + missing * [0]
     tokens_1R, positions_1R = to_device([[tokens], [positions]], network.device)
-    network.trunk(tokens_1R, positions_1R, PrefillAttention(network.config, masks, jobs, kernel))
+    network.trunk(tokens_1R, positions_1R, PrefillAttention(network.config, masks, jobs, kernel, batch_invariant))

@@ -103,6 +103,12 @@ class EngineLimits:
         choices=("auto", "on", "off"),
         advanced=True,
     )
+    batch_invariant: bool = opt(
+        False,
+        "On a CPU in float32, compute in padded batches: the bits of a state's answer then do not depend on which "
+        "states share its batch.",
+        advanced=True,
+    )
 
     def __post_init__(self) -> None:
         validate(self, "engine")

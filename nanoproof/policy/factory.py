@@ -82,6 +82,7 @@ def open_policy(
     solvers: Sequence[str] = SOLVERS,
     server: str | None = None,
     token: str | None = None,
+    limits: EngineLimits | None = None,
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
@@ -92,7 +93,7 @@ def open_policy(
             _check_limits(remote, sampling)
             yield remote
     elif network is not None:
-        with model_policy(*network, sampling) as policy:
+        with model_policy(*network, sampling, limits) as policy:
             yield policy
     else:
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
