@@ -17,6 +17,7 @@ from scripts import prove
 from tests.fakes.lean import ScriptedLean, branch, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
 
+ALONE = ("--search-finishers", "none")
 SCRIPT = {"A": {"intro h": ["B"]}, "B": {"exact h": []}}
 
 
@@ -189,7 +190,7 @@ def test_a_file_that_rests_on_a_foreign_axiom_is_not_called_proved(
 def test_a_lost_server_keeps_what_was_proved_before(lean: ScriptedLean, file: Path) -> None:
     lean.crashes = {5: crash()}
     with pytest.raises(UserError, match="scripted crash"):
-        prove.main([str(file), "--no-proof-simplification"])
+        prove.main([str(file), "--no-proof-simplification", *ALONE])
     assert "theorem foo : A := by\n  intro h" in (file.parent / "some.proved.lean").read_text()
 
 
@@ -245,7 +246,7 @@ def test_ctrl_c_ends_the_search_and_prints_what_there_is(
 
     monkeypatch.setattr(lean, "apply", interrupted)
     handler = signal.getsignal(signal.SIGINT)
-    assert prove.main(["theorem foo : A"]) == 130
+    assert prove.main(["theorem foo : A", *ALONE]) == 130
     printed = capsys.readouterr().out
     assert "· ⊢ A  [N=1" in printed and "not proven: no proof found (stopped); 1 simulation," in printed
     assert signal.getsignal(signal.SIGINT) is handler
