@@ -44,12 +44,12 @@ BENCHMARKS = Followed(("minif2f",), ("nanolean",))
 SOLVERS: Mapping[str, Followed] = {"search_finishers": Followed(("lean",), ("nanolean",), ("mathlib",))}
 """Solver tactics at every node."""
 RL_DATA: Mapping[str, Followed] = {
-    **SOLVERS,
     "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
     "sft_data": Followed("leantree", "nanolean"),
     "eval_datasets": BENCHMARKS,
+    **SOLVERS,
 }
-EVAL_DATA: Mapping[str, Followed] = {**SOLVERS, "datasets": BENCHMARKS}
+EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS, **SOLVERS}
 
 
 def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:

@@ -29,8 +29,14 @@ REAL = {
     "datasets": ("leanworkbook", "numinamath", "deepseek_prover"),
     "sft_data": "leantree",
     "eval_datasets": ("minif2f",),
+    "search_finishers": ("lean",),
 }
-NANOLEAN = {"datasets": ("nanolean",), "sft_data": "nanolean", "eval_datasets": ("nanolean",)}
+NANOLEAN = {
+    "datasets": ("nanolean",),
+    "sft_data": "nanolean",
+    "eval_datasets": ("nanolean",),
+    "search_finishers": ("nanolean",),
+}
 
 
 Start = Callable[[str], str]
@@ -77,6 +83,7 @@ def test_rl_takes_the_data_of_the_servers_lean_and_says_so_in_one_line(
     assert chosen("--lean-servers", *addresses) == expected
     datasets, benchmarks = " ".join(expected["datasets"]), " ".join(expected["eval_datasets"])
     line = f"--datasets {datasets}, --sft-data {expected['sft_data']}, --eval-datasets {benchmarks}"
+    line += f", --search-finishers {expected['search_finishers'][0]}"
     assert capsys.readouterr().err == f"{name} at {', '.join(addresses)}: {line}\n"
 
 
@@ -91,7 +98,7 @@ def test_only_one_of_several_ranks_says_it(
 def test_flags_that_are_given_win(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
     given = chosen("--datasets", "nanolean", "--lean-servers", start("leantree"))
     assert given == {**REAL, "datasets": ["nanolean"]}
-    assert capsys.readouterr().err.endswith(": --sft-data leantree, --eval-datasets minif2f\n")
+    assert capsys.readouterr().err.endswith(": --sft-data leantree, --eval-datasets minif2f, --search-finishers lean\n")
 
 
 def test_servers_of_both_kinds_are_asked_about_and_not_guessed(start: Start) -> None:
@@ -99,6 +106,7 @@ def test_servers_of_both_kinds_are_asked_about_and_not_guessed(start: Start) -> 
     with pytest.raises(UserError, match=f"{toy} run NanoLean and {real} real Lean; .*: --datasets --sft-data --eval-"):
         chosen("--lean-servers", toy, real)
     words = ["--datasets", "minif2f", "--sft-data", "leantree", "--eval-datasets", "minif2f"]
+    words += ["--search-finishers", "none"]
     assert chosen("--lean-servers", toy, real, *words)["datasets"] == ["minif2f"]
 
 
@@ -108,7 +116,12 @@ def test_a_server_that_is_not_there_is_the_error_that_it_was() -> None:
 
 
 def test_a_resumed_run_keeps_its_data_whatever_the_servers(tmp_path: Path) -> None:
-    recorded = {"datasets": ["leanworkbook"], "sft_data": "nanolean", "eval_datasets": ["proofnet"]}
+    recorded = {
+        "datasets": ["leanworkbook"],
+        "sft_data": "nanolean",
+        "eval_datasets": ["proofnet"],
+        "search_finishers": [],
+    }
     (tmp_path / "args.json").write_text(json.dumps(recorded))
     args = parse_args(["--resume-from", str(tmp_path), "--lean-servers", "127.0.0.1:1"])
     follow_lean(args, RL_DATA)
